@@ -43,8 +43,7 @@ BANNED_PHRASES = (
 
 SAME_IDEA = _words(
     """
-    Annotation Change Column Credential Dataset Entry Group Job Link Moment Run SchemaVersion SourceRepository SourceService
-    TaskRepository TaskService Window _Lag
+    Annotation Column Credential Dataset Job Run SchemaVersion SourceRepository SourceService TaskRepository TaskService Window _Lag
     """
 )
 """Class names that several modules may use: a port and its implementation, a value and its form in the API or the demo, or local terms."""

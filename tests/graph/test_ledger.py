@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.graph.runs.ledger import Change, Passed, Window, change, ledger
+from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed, change, ledger
 
 NOTHING = Passed(0, None, None)
 
@@ -14,27 +14,27 @@ def rows(count: int) -> Passed:
 @pytest.mark.parametrize(
     ("now", "before", "expected"),
     [
-        (rows(100), rows(100), Change.STEADY),
-        (rows(60), rows(100), Change.STEADY),
-        (rows(49), rows(100), Change.LESS),
-        (rows(201), rows(100), Change.MORE),
-        (rows(0), rows(100), Change.SILENT),
-        (NOTHING, rows(100), Change.SILENT),
-        (rows(5), NOTHING, Change.NEW),
-        (NOTHING, NOTHING, Change.UNKNOWN),
-        (rows(0), rows(0), Change.STEADY),
-        (rows(1), rows(0), Change.MORE),
-        (Passed(1, None, 10), Passed(1, None, 100), Change.LESS),
-        (Passed(1, 7, 100), Passed(1, None, 100), Change.STEADY),
+        (rows(100), rows(100), AmountChange.STEADY),
+        (rows(60), rows(100), AmountChange.STEADY),
+        (rows(49), rows(100), AmountChange.LESS),
+        (rows(201), rows(100), AmountChange.MORE),
+        (rows(0), rows(100), AmountChange.SILENT),
+        (NOTHING, rows(100), AmountChange.SILENT),
+        (rows(5), NOTHING, AmountChange.NEW),
+        (NOTHING, NOTHING, AmountChange.UNKNOWN),
+        (rows(0), rows(0), AmountChange.STEADY),
+        (rows(1), rows(0), AmountChange.MORE),
+        (Passed(1, None, 10), Passed(1, None, 100), AmountChange.LESS),
+        (Passed(1, 7, 100), Passed(1, None, 100), AmountChange.STEADY),
     ],
 )
-def test_a_change(now: Passed, before: Passed, expected: Change) -> None:
+def test_a_change(now: Passed, before: Passed, expected: AmountChange) -> None:
     assert change(now, before, 1.0) is expected
 
 
 def test_a_longer_baseline_leads_to_expect_less() -> None:
-    assert change(rows(100), rows(700), 1 / 7) is Change.STEADY
-    assert change(rows(100), rows(700), 1.0) is Change.LESS
+    assert change(rows(100), rows(700), 1 / 7) is AmountChange.STEADY
+    assert change(rows(100), rows(700), 1.0) is AmountChange.LESS
 
 
 def test_a_change_begins_where_what_is_read_is_steady() -> None:
@@ -50,4 +50,4 @@ def test_without_readings_a_change_begins_at_the_first_hop_that_shows_it() -> No
 
 
 def test_the_window_before_is_as_long() -> None:
-    assert Window(100, 160).before() == Window(40, 100)
+    assert LedgerWindow(100, 160).before() == LedgerWindow(40, 100)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.graph.identity.node_ids import STATED, called, dataset_type, job_type, parse, spelt_out
+from lineage_bridge.graph.identity.node_ids import STATED, dataset_type, job_type, make_node_id, parse_node_id, with_whole_namespace
 from lineage_bridge.graph.ids import NodeKind
 
 CASES = [
@@ -30,8 +30,8 @@ CASES = [
 
 @pytest.mark.parametrize(("namespace", "name", "id_"), CASES)
 def test_a_dataset_has_this_id_and_its_id_gives_the_name_back(namespace: str, name: str, id_: str) -> None:
-    assert called(NodeKind.DATASET, namespace, name).id == id_
-    wanted = parse(id_)
+    assert make_node_id(NodeKind.DATASET, namespace, name).id == id_
+    wanted = parse_node_id(id_)
     assert wanted
     assert (namespace, name) in wanted.exact
 
@@ -46,13 +46,13 @@ _names = st.sampled_from([name for _, name, _ in CASES]) | st.text("ab/:.~\n*[ "
 
 @given(st.sampled_from([NodeKind.DATASET, NodeKind.JOB]), _spaces | st.text(max_size=5), _names | st.text(max_size=5))
 def test_the_id_of_any_name_gives_it_back(kind: NodeKind, namespace: str, name: str) -> None:
-    short = called(kind, namespace, name)
-    for id_ in (short.id, spelt_out(short, namespace, name).id):
-        wanted = parse(id_)
+    short = make_node_id(kind, namespace, name)
+    for id_ in (short.id, with_whole_namespace(short, namespace, name).id):
+        wanted = parse_node_id(id_)
         assert wanted
         assert wanted.kind == kind
         assert (namespace, name) in wanted.exact
-    assert not short.sure or parse(short.id).exact[0] == (namespace, name)  # type: ignore[union-attr]  # it is an id
+    assert not short.sure or parse_node_id(short.id).exact[0] == (namespace, name)  # type: ignore[union-attr]  # it is an id
 
 
 def _facet(integration: str, word: str = "") -> str:
@@ -98,7 +98,8 @@ def test_the_type_of_a_dataset(namespace: str, type_: str) -> None:
 
 def test_an_id_without_its_cluster_or_with_an_environment_in_the_place_of_the_workspace_says_where_to_look() -> None:
     topic, job, table = (
-        parse(text) for text in ("confluent:kafka_topic:env-1:orders", "confluent:flink_job:env-1:sums", "databricks:uc_table:env-1:a.b.c")
+        parse_node_id(text)
+        for text in ("confluent:kafka_topic:env-1:orders", "confluent:flink_job:env-1:sums", "databricks:uc_table:env-1:a.b.c")
     )
     assert topic
     assert job
@@ -110,4 +111,4 @@ def test_an_id_without_its_cluster_or_with_an_environment_in_the_place_of_the_wo
 
 @pytest.mark.parametrize("text", ["", "orders", "confluent:kafka_topic:env-1", "nowhere:kafka_topic:e:n", "confluent:no_type:e:n"])
 def test_what_is_no_id(text: str) -> None:
-    assert parse(text) is None
+    assert parse_node_id(text) is None

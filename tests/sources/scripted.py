@@ -34,7 +34,7 @@ class Settings(SourceSettings):
 
 class Scripted(Observer[Settings]):
     def test(self) -> Iterator[Check]:
-        yield Check("reach", works=True, told="it answers")
+        yield Check("reach", works=True, message="it answers")
         if self.settings.password:
             raise UnreachableError("no way in", "mind the step")
 

@@ -59,7 +59,7 @@ SCRIPT = Script()
 
 class Stepwise(StepwiseObserver[ConfluentSettings]):
     def test(self) -> Iterator[Check]:
-        yield Check("environments", works=True, told="1")
+        yield Check("environments", works=True, message="1")
 
     def steps(
         self,

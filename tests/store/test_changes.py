@@ -33,7 +33,7 @@ def page(writer: GraphWriter, after: str | None = None, limit: int = 10_000, kin
 
 
 def told(writer: GraphWriter, after: str | None = None) -> list[tuple[str, str]]:
-    return [(change.kind, change.turn.name.lower()) for change in page(writer, after).changes]
+    return [(change.kind, change.action.name.lower()) for change in page(writer, after).changes]
 
 
 def now(writer: GraphWriter) -> str:
@@ -105,7 +105,7 @@ def test_each_kind_is_told_with_what_it_speaks_of() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b")])]))
         found = page(writer).changes
-        assert {change.kind for change in found if change.turn == ChangeAction.ADDED} == {"node", "port", "flow", "facet"}
+        assert {change.kind for change in found if change.action == ChangeAction.ADDED} == {"node", "port", "flow", "facet"}
         (flow,) = (change for change in found if change.kind == "flow")
         assert flow.other is not None
         assert flow.job is not None
@@ -127,7 +127,7 @@ def test_a_declaration_that_is_replaced_takes_its_flow_along() -> None:
         apply(writer, records_of([job_event(inputs=[dataset("a")], outputs=[dataset("b")])]))
         cursor = now(writer)
         apply(writer, records_of([job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")])]))
-        found = {(change.kind, change.turn.name, change.node.name) for change in page(writer, cursor).changes}
+        found = {(change.kind, change.action.name, change.node.name) for change in page(writer, cursor).changes}
         assert {
             ("flow", "REMOVED", "a"),
             ("flow", "ADDED", "c"),

@@ -16,7 +16,7 @@ from tests.store.test_apply import NAMES, apply, empty_store, settle
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
-from lineage_bridge.graph.runs.ledger import Window
+from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.model.differences import Between
 from lineage_bridge.model.events import EventFilter
@@ -36,7 +36,7 @@ SPEAKS_SQLITE = {"dialect.py", "migration.py", "schema/sqlite.py", "schema/table
 """Files about SQLite itself: the dialect, files and connections, migrations."""
 FUNCTIONS = {"STRPOS", "GLOB_PATTERN", "FULL_TEXT_MATCHES", "FULL_TEXT_RANK"}
 """What PostgreSQL has, or its schema would, and the parser does not know."""
-NOW, DAY = T0 + DAY_US, Window(T0, T0 + DAY_US)
+NOW, DAY = T0 + DAY_US, LedgerWindow(T0, T0 + DAY_US)
 LIMITS = WalkLimits()
 
 
@@ -105,7 +105,7 @@ def ask_all(reader: StoreReader) -> None:
     for portion, heads in reader.inventory.heads((NodeKind.DATASET, NodeKind.JOB)):
         portion.inventory.ports(heads, now_us=NOW)
         for entry in portion.inventory.entries(heads):
-            portion.inventory.by_node_id(entry.called.id)
+            portion.inventory.by_node_id(entry.node_id.id)
     list(reader.inventory.quiet())
     list(reader.inventory.direct(now_us=NOW))
     reader.inventory.unnamed_ports(now_us=NOW)

@@ -29,9 +29,9 @@ def test_every_node_is_there_once_and_its_id_finds_it_again(records: list[Stored
         listed = [node for _, some in reader_of(writer).inventory.heads(EVERY) for node in some]
         assert sorted(node.id for node in listed) == sorted({nodes.head(id_) for id_ in ids})
         entries = reader_of(writer).inventory.entries(listed)
-        assert len({entry.called.id for entry in entries}) == len(entries)
+        assert len({entry.node_id.id for entry in entries}) == len(entries)
         for entry in entries:
-            assert reader_of(writer).inventory.by_node_id(entry.called.id) == [entry.node], entry.called
+            assert reader_of(writer).inventory.by_node_id(entry.node_id.id) == [entry.node], entry.node_id
             assert {member.id for member in entry.members} == set(nodes.members(entry.node.id))
 
 
@@ -40,7 +40,7 @@ def test_two_names_that_no_rule_joins_have_two_ids() -> None:
         apply(writer, APART)
         reader = reader_of(writer)
         called = {
-            node.namespace: reader.inventory.described([node])[node.id].called.id
+            node.namespace: reader.inventory.described([node])[node.id].node_id.id
             for node in reader.nodes.matching(NodeKind.DATASET, None, None, None, 0)
         }
     assert called == {
@@ -64,7 +64,7 @@ def test_an_id_without_its_cluster_names_every_cluster_that_has_the_topic_also_o
         assert found == {"confluent://env-1/lkc-1", "kafka://b2:9092"}
         assert [node.namespace for node in reader.inventory.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders")] == ["kafka://b2:9092"]
         (known,) = reader.inventory.entries(reader.inventory.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders"))
-        assert known.called.id == "confluent:kafka_topic:env-1:lkc-2/orders"
+        assert known.node_id.id == "confluent:kafka_topic:env-1:lkc-2/orders"
 
 
 def test_facets_and_times_are_those_of_all_names() -> None:

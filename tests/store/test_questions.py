@@ -277,7 +277,7 @@ def test_what_decides_over_a_whole_dataset_is_indirect(writer: GraphWriter) -> N
 def test_flows_without_columns_are_gaps(writer: GraphWriter) -> None:
     reader = add(writer, *CHAIN, run_event(run="3", job="copy", inputs=[dataset("x")], outputs=[dataset("b")]))
     coverage = traced(reader, "c", "contact").coverage
-    assert (coverage.told, coverage.untold) == (2, 1)
+    assert (coverage.with_columns, coverage.without_columns) == (2, 1)
     assert [(g.source.name, g.job.name, g.target.name) for g in coverage.gaps] == [("x", "copy", "b")]
 
 

@@ -86,4 +86,4 @@ def test_what_a_run_waits_for(writer: GraphWriter) -> None:
     waits = facet(upstream=[{"job": {"namespace": "jobs", "name": "before"}, "type": "DIRECT_INVOCATION"}])
     add(writer, run_event(run_facets={"jobDependencies": waits}))
     (one,) = reader_of(writer).runs.dependencies(bytes.fromhex(RUNS[0].replace("-", "")), 10)
-    assert (one.direction, one.job.name, one.run_id, one.words) == ("upstream", "before", None, ("DIRECT_INVOCATION", "", ""))
+    assert (one.direction, one.job.name, one.run_id, one.rules) == ("upstream", "before", None, ("DIRECT_INVOCATION", "", ""))

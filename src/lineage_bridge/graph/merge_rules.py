@@ -126,17 +126,17 @@ def _merger(relation: Relation) -> Callable[[Row, Row], Row]:
     """Compile the merge rules of a relation to one expression over the values of two rows: a fold spends its time here."""
     values = relation.columns[relation.key_size :]
     parts: list[str] = []
-    for place, column in enumerate(values):
+    for index, column in enumerate(values):
         if column.rule is MergeRule.MIN:
-            parts.append(f"a[{place}] if a[{place}] <= b[{place}] else b[{place}]")
+            parts.append(f"a[{index}] if a[{index}] <= b[{index}] else b[{index}]")
         elif column.rule is MergeRule.MAX and column.optional:
-            parts.append(f"a[{place}] if b[{place}] is None or (a[{place}] is not None and a[{place}] >= b[{place}]) else b[{place}]")
+            parts.append(f"a[{index}] if b[{index}] is None or (a[{index}] is not None and a[{index}] >= b[{index}]) else b[{index}]")
         elif column.rule is MergeRule.MAX:
-            parts.append(f"a[{place}] if a[{place}] >= b[{place}] else b[{place}]")
+            parts.append(f"a[{index}] if a[{index}] >= b[{index}] else b[{index}]")
         elif column.rule is MergeRule.SAME:
-            parts.append(f"a[{place}]")
-        elif place == 0 or values[place - 1].group != column.group:
-            parts.append(_choice(values, place))
+            parts.append(f"a[{index}]")
+        elif index == 0 or values[index - 1].group != column.group:
+            parts.append(_choice(values, index))
     merge: Callable[[Row, Row], Row] = eval(f"lambda a, b: a if a == b else ({''.join(part + ', ' for part in parts)})")  # noqa: S307 - ours
     return merge
 
@@ -173,8 +173,8 @@ def _updates(relation: Relation, least: str, greatest: str) -> tuple[list[str], 
             sets.append(f'"{column.name}" = {least}({ours}, {theirs})')
             changes.append(f"{theirs} < {ours}")
         elif column.rule is MergeRule.MAX:
-            known = (f"coalesce({ours}, {theirs})", f"coalesce({theirs}, {ours})") if column.optional else (ours, theirs)
-            sets.append(f'"{column.name}" = {greatest}({known[0]}, {known[1]})')
+            filled = (f"coalesce({ours}, {theirs})", f"coalesce({theirs}, {ours})") if column.optional else (ours, theirs)
+            sets.append(f'"{column.name}" = {greatest}({filled[0]}, {filled[1]})')
             changes.append(f"({theirs} IS NOT NULL AND ({ours} IS NULL OR {theirs} > {ours}))" if column.optional else f"{theirs} > {ours}")
     for columns in groups_of(relation).values():
         order = [c.name for c in columns if c.ordinal]

@@ -9,7 +9,7 @@ from lineage_bridge.model.graph import Edge, Node, Port
 
 
 @dataclass(frozen=True)
-class Change:
+class GraphChange:
     """The change of one node, edge or port between two times. `change` is "appeared", "disappeared" or "changed".
 
     An edge or port that exists at the later time has the values of that time; `label_before` and `evidence_before` are the earlier ones.
@@ -62,7 +62,7 @@ class GraphDiff:
     `truncated` names the limit that ended a walk early; `next` is where the next page begins, None on the last page.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[GraphChange, ...]
     resolution: str
     truncated: str
     next: int | None
@@ -86,7 +86,7 @@ class ChangeRecord:
 
     seq: int
     kind: str
-    turn: ChangeAction
+    action: ChangeAction
     node: Node
     other: Node | None
     job: Node | None

@@ -12,7 +12,7 @@ class EventRecord:
     time: int
     event: bytes
     type: str
-    subject: bytes
+    asserted_by: bytes
     repairs: str
     address: RecordAddress
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lineage_bridge.graph.identity.node_ids import Called
+from lineage_bridge.graph.identity.node_ids import NodeId
 from lineage_bridge.model.graph import Node
 
 
 @dataclass(frozen=True)
-class Entry:
+class InventoryEntry:
     """A dataset or job: its canonical node, all its names (`members`), and what was stated under any of them.
 
     `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text. `first` is when it was first named.
@@ -18,7 +18,7 @@ class Entry:
     node: Node
     named: Node
     members: tuple[Node, ...]
-    called: Called
+    node_id: NodeId
     facets: Mapping[str, str]
     first: int
     last: int | None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lineage_bridge.graph.relations import Evidence, Origin
-from lineage_bridge.graph.runs.ledger import Entry, Window
+from lineage_bridge.graph.runs.ledger import HopAmounts, LedgerWindow
 from lineage_bridge.model.graph import Node
 
 
@@ -60,7 +60,7 @@ class LedgerHop:
     source: Node
     target: Node
     job: Node
-    entry: Entry
+    entry: HopAmounts
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Ledger:
     source: Node
     target: Node
     nodes: tuple[Node, ...]
-    window: Window
-    baseline: Window
+    window: LedgerWindow
+    baseline: LedgerWindow
     hops: tuple[LedgerHop, ...]
     found: int
     more: bool
@@ -99,7 +99,7 @@ class Proof:
 
     event: bytes
     time: int
-    subject: bytes
+    asserted_by: bytes
 
 
 @dataclass(frozen=True)
@@ -144,10 +144,10 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of flows of the traced datasets with column lineage (`told`) and without (`untold`), and some of the latter."""
+    """The number of flows of the traced datasets with and without column lineage, and some of the latter."""
 
-    told: int
-    untold: int
+    with_columns: int
+    without_columns: int
     gaps: tuple[Gap, ...]
 
 

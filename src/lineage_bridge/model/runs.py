@@ -72,13 +72,13 @@ class RunTree:
 class Dependency:
     """A control-flow dependency: a job, perhaps a run of it, that a run waits for (`upstream`) or that waits for the run (`downstream`).
 
-    It is no data flow. `words` are (dependency type, sequence rule, status rule), each empty if it was not stated.
+    It is no data flow. `rules` are (dependency type, sequence rule, status rule), each empty if it was not stated.
     """
 
     direction: str
     job: Node
     run_id: str | None
-    words: tuple[str, str, str]
+    rules: tuple[str, str, str]
 
 
 @dataclass(frozen=True)

@@ -50,27 +50,27 @@ class SourceRecord(NamedTuple):
 
 
 class SourceCheck(NamedTuple):
-    """One step of a test of a source: whether it worked, what was found or what failed (`told`), and what to do about it."""
+    """One step of a test of a source: whether it worked, what was found or what failed (`message`), and what to do about it."""
 
     step: str
     works: bool
-    told: str
+    message: str
     hint: str = ""
 
 
 class SettingRecord(NamedTuple):
-    """A setting of a kind of source; `told` is its description."""
+    """A setting of a kind of source; `description` says what it is for."""
 
     name: str
     required: bool
     default: Any
-    told: str
+    description: str
     secret: bool
 
 
 class KindRecord(NamedTuple):
-    """A kind of source, with its description (`told`) and settings."""
+    """A kind of source, with its settings."""
 
     kind: str
-    told: str
+    description: str
     settings: tuple[SettingRecord, ...]

@@ -44,7 +44,7 @@ class ExtractOrder:
     @property
     def given(self) -> tuple[str, ...]:
         """The planes and scopes of the credentials in the order, sorted."""
-        return tuple(sorted(" ".join(filter(None, place)) for place in self.credentials))
+        return tuple(sorted(" ".join(filter(None, words)) for words in self.credentials))
 
 
 class PlaneRecord(msgspec.Struct, frozen=True):

@@ -52,10 +52,10 @@ def _bad_texts(value: object, path: str) -> Iterator[str]:
         yield path
     elif isinstance(value, dict):
         for key, member in value.items():
-            place = member_path(path, key)
+            inner_path = member_path(path, key)
             if _BAD_CHARACTER.search(key):
-                yield place
-            yield from _bad_texts(member, place)
+                yield inner_path
+            yield from _bad_texts(member, inner_path)
     elif isinstance(value, list):
         for index, element in enumerate(value):
             yield from _bad_texts(element, f"{path}[{index}]")

@@ -114,9 +114,9 @@ def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
     parts = name.replace('"', "").replace("`", "").replace("[", "").replace("]", "").split(".")
     if scheme == "snowflake":
         return f"snowflake://{host.removesuffix('.snowflakecomputing.com')}", ".".join([*_lead([database, schema or ""], parts, 3), *parts])
-    wanted = parts_of(scheme)
-    lead = [database] if wanted == 2 else [database, schema or _SCHEMAS.get(scheme, "")]
-    return table(scheme, host, *_lead(lead, parts, wanted), *parts)
+    full = parts_of(scheme)
+    lead = [database] if full == 2 else [database, schema or _SCHEMAS.get(scheme, "")]
+    return table(scheme, host, *_lead(lead, parts, full), *parts)
 
 
 def dataset(namespace: str, name: str) -> DatasetName:
@@ -124,14 +124,14 @@ def dataset(namespace: str, name: str) -> DatasetName:
 
     In an object store the name is a key without surrounding slashes, in a file system a path that begins with a slash.
     """
-    scheme, _, place = namespace.partition("://")
+    scheme, _, authority = namespace.partition("://")
     if scheme in _OBJECT_STORES or scheme in _KEYS:
-        return f"{_OBJECT_STORES.get(scheme, scheme)}://{place}", _folders(name).strip("/") or "/"
+        return f"{_OBJECT_STORES.get(scheme, scheme)}://{authority}", _folders(name).strip("/") or "/"
     if scheme in _IN_PATHS:
         return namespace, "/" + _folders(name).strip("/")
     if scheme == "file":
         return namespace, _folders(name).rstrip("/") or "/"
-    return f"{scheme}://{_with_port(place, scheme)}" if place and "/" not in place else namespace, name
+    return f"{scheme}://{_with_port(authority, scheme)}" if authority and "/" not in authority else namespace, name
 
 
 def path(uri: str) -> DatasetName | None:
@@ -160,9 +160,9 @@ def _with_port(host: str, scheme: str) -> str:
     return host if port is None or re.search(r":\d+$", host) else f"{host}:{port}"
 
 
-def _lead(lead: list[str], parts: list[str], wanted: int) -> list[str]:
+def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:
     """The missing leading parts of a name, as far as they are known."""
-    missing = max(0, wanted - len(parts))
+    missing = max(0, full - len(parts))
     return [part for part in lead[:missing] if part]
 
 

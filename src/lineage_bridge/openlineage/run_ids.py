@@ -7,9 +7,9 @@ _RUN_NAMESPACE = UUID("5c0e4f0e-3a0b-5d0c-9f5e-6f1d6a1e2b47")
 
 def run_uuid(job_namespace: str, job_name: str, raw_id: str) -> bytes:
     """The 16 bytes of a run's UUID: `raw_id` if it is one, else one that is always the same for the job and `raw_id`."""
-    known = parse_uuid(raw_id)
-    if known is not None:
-        return known
+    parsed = parse_uuid(raw_id)
+    if parsed is not None:
+        return parsed
     name = f"{len(job_namespace)}:{job_namespace}{len(job_name)}:{job_name}{raw_id}"
     return uuid5(_RUN_NAMESPACE, name).bytes
 

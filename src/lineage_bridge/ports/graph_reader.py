@@ -6,12 +6,12 @@ from typing import Protocol
 
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.runs.ledger import Window
+from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.differences import Between, ChangePage, DriftPage, GraphDiff
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
-from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.search import SearchFilter, SearchPage
@@ -97,7 +97,7 @@ class LineageReader(Protocol):
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
         """The paths that data takes from one node to another, at most `most` of them."""
 
-    def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+    def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
@@ -211,10 +211,10 @@ class InventoryReader(Protocol):
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
 
-    def entries(self, heads: Sequence[Node]) -> list[Entry]:
+    def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
         """The inventory entries of canonical nodes."""
 
-    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+    def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
         """Node id to the inventory entry of its group."""
 
     def by_node_id(self, text: str) -> list[Node]:

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.model.graph import Edge, Node, Port
-from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.importing.facet import ImportedEdge, ImportFacet, read_import_facet
@@ -73,7 +73,7 @@ def port_links(ports: Iterable[Port], heads: Mapping[int, Node]) -> Iterator[Gra
 class EdgeBuilder:
     """Makes edges of links. `entries`: id of the node at either end -> what is known of it."""
 
-    def __init__(self, entries: Mapping[int, Entry]) -> None:
+    def __init__(self, entries: Mapping[int, InventoryEntry]) -> None:
         self.entries = entries
         self._facets: dict[int, ImportFacet | None] = {}
 
@@ -82,9 +82,9 @@ class EdgeBuilder:
         src, dst = self.entries[link.src.id], self.entries[link.dst.id]
         imported = self._imported(link, src, dst) if link.origin == Origin.DECLARED else None
         return LineageEdge(
-            src_id=src.called.id,
-            dst_id=dst.called.id,
-            edge_type=imported.type if imported else _edge_type(link.side, (src if link.side == Side.OUTPUT else dst).called.type),
+            src_id=src.node_id.id,
+            dst_id=dst.node_id.id,
+            edge_type=imported.type if imported else _edge_type(link.side, (src if link.side == Side.OUTPUT else dst).node_id.type),
             confidence=imported.confidence if imported else link.confidence,
             attributes=json_object(imported.attributes) if imported else {},
             first_seen=None,
@@ -101,7 +101,7 @@ class EdgeBuilder:
         text = column_lineage(reader, self.entries[link.dst.id], self.entries[link.src.id])
         return msgspec.structs.replace(edge, facets={"columnLineage": Raw(text.encode())}) if text else edge
 
-    def _imported(self, link: GraphLink, src: Entry, dst: Entry) -> ImportedEdge | None:
+    def _imported(self, link: GraphLink, src: InventoryEntry, dst: InventoryEntry) -> ImportedEdge | None:
         holder = src if link.side == Side.OUTPUT else dst
         if holder.node.id not in self._facets:
             self._facets[holder.node.id] = read_import_facet(holder.facets)
@@ -109,11 +109,11 @@ class EdgeBuilder:
         return facet.edge(_names(src), _names(dst)) if facet else None
 
 
-def _names(entry: Entry) -> list[tuple[str, str]]:
+def _names(entry: InventoryEntry) -> list[tuple[str, str]]:
     return [(node.namespace, node.name) for node in (*entry.members, entry.named)]
 
 
-def column_lineage(reader: GraphReader, dataset: Entry, job: Entry) -> str | None:
+def column_lineage(reader: GraphReader, dataset: InventoryEntry, job: InventoryEntry) -> str | None:
     """The text of a job's `columnLineage` facet of what it writes, under any name of the two."""
     pairs = ((member, name) for member in dataset.members for name in job.members)
     texts = [text for pair in pairs if (text := reader.nodes.facets(*pair).get("columnLineage"))]

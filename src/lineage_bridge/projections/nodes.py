@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from lineage_bridge.graph.identity.node_ids import CATALOGS, display_name, environment, qualified_name
-from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.projections.importing.facet import IMPORTED, ImportFacet, read_import_facet
 from lineage_bridge.projections.shapes import LineageNode, Name
@@ -24,22 +24,22 @@ def node_id_text(node_id: int) -> str:
     return f"{node_id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
-def lineage_node(entry: Entry, *, facets: bool = False) -> LineageNode:
+def lineage_node(entry: InventoryEntry, *, facets: bool = False) -> LineageNode:
     """A dataset or job as a node; with its current facets if `facets` is set."""
     imported = read_import_facet(entry.facets) or ImportFacet()
     named, attributes = entry.named, json_object(imported.attributes) | _attributes(entry.facets)
     env, cluster = environment(named.namespace)
     return LineageNode(
-        node_id=entry.called.id,
-        system=entry.called.system,
-        node_type=entry.called.type,
-        qualified_name=qualified_name(entry.called.id),
-        display_name=display_name(entry.called.type, named.name),
+        node_id=entry.node_id.id,
+        system=entry.node_id.system,
+        node_type=entry.node_id.type,
+        qualified_name=qualified_name(entry.node_id.id),
+        display_name=display_name(entry.node_id.type, named.name),
         environment_id=env or _text(attributes, "environment_id"),
         environment_name=_text(attributes, "environment_name") or imported.environment_name,
         cluster_id=cluster or _text(attributes, "cluster_id"),
         cluster_name=_text(attributes, "cluster_name") or imported.cluster_name,
-        catalog_type=CATALOGS.get(entry.called.system) if entry.called.type == "catalog_table" else None,
+        catalog_type=CATALOGS.get(entry.node_id.system) if entry.node_id.type == "catalog_table" else None,
         attributes={key: value for key, value in attributes.items() if key not in _OWN_MEMBERS},
         tags=sorted({*_tags(entry.facets, attributes), *imported.tags}),
         url=_text(attributes, "url") or _source_url(entry.facets) or imported.url,

@@ -12,7 +12,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import UNKNOWN
 from lineage_bridge.model.graph import Node
-from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.event_builder import SPECIFICATION
 from lineage_bridge.openlineage.facets import Where, inspect
@@ -83,7 +83,7 @@ def statement_events(graph: GraphReader, now_us: int, style: str, includes: View
 class _ViewEventBuilder:
     """Makes events of jobs and datasets under the names of a style, with their current facets."""
 
-    def __init__(self, reader: GraphReader, style: str, entries: Iterable[Entry], datasets: Iterable[Node]) -> None:
+    def __init__(self, reader: GraphReader, style: str, entries: Iterable[InventoryEntry], datasets: Iterable[Node]) -> None:
         self.reader, self.style = reader, style
         self.heads = reader.inventory.standing({node.id: node for node in datasets}.values())
         every = {head.id: head for head in self.heads.values()}
@@ -100,7 +100,7 @@ class _ViewEventBuilder:
 
     # events
 
-    def run_event(self, entry: Entry, record: RunRecord) -> ViewEvent:
+    def run_event(self, entry: InventoryEntry, record: RunRecord) -> ViewEvent:
         """The event that sums up a job by a run."""
         return ViewEvent(
             event_time=format_time(record.ended if record.ended is not None else record.last),
@@ -113,7 +113,7 @@ class _ViewEventBuilder:
             outputs=self.outputs(record.outputs, entry),
         )
 
-    def job_event(self, entry: Entry, inputs: Iterable[Node], outputs: Iterable[Node]) -> ViewEvent:
+    def job_event(self, entry: InventoryEntry, inputs: Iterable[Node], outputs: Iterable[Node]) -> ViewEvent:
         """The event that says what a job is declared to do."""
         return ViewEvent(
             event_time=format_time(entry.first if entry.last is None else entry.last),
@@ -124,7 +124,7 @@ class _ViewEventBuilder:
             outputs=self.outputs(outputs, entry),
         )
 
-    def dataset_event(self, entry: Entry) -> ViewEvent:
+    def dataset_event(self, entry: InventoryEntry) -> ViewEvent:
         """The event that says what a dataset is."""
         name = self.names[entry.node.id]
         return ViewEvent(
@@ -136,7 +136,7 @@ class _ViewEventBuilder:
 
     # their jobs and datasets
 
-    def job(self, entry: Entry) -> ViewJob:
+    def job(self, entry: InventoryEntry) -> ViewJob:
         """A job with its facets, explicit lineage among them."""
         name = self.names[entry.node.id]
         return ViewJob(name.namespace, name.name, self.facets("job", entry.facets))
@@ -145,16 +145,16 @@ class _ViewEventBuilder:
         """Datasets that a job reads, in the order of their names."""
         return self._datasets(nodes, lambda _: {})
 
-    def outputs(self, nodes: Iterable[Node], job: Entry) -> list[ViewDataset]:
+    def outputs(self, nodes: Iterable[Node], job: InventoryEntry) -> list[ViewDataset]:
         """Datasets that a job writes, in the order of their names, with the job's statements about their columns."""
 
-        def columns(dataset: Entry) -> dict[str, str]:
+        def columns(dataset: InventoryEntry) -> dict[str, str]:
             text = column_lineage(self.reader, dataset, job)
             return {"columnLineage": text} if text else {}
 
         return self._datasets(nodes, columns)
 
-    def _datasets(self, nodes: Iterable[Node], more_facets: Callable[[Entry], Mapping[str, str]]) -> list[ViewDataset]:
+    def _datasets(self, nodes: Iterable[Node], more_facets: Callable[[InventoryEntry], Mapping[str, str]]) -> list[ViewDataset]:
         datasets = {}
         for node in nodes:
             entry = self.entries[self.heads[node.id].id]

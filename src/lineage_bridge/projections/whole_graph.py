@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lineage_bridge.errors import AmbiguousError, NotFoundError
-from lineage_bridge.graph.identity.node_ids import JOB_TYPES, parse
+from lineage_bridge.graph.identity.node_ids import JOB_TYPES, parse_node_id
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, Port
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -61,18 +61,18 @@ def require_node_by_id(reader: GraphReader, node_id: str) -> Node:
         return matching[0]
     if not matching:
         raise _not_found(reader, node_id)
-    ids = sorted(entry.called.id for entry in reader.inventory.described(matching[:20]).values())
+    ids = sorted(entry.node_id.id for entry in reader.inventory.described(matching[:20]).values())
     names = [(node.namespace, node.name) for node in matching[:20]]
     raise AmbiguousError(f"{node_id!r} matches {len(matching)} nodes", f"use one of {', '.join(ids)}", names)
 
 
 def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
-    wanted = parse(node_id)
+    wanted = parse_node_id(node_id)
     if wanted is None:
         hint = "a node id is system:type:scope:name, such as confluent:kafka_topic:env-abc:lkc-123/orders"
         return NotFoundError(f"{node_id!r} is not a node id", hint)
     near = reader.nodes.near(wanted.kind, *wanted.exact[0]) if wanted.exact else reader.nodes.near(wanted.kind, "", wanted.tiers[0][0][1])
-    ids = sorted(entry.called.id for entry in reader.inventory.described(near).values())
+    ids = sorted(entry.node_id.id for entry in reader.inventory.described(near).values())
     return NotFoundError(
         f"there is no node {node_id!r}",
         f"similar node ids: {', '.join(ids)}" if ids else "list the nodes, with a part of the name as search",

@@ -253,7 +253,7 @@ def test_a_test_tries_every_plane(observer: ConfluentObserver, org: Org) -> None
     org.answers["groups env-1/lkc-1"] = SourceError("refused")
     checks = {check.step: check for check in observer.test()}
     assert checks["environments"].works
-    assert (checks["groups env-1/lkc-1"].works, checks["groups env-1/lkc-1"].told) == (False, "refused")
+    assert (checks["groups env-1/lkc-1"].works, checks["groups env-1/lkc-1"].message) == (False, "refused")
     assert checks["topics env-1/lkc-1"].works
 
 

@@ -477,9 +477,9 @@ def test_each_step_is_tested(polls: Polls):
     observer.close()
 
     assert [check.step for check in checks.values() if not check.works] == ["read annotations"]
-    assert checks["reach the JobManager"].told == "Flink 2.3.0"
-    assert checks["list its jobs"].told == "1 of 1 jobs are observed"
-    assert checks["read init_sql"].told == "3 tables"
+    assert checks["reach the JobManager"].message == "Flink 2.3.0"
+    assert checks["list its jobs"].message == "1 of 1 jobs are observed"
+    assert checks["read init_sql"].message == "3 tables"
     assert checks["read annotations"].hint
 
 

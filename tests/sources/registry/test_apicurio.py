@@ -126,5 +126,5 @@ def test_a_test_of_the_source(registry: Registry, graph: Server) -> None:
     watch = Watch(registry.url, "tried-", graph)
     checks = {check.step: check for check in watch.observer.test()}
     assert all(check.works for check in checks.values())
-    assert checks["schemas"].told == "the newest of tried-value is version 1"
+    assert checks["schemas"].message == "the newest of tried-value is version 1"
     watch.observer.close()

@@ -207,12 +207,12 @@ def test_what_a_test_of_the_source_tells(registry: Confluent, server: Standin, p
     assert [(check.step, check.works) for check in checks] == [
         (step, True) for step in ("subjects", "schemas", "compatibility", "all schemas at once", "mode", "contexts")
     ]
-    assert checks[-1].told == ":.:, :.lab:"
+    assert checks[-1].message == ":.:, :.lab:"
     server.failing["/config"] = Reply(403, {"error_code": 40301, "message": "User is denied operation Read"})
     server.failing["/mode"] = Reply(404, b"", "text/plain")
     by_step = {check.step: check for check in polling.observer.test()}
     assert not by_step["compatibility"].works
-    assert by_step["mode"].told.startswith("this registry does not have it")
+    assert by_step["mode"].message.startswith("this registry does not have it")
 
 
 def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, server: Standin, polling: Polling) -> None:

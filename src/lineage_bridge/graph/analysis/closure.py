@@ -13,7 +13,7 @@ import rustworkx
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
+UInts = NDArray[np.uint64]
 Marks = NDArray[np.bool_]
 
 EXACT_WORDS = 20_000_000_000
@@ -97,7 +97,7 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
     Each row has one bit per marked node of a block. Neighbouring components have close numbers, so few other components reach the nodes of
     one block unless the graph is dense.
     """
-    counts, place_of = np.zeros(graph.count, dtype=np.int64), np.zeros(graph.count, dtype=np.int64)
+    counts, row_of = np.zeros(graph.count, dtype=np.int64), np.zeros(graph.count, dtype=np.int64)
     ordered = chosen[np.argsort(graph.component[chosen], kind="stable")]
     for start in range(0, len(ordered), block):
         homes = graph.component[ordered[start : start + block]]
@@ -105,27 +105,27 @@ def _exact(graph: Condensed, chosen: Ints, exact_words: int, block: int) -> Ints
         exact_words -= len(edges) * (block // 64)
         if exact_words < 0:
             return None
-        place_of[rows] = np.arange(len(rows))
-        places = np.arange(len(homes), dtype=np.uint64)
+        row_of[rows] = np.arange(len(rows))
+        bit_numbers = np.arange(len(homes), dtype=np.uint64)
         bits = np.zeros((len(rows), block // 64), dtype=np.uint64)
-        np.bitwise_or.at(bits, (place_of[homes], (places // _64).astype(np.int64)), np.uint64(1) << (places % _64))
-        _spread(place_of[graph.sources[edges]], place_of[graph.targets[edges]], graph.levels[edges], bits, np.bitwise_or)
+        np.bitwise_or.at(bits, (row_of[homes], (bit_numbers // _64).astype(np.int64)), np.uint64(1) << (bit_numbers % _64))
+        _spread(row_of[graph.sources[edges]], row_of[graph.targets[edges]], graph.levels[edges], bits, np.bitwise_or)
         counts[rows] += np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
     return counts
 
 
 def _ancestors(graph: Condensed, homes: Ints) -> tuple[Ints, Ints]:
     """All components that reach one of `homes`, including `homes`, and the edges by which they reach them, in the graph's order."""
-    known = np.zeros(graph.count, dtype=np.bool_)
-    known[homes] = True
+    seen = np.zeros(graph.count, dtype=np.bool_)
+    seen[homes] = True
     frontier, edges = homes, [np.zeros(0, dtype=np.int64)]
     while len(frontier):
         found = graph.incoming[_ranges(graph.starts[frontier], graph.starts[frontier + 1])]
         edges.append(found)
         reached = np.unique(graph.sources[found])
-        frontier = reached[~known[reached]]
-        known[frontier] = True
-    return np.flatnonzero(known), np.sort(np.concatenate(edges))
+        frontier = reached[~seen[reached]]
+        seen[frontier] = True
+    return np.flatnonzero(seen), np.sort(np.concatenate(edges))
 
 
 def _ranges(starts: Ints, ends: Ints) -> Ints:
@@ -167,10 +167,10 @@ def _spread(sources: Ints, targets: Ints, levels: Ints, values: NDArray[Any], me
         values[froms[firsts]] = merge(values[froms[firsts]], merge.reduceat(values[targets[start:end]], firsts, axis=0))
 
 
-def _hashed(values: Words) -> Words:
+def _hashed(values: UInts) -> UInts:
     """A 64-bit mix (splitmix64)."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    hashed: Words = mixed ^ (mixed >> np.uint64(31))
+    hashed: UInts = mixed ^ (mixed >> np.uint64(31))
     return hashed

@@ -17,7 +17,7 @@ MOST_PATHS = 2**53 - 1
 """The maximum count of paths: the greatest integer that every JSON reader represents exactly."""
 
 
-class Reached(NamedTuple):
+class ReachedNode(NamedTuple):
     """A node that the origin reaches.
 
     `distance` is the fewest hops, `paths` the number of paths (at most MOST_PATHS), where a cycle counts as one node.
@@ -39,14 +39,14 @@ def adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
     return edges
 
 
-def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -> list[Reached]:
+def reach(origin: int, pairs: Iterable[tuple[int, int]], fed: Collection[int]) -> list[ReachedNode]:
     """All nodes that are reachable from `origin`, nearest first, then by id. `fed` are nodes that also get data from elsewhere."""
     edges = adjacency(pair for pair in pairs if pair[1] != origin)
     distance = distances(origin, edges)
     met = {node: edges.get(node, ()) for node in distance}
     ways = _count(origin, met)
     partly = set(distances_of(set(fed) & (distance.keys() - {origin}), met))
-    found = (Reached(node, hops, ways[node], node not in partly) for node, hops in distance.items() if node != origin)
+    found = (ReachedNode(node, hops, ways[node], node not in partly) for node, hops in distance.items() if node != origin)
     return sorted(found, key=lambda reached: (reached.distance, reached.node))
 
 
@@ -70,25 +70,25 @@ def distances_of(origins: Collection[int], edges: Edges) -> dict[int, int]:
 
 def _count(origin: int, edges: Edges) -> dict[int, int]:
     """The number of paths from `origin` to each node when each strongly connected component is contracted to one node."""
-    places = components(origin, edges)
-    place_of = {node: place for place, members in enumerate(places) for node in members}
-    ways = [0] * len(places)
-    ways[place_of[origin]] = 1
-    for place in reversed(range(len(places))):
-        for node in places[place]:
+    members_of = components(origin, edges)
+    component_of = {node: index for index, members in enumerate(members_of) for node in members}
+    ways = [0] * len(members_of)
+    ways[component_of[origin]] = 1
+    for index in reversed(range(len(members_of))):
+        for node in members_of[index]:
             for far in edges.get(node, ()):
-                if place_of[far] != place:
-                    ways[place_of[far]] = min(ways[place_of[far]] + ways[place], MOST_PATHS)
-    return {node: ways[place] for node, place in place_of.items()}
+                if component_of[far] != index:
+                    ways[component_of[far]] = min(ways[component_of[far]] + ways[index], MOST_PATHS)
+    return {node: ways[index] for node, index in component_of.items()}
 
 
 def components(origin: int, edges: Edges) -> list[frozenset[int]]:
     """The strongly connected components that are reachable from `origin`, each before the components that lead to it."""
     nodes = sorted(distances(origin, edges))
-    place = {node: index for index, node in enumerate(nodes)}
+    index_of = {node: index for index, node in enumerate(nodes)}
     graph: rustworkx.PyDiGraph[None, None] = rustworkx.PyDiGraph(multigraph=False)
     graph.add_nodes_from([None] * len(nodes))
-    graph.add_edges_from_no_data([(place[near], place[far]) for near in nodes for far in edges.get(near, ())])
+    graph.add_edges_from_no_data([(index_of[near], index_of[far]) for near in nodes for far in edges.get(near, ())])
     # rustworkx lists components in reverse topological order.
     return [frozenset(nodes[index] for index in members) for members in rustworkx.strongly_connected_components(graph)]
 

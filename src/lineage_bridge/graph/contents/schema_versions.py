@@ -37,7 +37,7 @@ class Mention(NamedTuple):
     version: str
 
 
-class Stint(NamedTuple):
+class VersionPeriod(NamedTuple):
     """A period in which a dataset had a version; `first` and `last` are (time, event) of the first and last mention.
 
     `brief`: the job that stated the version stated another one within ten minutes.
@@ -50,7 +50,7 @@ class Stint(NamedTuple):
     brief: bool
 
 
-def history(mentions: Iterable[Mention]) -> list[Stint]:
+def history(mentions: Iterable[Mention]) -> list[VersionPeriod]:
     """The versions that a dataset had, oldest first; the one that was mentioned last is the current version.
 
     If a job states several versions within ten minutes of each other, the last of them counts. Of the others, those that the job had
@@ -60,47 +60,47 @@ def history(mentions: Iterable[Mention]) -> list[Stint]:
     by_job: dict[int, set[Mention]] = defaultdict(set)
     for mention in mentions:
         by_job[mention.job].add(mention)
-    stints = [stint for job, said in by_job.items() for stint in _of_job(job, sorted(said))]
-    merged: list[Stint] = []
-    for stint in sorted(stints, key=lambda s: (s.first, s.version)):
-        place = next((n for n in range(len(merged) - 1, -1, -1) if _joins(merged, n, stint)), None)
-        if place is None:
-            merged.append(stint)
+    periods = [period for job, stated in by_job.items() for period in _of_job(job, sorted(stated))]
+    merged: list[VersionPeriod] = []
+    for period in sorted(periods, key=lambda period: (period.first, period.version)):
+        index = next((n for n in range(len(merged) - 1, -1, -1) if _joins(merged, n, period)), None)
+        if index is None:
+            merged.append(period)
         else:
-            known = merged[place]
-            last, jobs = max(known.last, stint.last), known.jobs | stint.jobs
-            merged[place] = Stint(known.version, known.first, last, jobs, known.brief and stint.brief)
+            earlier = merged[index]
+            last, jobs = max(earlier.last, period.last), earlier.jobs | period.jobs
+            merged[index] = VersionPeriod(earlier.version, earlier.first, last, jobs, earlier.brief and period.brief)
     return merged
 
 
-def _joins(merged: list[Stint], place: int, stint: Stint) -> bool:
-    """Whether a period continues the one at `place`, which began before it."""
-    known = merged[place]
-    return known.version == stint.version and (place == len(merged) - 1 or known.last >= stint.first)
+def _joins(merged: list[VersionPeriod], index: int, period: VersionPeriod) -> bool:
+    """Whether a period continues the one at `index`, which began before it."""
+    earlier = merged[index]
+    return earlier.version == period.version and (index == len(merged) - 1 or earlier.last >= period.first)
 
 
-def current(stints: Iterable[Stint]) -> Stint | None:
+def current(periods: Iterable[VersionPeriod]) -> VersionPeriod | None:
     """The period of the current version, which is the one mentioned last; None if there is none."""
-    return max(stints, key=lambda stint: (stint.last, stint.version), default=None)
+    return max(periods, key=lambda period: (period.last, period.version), default=None)
 
 
-def _of_job(job: int, said: list[Mention]) -> list[Stint]:
+def _of_job(job: int, mentions: list[Mention]) -> list[VersionPeriod]:
     """The periods that one job stated; its mentions must be in order of time."""
-    blocks = [list(block) for _, block in groupby(said, key=lambda mention: mention.version)]
-    stints: list[Stint] = []
-    met: set[str] = set()
-    held: Stint | None = None
+    blocks = [list(block) for _, block in groupby(mentions, key=lambda mention: mention.version)]
+    periods: list[VersionPeriod] = []
+    seen: set[str] = set()
+    held: VersionPeriod | None = None
     for cluster in _clusters(blocks):
-        for version, part in _by_version(cluster).items():
+        for version, of_version in _by_version(cluster).items():
             settled = version == cluster[-1][0].version
             if held is not None and version == held.version:
-                last = part[-1] if settled else cluster[0][-1] if cluster[0][0].version == version else None
-                stints[stints.index(held)] = held = held._replace(last=last[:2] if last else held.last)
-            elif settled or version not in met:
-                stints.append(Stint(version, part[0][:2], part[-1][:2], frozenset({job}), not settled))
-            met.add(version)
-        held = next((stint for stint in reversed(stints) if stint.version == cluster[-1][0].version), None)
-    return stints
+                last = of_version[-1] if settled else cluster[0][-1] if cluster[0][0].version == version else None
+                periods[periods.index(held)] = held = held._replace(last=last[:2] if last else held.last)
+            elif settled or version not in seen:
+                periods.append(VersionPeriod(version, of_version[0][:2], of_version[-1][:2], frozenset({job}), not settled))
+            seen.add(version)
+        held = next((period for period in reversed(periods) if period.version == cluster[-1][0].version), None)
+    return periods
 
 
 def _clusters(blocks: list[list[Mention]]) -> Iterator[list[list[Mention]]]:
@@ -125,7 +125,7 @@ def _by_version(cluster: list[list[Mention]]) -> dict[str, list[Mention]]:
 # difference
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """A field whose type changed; a type is None if it was not stated."""
 
     path: Path
@@ -138,7 +138,7 @@ class SchemaDiff(NamedTuple):
 
     added: tuple[tuple[Path, str | None], ...]
     removed: tuple[tuple[Path, str | None], ...]
-    changed: tuple[Change, ...]
+    changed: tuple[FieldChange, ...]
 
 
 def paths(fields: Iterable[SchemaField], above: Path = ()) -> dict[Path, str | None]:
@@ -156,5 +156,5 @@ def diff(before: Mapping[Path, str | None], after: Mapping[Path, str | None]) ->
     return SchemaDiff(
         tuple((path, after[path]) for path in sorted(after.keys() - before.keys())),
         tuple((path, before[path]) for path in sorted(before.keys() - after.keys())),
-        tuple(Change(path, before[path], after[path]) for path in sorted(before.keys() & after.keys()) if before[path] != after[path]),
+        tuple(FieldChange(path, before[path], after[path]) for path in sorted(before.keys() & after.keys()) if before[path] != after[path]),
     )

@@ -81,20 +81,20 @@ def plain(text: str) -> str:
 
 def matching_lines(text: str, words: Iterable[str], limit: int = 3, width: int = 120) -> list[str]:
     """At most `limit` lines of a text that have one of the words, or a word that begins with one; each cut to `width` characters."""
-    wanted = [plain(word) for word in words]
+    plain_words = [plain(word) for word in words]
     found = []
     for line in text.split("\n"):
-        if any(word and word in plain(line) for word in wanted):
-            found.append(_around(line, wanted, width))
+        if any(word and word in plain(line) for word in plain_words):
+            found.append(_around(line, plain_words, width))
             if len(found) == limit:
                 break
     return found
 
 
-def _around(line: str, wanted: list[str], width: int) -> str:
+def _around(line: str, plain_words: list[str], width: int) -> str:
     if len(line) <= width:
         return line
     folded = line.casefold()
-    place = min((at for word in wanted if word and (at := folded.find(word.split()[0])) >= 0), default=0)
-    start = max(0, min(place - width // 3, len(line) - width))
+    found_at = min((at for word in plain_words if word and (at := folded.find(word.split()[0])) >= 0), default=0)
+    start = max(0, min(found_at - width // 3, len(line) - width))
     return line[start : start + width]

@@ -13,10 +13,10 @@ def merge_counters(dataset: Dataset, side: Side, counters: list[int | None]) -> 
     facet = _statistics(dataset, side)
     if facet is None:
         return
-    for place, stated in enumerate((facet.rowCount, facet.size, facet.fileCount)):
-        known = counters[place]
-        if stated is not None and (known is None or stated > known):
-            counters[place] = int(stated)
+    for number, stated in enumerate((facet.rowCount, facet.size, facet.fileCount)):
+        highest = counters[number]
+        if stated is not None and (highest is None or stated > highest):
+            counters[number] = int(stated)
 
 
 def _statistics(

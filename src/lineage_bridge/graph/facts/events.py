@@ -128,9 +128,9 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 class _EventFacts:
     """Makes the facts of one event: who asserts (`asserted_by`), about which job or dataset, and when. `facts` are those made so far."""
 
-    def __init__(self, record: LogRecord, event: Event, time: int, names: Names, told: AlreadyEmitted) -> None:
+    def __init__(self, record: LogRecord, event: Event, time: int, names: Names, emitted: AlreadyEmitted) -> None:
         self.facts: list[Fact] = []
-        self.emitted = told
+        self.emitted = emitted
         self.event, self.time, self.id, self.names = event, time, record.event_id, names
         self.day = day_of(time)
         self.span = time, time
@@ -168,8 +168,8 @@ class _EventFacts:
         self.add_named_node(id_, kind, named.namespace, named.name)
 
     def add_named_node(self, *row: int | str) -> None:
-        known = self.emitted.nodes.get(row)
-        if known is None or known[0] > self.time:
+        emitted = self.emitted.nodes.get(row)
+        if emitted is None or emitted[0] > self.time:
             self.facts.append(("node", row, (self.time,)))
 
     def add_assertion(self, node: int, side: int, facet_set: bytes) -> None:
@@ -249,8 +249,8 @@ class _EventFacts:
             for other in others or ():
                 namespace, name = other.job.namespace, other.job.name
                 id_ = run_uuid(namespace, name, other.run.runId) if other.run else NO_RUN
-                words = other.dependency_type or "", other.sequence_trigger_rule or "", other.status_trigger_rule or ""
-                self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *words), self.span)
+                rules = other.dependency_type or "", other.sequence_trigger_rule or "", other.status_trigger_rule or ""
+                self.add("job_dependency", (run.id, job, direction, self.names.job(namespace, name), id_, *rules), self.span)
 
     def add_lifecycle(self, id_: int, dataset: Dataset) -> None:
         """Add the lifecycle change that the dataset's facet states, if any."""

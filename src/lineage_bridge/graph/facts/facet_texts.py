@@ -22,7 +22,7 @@ class FacetTexts:
         self.names_by_id = {id_: Spelling(kind, namespace, name) for id_, kind, namespace, name in tables["node"]}
         self.facet_sets: dict[bytes, dict[str, bytes]] = defaultdict(dict)
         self.declared_io: dict[bytes, list[tuple[int, int, bytes]]] = defaultdict(list)
-        self._meaning_of: dict[tuple[str, bytes], bytes | None] = {}
+        self._lineage_sets_by_facet: dict[tuple[str, bytes], bytes | None] = {}
         for (facet_set, key), (facet,) in tables["facet_set"].items():
             self.facet_sets[facet_set][key] = facet
         for facet_set, side, dataset, facets in tables["declared_io"]:
@@ -38,16 +38,16 @@ class FacetTexts:
 
     def lineage_set(self, key: str, facet: bytes) -> bytes | None:
         """The id of a facet's lineage set, or the mark of a job type facet, or None. Caches the set and the names of its nodes."""
-        if (key, facet) not in self._meaning_of:
+        if (key, facet) not in self._lineage_sets_by_facet:
             if key == "jobType":
-                self._meaning_of[key, facet] = read_mark(self.text(facet))
-                return self._meaning_of[key, facet]
+                self._lineage_sets_by_facet[key, facet] = read_mark(self.text(facet))
+                return self._lineage_sets_by_facet[key, facet]
             lineage_set = read_lineage_set(key, self.text(facet), self.names)
-            self._meaning_of[key, facet] = lineage_set.id if lineage_set else None
+            self._lineage_sets_by_facet[key, facet] = lineage_set.id if lineage_set else None
             if lineage_set:
                 self.lineage_sets[lineage_set.id] = lineage_set
                 self.remember_names(lineage_set.nodes)
-        return self._meaning_of[key, facet]
+        return self._lineage_sets_by_facet[key, facet]
 
     def is_deleted(self, facet: bytes) -> bool:
         """Whether a facet is a tombstone."""
@@ -76,7 +76,7 @@ class FacetTexts:
             statements.update(self.stated_lineage(dataset, job, side, facets))
         return make_shape(Origin.DECLARED, [row[:2] for row in self.declared_io.get(facet_set, ())], statements)
 
-    def speaks_of_flow(self, facet_set: bytes, job: int) -> bool:
+    def states_flows(self, facet_set: bytes, job: int) -> bool:
         """Whether a design-time facet set states anything about flows, even if only that there are none any more."""
         facets = [(key, self.facets(facet_set).get(key)) for key in declaring_keys(job)]
         return facet_set in self.declared_io or any(
@@ -91,5 +91,5 @@ class FacetTexts:
 
 def annotation_rows(facet: bytes, lineage_set: LineageSet) -> Iterator[Row]:
     """The rows of `annotation` for one facet, from its lineage set."""
-    for statement, *said in lineage_set.annotations:
-        yield lineage_set.id, *statement, facet, *said
+    for statement, *annotation in lineage_set.annotations:
+        yield lineage_set.id, *statement, facet, *annotation

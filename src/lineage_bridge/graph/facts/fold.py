@@ -28,9 +28,9 @@ def fold_records(records: Iterable[StoredRecord], names: Names, into: Tables | N
     for record in records:
         for relation, key, values in facts(record, names, emitted):
             table, merge = laws[relation]
-            known = table.setdefault(key, values)
-            if known is not values:
-                table[key] = merge(known, values)
+            present = table.setdefault(key, values)
+            if present is not values:
+                table[key] = merge(present, values)
     return tables
 
 
@@ -39,8 +39,8 @@ def merge_tables(tables: Tables, others: Tables) -> Tables:
     for name, rows in others.items():
         merge, table = BY_NAME[name].merge, tables[name]
         for key, values in rows.items():
-            known = table.get(key)
-            table[key] = values if known is None else merge(known, values)
+            present = table.get(key)
+            table[key] = values if present is None else merge(present, values)
     return tables
 
 

@@ -48,65 +48,74 @@ class _Operation(msgspec.Struct):
 def operation(record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
     """The facts of an operator's record: (relation, key, values)."""
     try:
-        said = msgspec.json.decode(record.body, type=_Operation)
-        facts = list(_facts(said, record))
+        decoded = msgspec.json.decode(record.body, type=_Operation)
+        facts = list(_facts(decoded, record))
     except (ValueError, RequestError):
         return
     yield from facts
 
 
-def _facts(said: _Operation, record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
-    if said.operation == "erase":
-        for run in said.runs:
+def _facts(operation: _Operation, record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
+    if operation.operation == "erase":
+        for run in operation.runs:
             yield "erased", (UUID(run).bytes,), (record.arrival_us,)
-    elif said.operation in (ALIAS, VETO, LIFT):
+    elif operation.operation in (ALIAS, VETO, LIFT):
         order = record.arrival_us, record.event_id
-        for word in said.aliases:
-            key = alias_key(said.operation, word)
-            yield "alias", key, alias_values(said.operation, record.principal, order)
-            yield "alias_statement", (*key, *order), (said.operation, record.principal)
+        for statement in operation.aliases:
+            key = alias_key(operation.operation, statement)
+            yield "alias", key, alias_values(operation.operation, record.principal, order)
+            yield "alias_statement", (*key, *order), (operation.operation, record.principal)
 
 
-def alias_key(operation: str, word: AliasStatement) -> Row:
+def alias_key(operation: str, statement: AliasStatement) -> Row:
     """The key of a statement in the relation `alias`. Raises RequestError if the statement is invalid."""
-    whole = word.a.name is None and word.b.name is None
-    if word.entity not in ENTITIES:
-        raise RequestError(f"{word.entity!r} is no entity", "one of dataset, job")
-    if not whole and (word.a.name is None or word.b.name is None):
-        raise RequestError("one end is a namespace and the other a name", "give both a name, or neither")
-    names = (word.a.name or "", word.prefix if whole else word.b.name or "")
-    if any(len(text) > LONGEST for text in (*names, word.a.namespace, word.b.namespace, word.evidence)):
+    whole = statement.a.name is None and statement.b.name is None
+    if statement.entity not in ENTITIES:
+        raise RequestError(f"{statement.entity!r} is not an entity", "use dataset or job")
+    if not whole and (statement.a.name is None or statement.b.name is None):
+        raise RequestError("one end is a namespace and the other a name", "give both ends a name, or neither")
+    names = (statement.a.name or "", statement.prefix if whole else statement.b.name or "")
+    if any(len(text) > LONGEST for text in (*names, statement.a.namespace, statement.b.namespace, statement.evidence)):
         raise RequestError(f"a text is longer than {LONGEST} characters")
-    kind = word.kind
+    kind = statement.kind
     if operation == ALIAS:
-        _check_alias(word, whole=whole)
+        _check_alias(statement, whole=whole)
         kind = OPERATOR
-    elif not whole and word.prefix:
+    elif not whole and statement.prefix:
         raise RequestError("only namespaces have a prefix")
-    everywhere = whole and word.a.namespace == word.b.namespace == ANY
-    if everywhere and not word.evidence:
-        raise RequestError("a veto on nothing", "name both ends, or the rule")
-    spaces = word.a.namespace, word.b.namespace
-    return int(ENTITIES[word.entity]), int(whole and not everywhere), spaces[0], names[0], spaces[1], names[1], kind, word.evidence
+    everywhere = whole and statement.a.namespace == statement.b.namespace == ANY
+    if everywhere and not statement.evidence:
+        raise RequestError("the veto names neither ends nor a rule", "name both ends, or the rule")
+    spaces = statement.a.namespace, statement.b.namespace
+    return (
+        int(ENTITIES[statement.entity]),
+        int(whole and not everywhere),
+        spaces[0],
+        names[0],
+        spaces[1],
+        names[1],
+        kind,
+        statement.evidence,
+    )
 
 
-def _check_alias(word: AliasStatement, *, whole: bool) -> None:
-    if word.prefix and not whole:
+def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
+    if statement.prefix and not whole:
         raise RequestError("only namespaces have a prefix")
-    if not word.a.namespace or not word.b.namespace:
+    if not statement.a.namespace or not statement.b.namespace:
         raise RequestError("an alias joins two names, each with a namespace")
-    if (word.a.namespace, word.a.name) == (word.b.namespace, word.b.name):
+    if (statement.a.namespace, statement.a.name) == (statement.b.namespace, statement.b.name):
         raise RequestError("an alias joins two different names")
-    if word.kind not in ("", OPERATOR):
-        raise RequestError(f"an operator cannot state an alias of kind {word.kind!r}")
+    if statement.kind not in ("", OPERATOR):
+        raise RequestError(f"an operator cannot state an alias of kind {statement.kind!r}")
 
 
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
     """The values of one statement in the relation `alias`.
 
-    They are the operator who stated the alias, then `vetoed`, each with its order. The part that the operation does not state is empty.
+    They are the operator who stated the alias, then `vetoed`, each with its order. The half that the operation does not state is empty.
     """
-    unsaid = (None, NEVER_US, NO_EVENT)
+    unstated = (None, NEVER_US, NO_EVENT)
     if operation == ALIAS:
-        return (principal, *order, *unsaid)
-    return (*unsaid, int(operation == VETO), *order)
+        return (principal, *order, *unstated)
+    return (*unstated, int(operation == VETO), *order)

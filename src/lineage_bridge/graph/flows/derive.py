@@ -87,11 +87,11 @@ def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
 class FirstSeen(dict[Any, int]):
     """The time at which each key was first mentioned, in UTC microseconds."""
 
-    def note(self, what: object, first: int) -> None:
+    def note(self, key: object, first: int) -> None:
         """Record a mention; keep the earliest time."""
-        known = self.get(what)
-        if known is None or first < known:
-            self[what] = first
+        earliest = self.get(key)
+        if earliest is None or first < earliest:
+            self[key] = first
 
 
 class _Derivation:
@@ -112,12 +112,12 @@ class _Derivation:
 
     # jobs
 
-    def read_jobs(self, presents: RunShapes) -> None:
-        for shape in presents.shapes.values():
+    def read_jobs(self, run_shapes: RunShapes) -> None:
+        for shape in run_shapes.shapes.values():
             self.read_shape(shape, expand(shape, self.texts.lineage_sets))
-        for (job, shape_id), days in presents.job_shapes.items():
+        for (job, shape_id), days in run_shapes.job_shapes.items():
             self.out["job_shape"].update((job, shape_id, day, *span) for day, span in days.items())
-            shape = presents.shapes[shape_id]
+            shape = run_shapes.shapes[shape_id]
             self.out["job_io"].update((job, dataset, side, shape.origin) for side, dataset in shape.members)
             self.out["job_lineage_set"].update((job, *statement, shape.origin) for statement in shape.lineage_sets)
             self.out["flow"].update(bind_to_job(expand(shape, self.texts.lineage_sets), job, shape.origin))
@@ -142,9 +142,9 @@ class _Derivation:
             if side not in ENTITY_SIDES:
                 continue
             for key, facet in self.texts.facets(facet_set).items():
-                place = node, facet_owner(key, job), key
+                facet_key = node, facet_owner(key, job), key
                 candidate = facet_rank(key, side), last, event, facet
-                best[place] = max(best.get(place, candidate), candidate)
+                best[facet_key] = max(best.get(facet_key, candidate), candidate)
         for (node, job, key), (rank, time, event, facet) in best.items():
             self.out["current_facet"].add((node, job, key, facet, rank, time, event))
 
@@ -153,8 +153,8 @@ class _Derivation:
         for node, job, key, facet, *_ in self.out["current_facet"]:
             if job == 0 and key in SEARCHED and not self.texts.is_deleted(facet):
                 facets[node][key] = self.texts.text(facet)
-        for node, known in facets.items():
-            text = search_text(self.texts.names_by_id[node].namespace, self.texts.names_by_id[node].name, known)
+        for node, texts in facets.items():
+            text = search_text(self.texts.names_by_id[node].namespace, self.texts.names_by_id[node].name, texts)
             if text:
                 self.out["search_text"].add((node, *text))
 
@@ -170,13 +170,13 @@ class _Derivation:
                 self.out["symlink_evidence"].add((node, facet))
 
     def read_claims(self) -> None:
-        said: dict[tuple[int, str, bytes], int] = {}
+        mentions: dict[tuple[int, str, bytes], int] = {}
         for (_, _, node, side, _, facet_set, _), (first, *_) in self.tables["assertion"].items():
             for key, facet in self.texts.facets(facet_set).items() if side in ENTITY_SIDES else ():
                 if key in CLAIMING and self.texts.names_by_id[node].kind == NodeKind.DATASET:
-                    said[node, key, facet] = min(said.get((node, key, facet), first), first)
+                    mentions[node, key, facet] = min(mentions.get((node, key, facet), first), first)
         firsts: dict[NamespaceClaim, int] = {}
-        for (node, key, facet), first in said.items():
+        for (node, key, facet), first in mentions.items():
             _, *name = self.texts.names_by_id[node]
             made = read_claims(*name, key, self.texts.text(facet))
             if made:
@@ -185,14 +185,14 @@ class _Derivation:
         self.out["namespace_claim"] = {(*claim, first) for claim, first in firsts.items()}
 
     def read_identity(self) -> None:
-        there = {id_: self.texts.names_by_id[id_] for id_, _ in self.out["live"]}
-        links = ((there[dataset], there[other], type_) for dataset, other, type_ in self.out["symlink"])
-        book = StepsInMemory(
-            there.values(), links, stated_aliases(self.tables["alias"]), [NamespaceClaim(*row[:-1]) for row in self.out["namespace_claim"]]
+        live = {id_: self.texts.names_by_id[id_] for id_, _ in self.out["live"]}
+        links = ((live[dataset], live[other], type_) for dataset, other, type_ in self.out["symlink"])
+        steps = StepsInMemory(
+            live.values(), links, stated_aliases(self.tables["alias"]), [NamespaceClaim(*row[:-1]) for row in self.out["namespace_claim"]]
         )
-        self.out["name_alias"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in book.name_aliases}
-        self.out["namespace_alias"] = {(space, *link) for space, link in book.namespace_aliases}
-        self.out["identity"] = set(names_in_groups(there, book))
+        self.out["name_alias"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in steps.name_aliases}
+        self.out["namespace_alias"] = {(space, *link) for space, link in steps.namespace_aliases}
+        self.out["identity"] = set(names_in_groups(live, steps))
 
     def read_mentioned(self) -> None:
         live, facet_sets, facets = FirstSeen(), FirstSeen(), FirstSeen()
@@ -202,10 +202,10 @@ class _Derivation:
             live.note(job, first)
             live.note(node, first)
             facet_sets.note(facet_set, first)
-        for facet_set, _, dataset, said_of_it in self.tables["declared_io"]:
+        for facet_set, _, dataset, dataset_facets in self.tables["declared_io"]:
             if facet_set in facet_sets:
                 live.note(dataset, facet_sets[facet_set])
-                facet_sets.note(said_of_it, facet_sets[facet_set])
+                facet_sets.note(dataset_facets, facet_sets[facet_set])
         for facet_set, first in facet_sets.items():
             for found in self.texts.facets(facet_set).items():
                 facets.note(found, first)
@@ -227,9 +227,9 @@ class _Derivation:
                 lineage_set = self.texts.lineage_set(key, facet) if key in SHAPING_KEYS else None
                 self.out["facet_lineage_set"].add((facet, key, lineage_set, first))
                 if lineage_set in self.texts.lineage_sets:
-                    said = self.texts.lineage_sets[lineage_set]
-                    self.out["lineage_set"].add((lineage_set, int(said.explicit)))
-                    self.out["column_statement"].update((lineage_set, *statement) for statement in said.statements)
+                    content = self.texts.lineage_sets[lineage_set]
+                    self.out["lineage_set"].add((lineage_set, int(content.explicit)))
+                    self.out["column_statement"].update((lineage_set, *statement) for statement in content.statements)
 
 
 def owner_id(names: Names, spelling: Spelling) -> int:
@@ -245,9 +245,9 @@ def bind_to_job(expansion: Expansion, job: int, origin: int) -> Iterator[Row]:
 
 def hubs_with_ids(shape_id: int, expansion: Expansion) -> Iterable[tuple[Any, int]]:
     """The hubs of a shape, each with its id."""
-    return [(hub, hub_id(shape_id, place)) for place, hub in enumerate(expansion.hubs)]
+    return [(hub, hub_id(shape_id, number)) for number, hub in enumerate(expansion.hubs)]
 
 
-def hub_id(shape_id: int, place: int) -> int:
-    """The id of a shape's hub number `place` (0 or 1): the shape's id XOR that number."""
-    return shape_id ^ place
+def hub_id(shape_id: int, number: int) -> int:
+    """The id of a shape's hub number `number` (0 or 1): the shape's id XOR that number."""
+    return shape_id ^ number

@@ -99,17 +99,17 @@ def is_streaming(lineage_set: bytes) -> bool:
 def run_shape(job: int, named: Iterable[NamedDataset], stated: Iterable[StatedLineage]) -> tuple[Shape, ShapeHistory]:
     """The shape of a run from everything it stated, and the history of that shape."""
     named, every = list(named), list(stated)
-    said = [row for row in every if not is_mark(row.lineage_set)]
+    stated = [row for row in every if not is_mark(row.lineage_set)]
     marks = [row for row in every if is_mark(row.lineage_set)]
-    changes = [row.first for rows in (named, said, marks) for row in rows]
+    changes = [row.first for rows in (named, stated, marks) for row in rows]
     if any(is_snapshot(row.lineage_set) for row in marks):
         changes += [row.last for row in named]
         named = [row for side in Side for row in _newest([row for row in named if row.side == side])]
         outputs = {row.dataset for row in named if row.side == Side.OUTPUT}
-        by_carrier = [[row for row in said if row.carrier == carrier] for carrier in sorted({row.carrier for row in said})]
+        by_carrier = [[row for row in stated if row.carrier == carrier] for carrier in sorted({row.carrier for row in stated})]
         changes += [row.last for rows in by_carrier if len(rows) > 1 for row in rows]
-        said = [row for rows in by_carrier if rows[0].carrier in {job, *outputs} for row in _newest(rows)]
-    shape = make_shape(Origin.OBSERVED, [(row.side, row.dataset) for row in named], [(row.carrier, row.lineage_set) for row in said])
+        stated = [row for rows in by_carrier if rows[0].carrier in {job, *outputs} for row in _newest(rows)]
+    shape = make_shape(Origin.OBSERVED, [(row.side, row.dataset) for row in named], [(row.carrier, row.lineage_set) for row in stated])
     return shape, run_history(changes)
 
 

@@ -57,7 +57,7 @@ class RunShapes:
                 origins[asserted_by, own] = origin
                 asserted_job[asserted_by, own] = job
                 days[asserted_by, own][day] = _widened(days[asserted_by, own].get(day), first, last)
-                if origin == Origin.DECLARED and self.texts.speaks_of_flow(facet_set, job):
+                if origin == Origin.DECLARED and self.texts.states_flows(facet_set, job):
                     declarations[asserted_by, own].append(DeclaredOnDay(first, first_event, last, event, facet_set))
             if origin == Origin.OBSERVED:
                 for statement in self.texts.stated_lineage(node, job, side, facet_set):
@@ -82,10 +82,10 @@ class RunShapes:
             self.out["sibling"].add((*sibling, now.shape.id, now.history.current_since))
         for writer, reader in find_stitches(siblings.values()):
             own, read = self.by_asserter[writer[3:5]], self.by_asserter[reader[3:5]]
-            reached = max(own.history.current_since, read.history.current_since)
+            since = max(own.history.current_since, read.history.current_since)
             self.out["stitch"].add((*writer[3:5], *reader[3:5]))
             self._add_run_shape(
-                (stitch_id(*writer[3:5]), writer.job), stitched_shape(read.shape, own.shape), own.days, ShapeHistory(reached, reached, None)
+                (stitch_id(*writer[3:5]), writer.job), stitched_shape(read.shape, own.shape), own.days, ShapeHistory(since, since, None)
             )
 
     def _sibling(self, key: Asserter) -> Sibling | None:
@@ -121,8 +121,8 @@ class RunShapes:
             self.shapes.setdefault(shape.id, shape)
             for day, span in days.items():
                 spans = self.job_shapes.setdefault((key[1], shape.id), {})
-                known = spans.get(day, span)
-                spans[day] = min(known[0], span[0]), max(known[1], span[1])
+                merged = spans.get(day, span)
+                spans[day] = min(merged[0], span[0]), max(merged[1], span[1])
 
 
 def named_datasets(run_io: Mapping[Row, Row]) -> Iterator[tuple[Asserter, NamedDataset]]:

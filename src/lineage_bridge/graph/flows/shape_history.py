@@ -67,9 +67,11 @@ def newest_facet_set(declarations: Iterable[DeclaredOnDay], at_us: int | None = 
     return max(rows, key=lambda row: row.order(at_us)).facet_set if rows else None
 
 
-def history_between(sprouted: int, reached: int) -> ShapeHistory:
+def history_between(first_shape_at: int, current_since: int) -> ShapeHistory:
     """The history of a shape that changed from `sprouted` until `reached` (UTC microseconds)."""
-    return ShapeHistory(sprouted, reached, length_class(reached - sprouted) if sprouted < reached else None)
+    return ShapeHistory(
+        first_shape_at, current_since, length_class(current_since - first_shape_at) if first_shape_at < current_since else None
+    )
 
 
 def length_class(length_us: int) -> int:
@@ -77,9 +79,9 @@ def length_class(length_us: int) -> int:
     return ((length_us // _SECOND_US).bit_length() + 2) // 3
 
 
-def longest_of_class(stretch_: int) -> int:
+def longest_of_class(length: int) -> int:
     """An upper bound, in microseconds, for the lengths of a class."""
-    return _SECOND_US << (3 * stretch_)
+    return _SECOND_US << (3 * length)
 
 
 LENGTH_CLASSES = range(length_class(2**63) + 1)

@@ -66,10 +66,10 @@ def expand(shape: Shape, lineage_sets: dict[bytes, LineageSet]) -> Expansion:
     """The flows of a shape: from explicit lineage if there is any, else from column lineage, and from co-occurrence for the rest."""
     inputs = [dataset for side, dataset in shape.members if side == Side.INPUT]
     outputs = [dataset for side, dataset in shape.members if side == Side.OUTPUT]
-    said = [(carrier, lineage_sets[lineage_set]) for carrier, lineage_set in shape.lineage_sets if lineage_set in lineage_sets]
-    if any(lineage_set.explicit for _, lineage_set in said):
-        return _explicit(inputs, outputs, [lineage_set for _, lineage_set in said if lineage_set.explicit])
-    return _implied(inputs, outputs, said, Evidence.STITCHED if shape.origin == Origin.INFERRED else Evidence.CO_OCCURRENCE)
+    stated = [(carrier, lineage_sets[lineage_set]) for carrier, lineage_set in shape.lineage_sets if lineage_set in lineage_sets]
+    if any(lineage_set.explicit for _, lineage_set in stated):
+        return _explicit(inputs, outputs, [lineage_set for _, lineage_set in stated if lineage_set.explicit])
+    return _implied(inputs, outputs, stated, Evidence.STITCHED if shape.origin == Origin.INFERRED else Evidence.CO_OCCURRENCE)
 
 
 def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageSet]) -> Expansion:
@@ -82,11 +82,11 @@ def _explicit(inputs: list[int], outputs: list[int], lineage_sets: list[LineageS
     return Expansion(tuple(sorted(flow for flow in flows if flow[:2] != (OWN, OWN))), ())
 
 
-def _implied(inputs: list[int], outputs: list[int], said: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
+def _implied(inputs: list[int], outputs: list[int], stated: list[tuple[int, LineageSet]], together: Evidence) -> Expansion:
     """Flows from column lineage, and all pairs of the remaining inputs and outputs, which have the evidence `together`."""
     evidence = int(together)
     named: dict[int, set[int]] = {}
-    for carrier, lineage_set in said:
+    for carrier, lineage_set in stated:
         named.setdefault(carrier, set()).update(statement.source for statement in lineage_set.statements)
     mentioned = set().union(*named.values()) if named else set()
     flows = {Flow(source, target, int(Evidence.COLUMN)) for target, sources in named.items() for source in sources}

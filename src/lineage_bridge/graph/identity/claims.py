@@ -17,7 +17,7 @@ import msgspec
 
 from lineage_bridge.graph.identity.naming.rules import HOST, PORTS
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, space_links
-from lineage_bridge.graph.identity.steps import FACET, Link, Spelling, Step
+from lineage_bridge.graph.identity.steps import FACET, NamespaceLink, Spelling, Step
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.openlineage import facets as standard
 
@@ -48,9 +48,9 @@ class NamespaceClaim(NamedTuple):
     sole: int
 
     @property
-    def link(self) -> Link:
+    def link(self) -> NamespaceLink:
         """The claim as a link, if it is about namespaces."""
-        return Link(SpaceLink(self.a_namespace, self.b_namespace, "", 0, ""), FACET, self.evidence)
+        return NamespaceLink(SpaceLink(self.a_namespace, self.b_namespace, "", 0, ""), FACET, self.evidence)
 
     @property
     def step(self) -> Step:
@@ -94,10 +94,10 @@ def _of_cluster(namespace: str, name: str, text: bytes) -> Iterator[NamespaceCla
     cluster, here = f"kafka://{facet.cluster_id}", _kafka(namespace)
     if not _ID.fullmatch(cluster) or not here or _ids(here) - {cluster}:
         return
-    told = {
+    listed = {
         server for stated in (facet.bootstrap_servers, facet.kafka_bootstrap_endpoint) if stated for server in _kafka(f"kafka://{stated}")
     }
-    yield from _servers_of(cluster, here | told, CLUSTER)
+    yield from _servers_of(cluster, here | listed, CLUSTER)
     for server in here:
         if len(here) == 1 and _SHARED.fullmatch(server):
             yield NamespaceClaim(0, server, name, cluster, name, CLUSTER, 1)

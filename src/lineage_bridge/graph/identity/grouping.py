@@ -5,7 +5,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
-from lineage_bridge.graph.identity.steps import OPERATOR, RULE, SYMLINK, Link, Spelling, StatedAlias, Step, Vetoes, canonical_order, groups
+from lineage_bridge.graph.identity.steps import (
+    OPERATOR,
+    RULE,
+    SYMLINK,
+    NamespaceLink,
+    Spelling,
+    StatedAlias,
+    Step,
+    Vetoes,
+    canonical_order,
+    groups,
+)
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import NEVER_US
@@ -16,16 +27,16 @@ def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:
     return [StatedAlias._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
 
 
-def valid_aliases(said: Iterable[StatedAlias], vetoes: Vetoes) -> Iterator[StatedAlias]:
+def valid_aliases(aliases: Iterable[StatedAlias], vetoes: Vetoes) -> Iterator[StatedAlias]:
     """The aliases that operators stated, except the vetoed ones."""
-    for word in said:
-        if word.stated and (vetoes.link_stands(word.entity, word.link) if word.whole else vetoes.stands(step_of(word))):
-            yield word
+    for alias in aliases:
+        if alias.stated and (vetoes.link_stands(alias.entity, alias.link) if alias.whole else vetoes.stands(step_of(alias))):
+            yield alias
 
 
-def step_of(word: StatedAlias) -> Step:
+def step_of(alias: StatedAlias) -> Step:
     """An operator's alias of two names, as a step."""
-    return Step(*word.ends, OPERATOR, word.evidence)
+    return Step(*alias.ends, OPERATOR, alias.evidence)
 
 
 def claim_stands(claim: NamespaceClaim, vetoes: Vetoes) -> bool:
@@ -41,33 +52,36 @@ class StepsInMemory:
 
     def __init__(
         self,
-        there: Iterable[Spelling],
+        spellings: Iterable[Spelling],
         symlinks: Iterable[tuple[Spelling, Spelling, str]],
-        said: Collection[StatedAlias],
+        aliases: Collection[StatedAlias],
         claims: Iterable[NamespaceClaim] = (),
     ) -> None:
         self.vetoes = Vetoes()
-        self.vetoes.add(said)
-        stated = list(valid_aliases(said, self.vetoes))
-        ends = {end for word in stated if not word.whole for end in word.ends}
-        datasets = {s for s in (*there, *ends) if s.kind == NodeKind.DATASET}
+        self.vetoes.add(aliases)
+        stated = list(valid_aliases(aliases, self.vetoes))
+        ends = {end for alias in stated if not alias.whole for end in alias.ends}
+        datasets = {s for s in (*spellings, *ends) if s.kind == NodeKind.DATASET}
         spaces = {s.namespace for s in datasets}
         spaces |= {
-            space for word in stated if word.whole and word.entity == NodeKind.DATASET for space in (word.a_namespace, word.b_namespace)
+            space
+            for alias in stated
+            if alias.whole and alias.entity == NodeKind.DATASET
+            for space in (alias.a_namespace, alias.b_namespace)
         }
         self.name_aliases = {(s, *step) for s in datasets for step in closure(s.namespace, s.name)}
         self.namespace_aliases: set[tuple[str, SpaceLink]] = {(space, link) for space in spaces for link in all_space_links(space)}
         self._steps: dict[Spelling, set[Step]] = defaultdict(set)
-        self._links: dict[tuple[int, str], set[Link]] = defaultdict(set)
+        self._links: dict[tuple[int, str], set[NamespaceLink]] = defaultdict(set)
         for step in (*self._rule_steps(), *(Step(a, b, SYMLINK, type_) for a, b, type_ in symlinks)):
             self._add(step)
-        for word in stated:
-            if word.whole:
-                self._link(word.entity, word.link)
+        for alias in stated:
+            if alias.whole:
+                self._link(alias.entity, alias.link)
             else:
-                self._add(step_of(word))
+                self._add(step_of(alias))
         for _, link in self.namespace_aliases:
-            self._link(int(NodeKind.DATASET), Link(link, RULE, link.rule))
+            self._link(int(NodeKind.DATASET), NamespaceLink(link, RULE, link.rule))
         for claim in uncontradicted(claim for claim in claims if claim_stands(claim, self.vetoes)):
             if claim.whole:
                 self._link(int(NodeKind.DATASET), claim.link)
@@ -84,7 +98,7 @@ class StepsInMemory:
             self._steps[step.a].add(step)
             self._steps[step.b].add(step)
 
-    def _link(self, entity: int, link: Link) -> None:
+    def _link(self, entity: int, link: NamespaceLink) -> None:
         if self.vetoes.link_stands(entity, link):
             self._links[entity, link.names.space].add(link)
             self._links[entity, link.names.other].add(link)
@@ -94,21 +108,21 @@ class StepsInMemory:
         for spelling in spellings:
             yield from self._steps.get(spelling, ())
 
-    def links(self, kind: int, namespace: str) -> list[Link]:
+    def links(self, kind: int, namespace: str) -> list[NamespaceLink]:
         """The valid links from or to a namespace, sorted."""
         return sorted(self._links.get((kind, namespace), ()))
 
 
-def names_in_groups(there: Mapping[int, Spelling], book: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
+def names_in_groups(nodes: Mapping[int, Spelling], reader: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
     """(node, head, namespace, name) of each node that has other names or whose own name is not the canonical one.
 
     `head` is the node of the group's members in use that comes first in canonical order; namespace and name are the group's canonical ones.
     """
-    found = groups(there.values(), book)
-    nodes = {spelling: id_ for id_, spelling in there.items()}
-    for id_, spelling in there.items():
+    found = groups(nodes.values(), reader)
+    ids = {spelling: id_ for id_, spelling in nodes.items()}
+    for id_, spelling in nodes.items():
         group = found[spelling]
-        members = [other for other in group.spellings if other in nodes]
-        head, name = nodes[min(members, key=canonical_order)], group.canonical
+        members = [other for other in group.spellings if other in ids]
+        head, name = ids[min(members, key=canonical_order)], group.canonical
         if len(members) > 1 or name != spelling:
             yield id_, head, name.namespace, name.name

@@ -85,7 +85,7 @@ Name = tuple[str, str]
 """Namespace and name."""
 
 
-class Called(NamedTuple):
+class NodeId(NamedTuple):
     """The system, type and id of a node. `sure` is false if the id may also be that of another name, which `parse` would try earlier."""
 
     system: str
@@ -94,7 +94,7 @@ class Called(NamedTuple):
     sure: bool
 
 
-class Wanted(NamedTuple):
+class NodeIdCandidates(NamedTuple):
     """The names that a node id may denote: first the `exact` ones in order, then the `tiers`, each of (namespace glob, name) pairs."""
 
     kind: NodeKind
@@ -119,36 +119,36 @@ def dataset_type(namespace: str, name: str) -> str:
 
 def job_type(namespace: str, name: str, facet: str | None) -> str:
     """The type of a job, by the text of its jobType facet, its name, or its namespace."""
-    said = read_as(JobTypeJobFacet, "job", "jobType", facet.encode()) if facet else None
-    integration, word = ((said.integration or "").upper(), (said.jobType or "").upper()) if said else ("", "")
-    if integration == STATED and word.lower() in JOB_TYPES:
-        return word.lower()
-    known = _INTEGRATIONS.get((integration, word)) or _INTEGRATIONS.get((integration, ""))
-    if known:
-        return known
+    stated = read_as(JobTypeJobFacet, "job", "jobType", facet.encode()) if facet else None
+    integration, type_text = ((stated.integration or "").upper(), (stated.jobType or "").upper()) if stated else ("", "")
+    if integration == STATED and type_text.lower() in JOB_TYPES:
+        return type_text.lower()
+    type_ = _INTEGRATIONS.get((integration, type_text)) or _INTEGRATIONS.get((integration, ""))
+    if type_:
+        return type_
     scheme = namespace.partition("://")[0]
     if scheme == CONFLUENT:
         return next((type_ for type_, start in _PREFIXES.items() if type_ in JOB_TYPES and name.startswith(start)), "connector")
     return _SCHEMES.get(scheme, "job")
 
 
-def called(kind: NodeKind, namespace: str, name: str, job_type_facet: str | None = None) -> Called:
+def make_node_id(kind: NodeKind, namespace: str, name: str, job_type_facet: str | None = None) -> NodeId:
     """The system, type and id of the node with this name."""
     type_ = dataset_type(namespace, name) if kind == NodeKind.DATASET else job_type(namespace, name, job_type_facet)
     system = system_of(namespace)
-    word = _CATALOG_WORDS[system] if type_ == CATALOG else type_
+    type_text = _CATALOG_WORDS[system] if type_ == CATALOG else type_
     scope, qualified, sure = _short(system, namespace, name) or (namespace, name, True)
-    return Called(system, type_, f"{system}:{word}:{_escaped(scope, ':')}:{_escaped(qualified)}", sure)
+    return NodeId(system, type_, f"{system}:{type_text}:{_escaped(scope, ':')}:{_escaped(qualified)}", sure)
 
 
-def spelt_out(called: Called, namespace: str, name: str) -> Called:
+def with_whole_namespace(node_id: NodeId, namespace: str, name: str) -> NodeId:
     """The same with the id whose scope is the whole namespace."""
-    system, word = called.id.split(":")[:2]
-    return called._replace(id=f"{system}:{word}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
+    system, type_text = node_id.id.split(":")[:2]
+    return node_id._replace(id=f"{system}:{type_text}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
 
 
 def qualified_name(id_: str) -> str:
-    """The name within the scope, from an id that `called` returned."""
+    """The name within the scope, from an id that `make_node_id` returned."""
     return _plain(id_.split(":", 3)[3])
 
 
@@ -169,7 +169,7 @@ def environment(namespace: str) -> tuple[str | None, str | None]:
     return (match[1], match[2]) if match else (None, None)
 
 
-def parse(text: str) -> Wanted | None:
+def parse_node_id(text: str) -> NodeIdCandidates | None:
     """The names that a node id may denote; None if the text is not a node id."""
     parts = text.split(":", 3)
     if len(parts) < 4 or parts[0] not in SYSTEMS:
@@ -182,8 +182,8 @@ def parse(text: str) -> Wanted | None:
     else:
         return None
     if _is_namespace(system, scope):
-        return Wanted(kind, ((scope, name),), ())
-    return Wanted(kind, tuple(dict.fromkeys(_exact(system, type_, scope, name))), tuple(_tiers(system, type_, scope, name)))
+        return NodeIdCandidates(kind, ((scope, name),), ())
+    return NodeIdCandidates(kind, tuple(dict.fromkeys(_exact(system, type_, scope, name))), tuple(_tiers(system, type_, scope, name)))
 
 
 # short forms: convert a namespace and name to a scope and qualified name, and back

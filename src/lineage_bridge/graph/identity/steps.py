@@ -39,7 +39,7 @@ class Step(NamedTuple):
     evidence: str
 
 
-class Link(NamedTuple):
+class NamespaceLink(NamedTuple):
     """Two namespaces whose names denote the same datasets or jobs, with the kind of evidence and the evidence itself."""
 
     names: SpaceLink
@@ -47,17 +47,17 @@ class Link(NamedTuple):
     evidence: str
 
 
-class Steps(Protocol):
+class StepReader(Protocol):
     """The source of steps and links. It returns only valid ones."""
 
     def steps(self, spellings: Collection[Spelling]) -> Iterable[Step]:
         """The steps from or to any of these spellings."""
 
-    def links(self, kind: int, namespace: str) -> Sequence[Link]:
+    def links(self, kind: int, namespace: str) -> Sequence[NamespaceLink]:
         """The links from or to a namespace."""
 
 
-class Group(NamedTuple):
+class NameGroup(NamedTuple):
     """All spellings of one dataset or job, sorted, with the steps and links that join them."""
 
     spellings: tuple[Spelling, ...]
@@ -76,7 +76,7 @@ def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
     return rank, namespace.encode("utf-8", "replace"), name.encode("utf-8", "replace")
 
 
-def spelt(group: Group, style: str) -> tuple[str, str]:
+def spelt(group: NameGroup, style: str) -> tuple[str, str]:
     """The preferred namespace and name of a group: the canonical ones, or in the style BRIDGE, those that LineageBridge writes, if any."""
     order = canonical_order if style == STANDARD else bridge_order
     return min(group.spellings, key=order)[1:]
@@ -87,15 +87,15 @@ def bridge_order(spelling: Spelling) -> tuple[int, int, bytes, bytes]:
     return bridge_rank(spelling.namespace), *canonical_order(spelling)
 
 
-def groups(starts: Iterable[Spelling], book: Steps) -> dict[Spelling, Group]:
+def groups(starts: Iterable[Spelling], reader: StepReader) -> dict[Spelling, NameGroup]:
     """The group of each of these spellings."""
     above: dict[Spelling, Spelling] = {}
     steps: set[Step] = set()
-    wanted = list(dict.fromkeys(starts))
-    above.update((start, start) for start in wanted)
-    frontier = wanted
+    starts = list(dict.fromkeys(starts))
+    above.update((start, start) for start in starts)
+    frontier = starts
     while frontier:
-        found = {*book.steps(frontier), *_linked(frontier, book)}
+        found = {*reader.steps(frontier), *_linked(frontier, reader)}
         frontier = []
         for step in found:
             for end in (step.a, step.b):
@@ -104,12 +104,12 @@ def groups(starts: Iterable[Spelling], book: Steps) -> dict[Spelling, Group]:
                     frontier.append(end)
             _join(above, step.a, step.b)
         steps |= found
-    return _grouped(wanted, above, steps)
+    return _grouped(starts, above, steps)
 
 
-def _linked(spellings: Iterable[Spelling], book: Steps) -> Iterator[Step]:
+def _linked(spellings: Iterable[Spelling], reader: StepReader) -> Iterator[Step]:
     for spelling in spellings:
-        for link, kind, evidence in book.links(spelling.kind, spelling.namespace):
+        for link, kind, evidence in reader.links(spelling.kind, spelling.namespace):
             if link.space == spelling.namespace and (there := link.forth(spelling.name)):
                 yield Step(spelling, Spelling(spelling.kind, *there), kind, evidence)
             if link.other == spelling.namespace and (here := link.back(spelling.name)):
@@ -128,15 +128,15 @@ def _join(above: dict[Spelling, Spelling], a: Spelling, b: Spelling) -> None:
     above[other] = least
 
 
-def _grouped(wanted: list[Spelling], above: dict[Spelling, Spelling], steps: set[Step]) -> dict[Spelling, Group]:
+def _grouped(starts: list[Spelling], above: dict[Spelling, Spelling], steps: set[Step]) -> dict[Spelling, NameGroup]:
     members: dict[Spelling, list[Spelling]] = defaultdict(list)
     for spelling in above:
         members[_head(above, spelling)].append(spelling)
     joining: dict[Spelling, list[Step]] = defaultdict(list)
     for step in steps:
         joining[_head(above, step.a)].append(step)
-    made = {head: Group(tuple(sorted(some)), tuple(sorted(joining[head]))) for head, some in members.items()}
-    return {spelling: made[_head(above, spelling)] for spelling in wanted}
+    made = {head: NameGroup(tuple(sorted(some)), tuple(sorted(joining[head]))) for head, some in members.items()}
+    return {spelling: made[_head(above, spelling)] for spelling in starts}
 
 
 def rule_steps(spelling: Spelling) -> Iterator[Step]:
@@ -169,9 +169,9 @@ class StatedAlias(NamedTuple):
         return Spelling(self.entity, self.a_namespace, self.a_name), Spelling(self.entity, self.b_namespace, self.b_name)
 
     @property
-    def link(self) -> Link:
+    def link(self) -> NamespaceLink:
         """The link, if the alias is about namespaces."""
-        return Link(SpaceLink(self.a_namespace, self.b_namespace, self.b_name, 0, ""), self.kind, self.evidence)
+        return NamespaceLink(SpaceLink(self.a_namespace, self.b_namespace, self.b_name, 0, ""), self.kind, self.evidence)
 
 
 class Vetoes:
@@ -180,9 +180,9 @@ class Vetoes:
     def __init__(self) -> None:
         self._on: set[tuple[int, int, str, str, str, str, str, str]] = set()
 
-    def add(self, words: Iterable[StatedAlias]) -> None:
+    def add(self, aliases: Iterable[StatedAlias]) -> None:
         """Add the vetoes among these aliases."""
-        self._on.update(word[:8] for word in words if word.vetoed)
+        self._on.update(alias[:8] for alias in aliases if alias.vetoed)
 
     def stands(self, step: Step) -> bool:
         """Whether no veto applies to a step."""
@@ -190,17 +190,17 @@ class Vetoes:
         within = ((1, space, ANY, space, ANY) for space in (a[0], b[0]) if step.kind == RULE)
         return not self._on or not self._any(entity, step.kind, step.evidence, ((0, *a, *b), (0, *b, *a), *within))
 
-    def link_stands(self, entity: int, link: Link) -> bool:
+    def link_stands(self, entity: int, link: NamespaceLink) -> bool:
         """Whether no veto applies to a link between namespaces."""
         (here, there, prefix, *_), kind, evidence = link
-        places = [(1, here, ANY, there, prefix), (1, here, ANY, there, ANY), (1, there, ANY, here, ANY)]
-        return not self._on or not self._any(entity, kind, evidence, places)
+        scopes = [(1, here, ANY, there, prefix), (1, here, ANY, there, ANY), (1, there, ANY, here, ANY)]
+        return not self._on or not self._any(entity, kind, evidence, scopes)
 
-    def _any(self, entity: int, kind: str, evidence: str, places: Iterable[tuple[int, str, str, str, str]]) -> bool:
+    def _any(self, entity: int, kind: str, evidence: str, scopes: Iterable[tuple[int, str, str, str, str]]) -> bool:
         everywhere = (0, ANY, ANY, ANY, ANY)
         return any(
-            (entity, *place, some_kind, some_evidence) in self._on
-            for place in (*places, *((everywhere,) if kind in (RULE, FACET) else ()))
+            (entity, *scope, some_kind, some_evidence) in self._on
+            for scope in (*scopes, *((everywhere,) if kind in (RULE, FACET) else ()))
             for some_kind in (kind, ANY)
             for some_evidence in (evidence, ANY)
         )

@@ -9,7 +9,7 @@ FACTOR = 2.0
 """An amount counts as less or more if it differs by more than this factor from what the baseline predicts."""
 
 
-class Window(NamedTuple):
+class LedgerWindow(NamedTuple):
     """An interval of time, [since, until), in UTC microseconds."""
 
     since: int
@@ -20,9 +20,9 @@ class Window(NamedTuple):
         """The length in microseconds."""
         return self.until - self.since
 
-    def before(self) -> "Window":
+    def before(self) -> "LedgerWindow":
         """The window of the same length that ends where this one begins."""
-        return Window(self.since - self.length, self.since)
+        return LedgerWindow(self.since - self.length, self.since)
 
 
 class Passed(NamedTuple):
@@ -41,7 +41,7 @@ class Passed(NamedTuple):
         return self.rows if self.rows is not None else self.bytes
 
 
-class Change(str, Enum):
+class AmountChange(str, Enum):
     """How an amount compares with its baseline."""
 
     STEADY = "steady"
@@ -53,7 +53,7 @@ class Change(str, Enum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class HopAmounts:
     """One hop through one job: how much was read from its source and written to its target, in the window and in the baseline.
 
     `began` is true if the amount written changed and the change begins here: the amount read is steady, or it is unknown and no earlier
@@ -64,38 +64,38 @@ class Entry:
     written: Passed
     read_before: Passed
     written_before: Passed
-    read_change: Change
-    written_change: Change
+    read_change: AmountChange
+    written_change: AmountChange
     began: bool
 
 
-def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> Change:
+def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> AmountChange:
     """How an amount compares with its baseline; `scale` is the window's length divided by the baseline's."""
     ours, theirs = now.measure, before.measure
     if now.rows is not None and before.rows is None and before.bytes is not None:
         ours = now.bytes
     if ours is None and theirs is None:
-        return Change.UNKNOWN
+        return AmountChange.UNKNOWN
     if theirs is None:
-        return Change.NEW
+        return AmountChange.NEW
     if ours is None or (ours == 0 and theirs > 0):
-        return Change.SILENT
+        return AmountChange.SILENT
     expected = theirs * scale
     if ours * factor < expected:
-        return Change.LESS
-    return Change.MORE if ours > expected * factor else Change.STEADY
+        return AmountChange.LESS
+    return AmountChange.MORE if ours > expected * factor else AmountChange.STEADY
 
 
-def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[Entry]:
+def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[HopAmounts]:
     """The entries of the hops from the (read, written, read before, written before) of each, in the direction of the data."""
-    entries: list[Entry] = []
+    entries: list[HopAmounts] = []
     for read, written, read_before, written_before in amounts:
         came = change(read, read_before, scale, factor)
         went = change(written, written_before, scale, factor)
-        upset = any(entry.written_change not in _UNREMARKABLE or entry.read_change not in _UNREMARKABLE for entry in entries)
-        began = went not in _UNREMARKABLE and (came is Change.STEADY or (came is Change.UNKNOWN and not upset))
-        entries.append(Entry(read, written, read_before, written_before, came, went, began))
+        changed_before = any(entry.written_change not in _UNREMARKABLE or entry.read_change not in _UNREMARKABLE for entry in entries)
+        began = went not in _UNREMARKABLE and (came is AmountChange.STEADY or (came is AmountChange.UNKNOWN and not changed_before))
+        entries.append(HopAmounts(read, written, read_before, written_before, came, went, began))
     return entries
 
 
-_UNREMARKABLE = frozenset({Change.STEADY, Change.UNKNOWN})
+_UNREMARKABLE = frozenset({AmountChange.STEADY, AmountChange.UNKNOWN})

@@ -32,5 +32,5 @@ def liveness(last: int | None, now_us: int, period_us: int, moves: bool | None =
 
 def moves(amounts: Sequence[int | None]) -> bool | None:
     """Whether data moved in the newest reports. `amounts` is how much each report added; None if no report has a number."""
-    told = [amount for amount in amounts if amount is not None]
-    return any(told) if told else None
+    reported = [amount for amount in amounts if amount is not None]
+    return any(reported) if reported else None

@@ -54,15 +54,15 @@ class Processing(NamedTuple):
 def processing(job_type: JobTypeJobFacet | None, engine: str | None = None) -> Processing:
     """How a job works, from its newest jobType facet; if that does not decide, from its integration or the engine that a run named."""
     integration = _plain(job_type.integration if job_type else engine or "")
-    word = job_type.processingType.upper() if job_type else ""
-    streaming = word in STREAMING_TYPES or (word != "BATCH" and integration in STREAMING_INTEGRATIONS)
+    text = job_type.processingType.upper() if job_type else ""
+    streaming = text in STREAMING_TYPES or (text != "BATCH" and integration in STREAMING_INTEGRATIONS)
     pattern = job_type.emissionPattern if job_type else None
     mode = pattern.eventContentMode.upper() if pattern and pattern.eventContentMode else None
     return Processing(streaming, _declared(pattern), integration in RETRYING_INTEGRATIONS, mode)
 
 
-def _plain(word: str) -> str:
-    return word.upper().replace(" ", "").replace("-", "").replace("_", "").removeprefix("APACHE")
+def _plain(text: str) -> str:
+    return text.upper().replace(" ", "").replace("-", "").replace("_", "").removeprefix("APACHE")
 
 
 def _declared(pattern: EmissionPattern | None) -> int | None:

@@ -58,9 +58,9 @@ def counting(series: Iterable[Sample], content_mode: str | None = None) -> Count
     if content_mode == "COMPLETE_SNAPSHOT":
         return Counting.INTERVAL
     ordered = sorted(series, key=itemgetter(0))
-    for place in range(1, len(COUNTERS) + 1):
-        told = [value for value in (sample[place] for sample in ordered) if value]
-        steps = list(pairwise(told))
+    for counter in range(1, len(COUNTERS) + 1):
+        reported = [value for value in (sample[counter] for sample in ordered) if value]
+        steps = list(pairwise(reported))
         if sum(b < a for a, b in steps) * _FALLS_IN > len(steps):
             return Counting.INTERVAL
     return Counting.CUMULATIVE
@@ -72,20 +72,20 @@ def increments(series: Iterable[Sample], how: Counting) -> list[tuple[int, Amoun
     out: list[tuple[int, Amount]] = []
     for sample in sorted(series, key=itemgetter(0)):
         added: list[int | None] = []
-        for place, value in enumerate(sample[1:]):
-            added.append(value if how is Counting.INTERVAL or not value else _rise(highest, place, value))
+        for counter, value in enumerate(sample[1:]):
+            added.append(value if how is Counting.INTERVAL or not value else _rise(highest, counter, value))
         out.append((sample.time, Amount(*added)))
     return out
 
 
-def _rise(highest: list[int], place: int, value: int) -> int:
+def _rise(highest: list[int], counter: int, value: int) -> int:
     """How much a cumulative counter has increased. A small decrease is a late report and adds nothing; a large one is a reset."""
-    known = highest[place]
-    if value * _RESET < known:
-        highest[place] = value
+    peak = highest[counter]
+    if value * _RESET < peak:
+        highest[counter] = value
         return value
-    highest[place] = max(known, value)
-    return max(value - known, 0)
+    highest[counter] = max(peak, value)
+    return max(value - peak, 0)
 
 
 def total(changes: Iterable[tuple[int, Amount]], since: int, until: int) -> Amount:

@@ -37,9 +37,9 @@ def read_lineage_set(key: str, text: bytes, names: Names) -> LineageSet | None:
     """
     ends = Endpoints(names)
     explicit = key == "lineage"
-    said = read_explicit(text, ends) if explicit else _read_columns(text, ends)
-    annotations = sorted(set(said)) if said is not None else []
-    if said is None or not (annotations or explicit):
+    read = read_explicit(text, ends) if explicit else _read_columns(text, ends)
+    annotations = sorted(set(read)) if read is not None else []
+    if read is None or not (annotations or explicit):
         return None
     statements = tuple(sorted({annotation.statement for annotation in annotations}))
     of = f"{key} of {standard.lineage_carrier(text)}" if explicit else key
@@ -103,12 +103,12 @@ def _column(
         yield Annotation(LineageStatement(OWN, field, id_, source.field or "", *deprecated), description, "", "")
 
 
-def _deprecated(word: str) -> tuple[str, str, int]:
+def _deprecated(transformation: str) -> tuple[str, str, int]:
     """Type, subtype and masking for the deprecated transformationType."""
-    known = {
+    meanings = {
         "IDENTITY": ("DIRECT", "IDENTITY", 0),
         "MASKED": ("DIRECT", "TRANSFORMATION", 1),
         "DIRECT": ("DIRECT", "", 0),
         "INDIRECT": ("INDIRECT", "", 0),
     }
-    return known.get(word.upper(), ("", "", 0))
+    return meanings.get(transformation.upper(), ("", "", 0))

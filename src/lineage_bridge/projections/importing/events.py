@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from lineage_bridge.errors import RequestError
-from lineage_bridge.graph.identity.node_ids import OTHER, SCHEMA, parse, prefixed
+from lineage_bridge.graph.identity.node_ids import OTHER, SCHEMA, parse_node_id, prefixed
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.openlineage.event_builder import Json, encode
 from lineage_bridge.openlineage.times import parse_time
@@ -61,11 +61,11 @@ def _is_schema(node: NodeIn) -> bool:
 
 
 def _imported_node(index: int, node: NodeIn) -> ImportedNode:
-    wanted = parse(node.node_id)
+    wanted = parse_node_id(node.node_id)
     if wanted is None:
         raise RequestError(f"nodes[{index}]: {node.node_id!r} is not a node id", "a node id is system:type:scope:name")
     type_ = node.node_type or node.node_id.split(":")[1]
-    if (parsed := parse(f"external:{type_}:a:b")) is None or parsed.kind != wanted.kind:
+    if (parsed := parse_node_id(f"external:{type_}:a:b")) is None or parsed.kind != wanted.kind:
         raise RequestError(f"nodes[{index}]: node_type {type_!r} does not fit {node.node_id!r}", "docs/confluent-views.md lists the types")
     for member in (node.first_seen, node.last_seen):
         if member is not None and parse_time(member) is None:

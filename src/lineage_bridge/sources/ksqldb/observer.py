@@ -27,7 +27,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         yield _checked("health", self._health)
         yield _checked("streams, tables and queries", self._listed)
         hosts = _checked("hosts", self._hosts)
-        yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.told}); each query tells the state of its hosts")
+        yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.message}); each query tells the state of its hosts")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Two requests: the server, and all that it lists."""

@@ -109,7 +109,7 @@ class SourceService:
                 observer.close()
         except LineageBridgeError as error:
             done.append(
-                SourceCheck("settings" if isinstance(error, ConfigError) else "reach", works=False, told=str(error), hint=error.hint)
+                SourceCheck("settings" if isinstance(error, ConfigError) else "reach", works=False, message=str(error), hint=error.hint)
             )
         return done
 

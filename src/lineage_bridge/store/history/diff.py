@@ -5,10 +5,10 @@ from typing import TypeVar
 
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
-from lineage_bridge.model.differences import Change
+from lineage_bridge.model.differences import GraphChange
 from lineage_bridge.model.graph import Edge, Node, Port, Walk
 from lineage_bridge.store.chunks import chunks, marks
-from lineage_bridge.store.history.moment import Moment
+from lineage_bridge.store.history.moment import GraphMoment
 from lineage_bridge.store.query.flows import Direction
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -18,7 +18,7 @@ _Edges = Mapping[tuple[int, ...], Edge]
 _Ports = Mapping[tuple[int, ...], Port]
 
 
-def walks(before: Walk, after: Walk) -> Iterator[Change]:
+def walks(before: Walk, after: Walk) -> Iterator[GraphChange]:
     """What changed between two walks from one node."""
     yield from _nodes({node.id: node for node in before.nodes}, {node.id: node for node in after.nodes})
     yield from _edges(_by_ends(before.edges), _by_ends(after.edges))
@@ -28,11 +28,11 @@ def walks(before: Walk, after: Walk) -> Iterator[Change]:
 class JobDiff:
     """What changed of whole jobs between two moments."""
 
-    def __init__(self, before: Moment, after: Moment, nodes: Nodes) -> None:
+    def __init__(self, before: GraphMoment, after: GraphMoment, nodes: Nodes) -> None:
         self.moments, self.nodes = (before, after), nodes
         self.seen: set[int] = set()
 
-    def changes_of(self, job: Node) -> list[Change]:
+    def changes_of(self, job: Node) -> list[GraphChange]:
         """What changed of a job's edges and ports; of the job and the datasets it names, whether they are there at all."""
         edges = [_by_ends(self._flows(moment, job.id)) for moment in self.moments]
         ports = [_by_job(self._named(moment, job.id)) for moment in self.moments]
@@ -44,7 +44,7 @@ class JobDiff:
         there = [{node.id: node for node in new if self._is_there(moment, node.id)} for moment in self.moments]
         return [*_nodes(there[0], there[1]), *found]
 
-    def _is_there(self, moment: Moment, id_: int) -> bool:
+    def _is_there(self, moment: GraphMoment, id_: int) -> bool:
         """Whether anything flows through a node, or a job names it or names something."""
         flows = moment.flows
         if any(flows.job_ports(id_, side) for side in (Side.INPUT, Side.OUTPUT)):
@@ -52,7 +52,7 @@ class JobDiff:
         named = (next(iter(flows.ports([id_], side, 1)), None) for side in (Side.INPUT, Side.OUTPUT))
         return any(named) or any(next(iter(flows.edges([id_], direction)), None) for direction in Direction)
 
-    def _flows(self, moment: Moment, job: int) -> Iterator[Edge]:
+    def _flows(self, moment: GraphMoment, job: int) -> Iterator[Edge]:
         by_id, labels = self.nodes.by_id, moment.labels
         best: dict[tuple[int, int, int, int], int] = {}
         for source, target, origin, evidence in self._raw(moment, job):
@@ -64,7 +64,7 @@ class JobDiff:
                 liveness = moment.alive(job, last, (source, int(Side.INPUT)), (target, int(Side.OUTPUT)))
                 yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last, liveness=liveness)
 
-    def _raw(self, moment: Moment, job: int) -> Iterator[tuple[int, int, int, int]]:
+    def _raw(self, moment: GraphMoment, job: int) -> Iterator[tuple[int, int, int, int]]:
         spans = moment.labels.spans
         for some in chunks(spans.every_shape(job)):
             yield from spans.connection.execute(
@@ -75,7 +75,7 @@ class JobDiff:
         for pending in spans.pending_of(job):
             yield from ((OWN if a == job else a, OWN if b == job else b, o, e) for a, b, _, o, e, hub in pending.edges if not hub)
 
-    def _named(self, moment: Moment, job: int) -> Iterator[Port]:
+    def _named(self, moment: GraphMoment, job: int) -> Iterator[Port]:
         for side in (Side.INPUT, Side.OUTPUT):
             for _, dataset, _, origin in moment.flows.job_ports(job, side):
                 label, last = moment.labels.port(job, dataset, side, origin)
@@ -91,33 +91,33 @@ def _by_job(ports: Iterable[Port]) -> _Ports:
     return {(port.job.id, port.dataset.id, port.side, port.origin): port for port in ports}
 
 
-def _nodes(before: Mapping[int, Node], after: Mapping[int, Node]) -> Iterator[Change]:
+def _nodes(before: Mapping[int, Node], after: Mapping[int, Node]) -> Iterator[GraphChange]:
     for node in _ordered(after.keys() - before.keys(), after):
-        yield Change("appeared", node=node)
+        yield GraphChange("appeared", node=node)
     for node in _ordered(before.keys() - after.keys(), before):
-        yield Change("disappeared", node=node)
+        yield GraphChange("disappeared", node=node)
 
 
 def _ordered(ids: Iterable[int], nodes: Mapping[int, Node]) -> list[Node]:
     return sorted((nodes[id_] for id_ in ids), key=lambda node: (node.kind, node.namespace, node.name))
 
 
-def _edges(before: _Edges, after: _Edges) -> Iterator[Change]:
+def _edges(before: _Edges, after: _Edges) -> Iterator[GraphChange]:
     for key in sorted(before.keys() | after.keys(), key=lambda key: _edge_order(after.get(key) or before[key])):
         old, new = before.get(key), after.get(key)
         if old is None or new is None:
-            yield Change("disappeared" if new is None else "appeared", edge=new or old)
+            yield GraphChange("disappeared" if new is None else "appeared", edge=new or old)
         elif (old.label, old.evidence) != (new.label, new.evidence):
-            yield Change("changed", edge=new, label_before=old.label, evidence_before=old.evidence)
+            yield GraphChange("changed", edge=new, label_before=old.label, evidence_before=old.evidence)
 
 
-def _ports(before: _Ports, after: _Ports) -> Iterator[Change]:
+def _ports(before: _Ports, after: _Ports) -> Iterator[GraphChange]:
     for key in sorted(before.keys() | after.keys(), key=lambda key: _port_order(after.get(key) or before[key])):
         old, new = before.get(key), after.get(key)
         if old is None or new is None:
-            yield Change("disappeared" if new is None else "appeared", port=new or old)
+            yield GraphChange("disappeared" if new is None else "appeared", port=new or old)
         elif old.label != new.label:
-            yield Change("changed", port=new, label_before=old.label)
+            yield GraphChange("changed", port=new, label_before=old.label)
 
 
 def _edge_order(edge: Edge) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.model.differences import Drift
 from lineage_bridge.model.graph import Node
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.moment import Moment
+from lineage_bridge.store.history.moment import GraphMoment
 from lineage_bridge.store.query.nodes import Nodes
 
 _DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM run_shape p JOIN node n ON n.id = p.job
@@ -24,7 +24,7 @@ _OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(
 class DriftFinder:
     """Compares over one moment; the names of one dataset are one."""
 
-    def __init__(self, connection: StoreConnection, nodes: Nodes, when: Moment) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, when: GraphMoment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when
 
     def jobs(self, namespace: str | None, name: str | None, limit: int, offset: int) -> list[Node]:

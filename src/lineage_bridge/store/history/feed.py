@@ -78,7 +78,7 @@ class Feed:
         return ChangeRecord(
             seq=seq,
             kind=kind,
-            turn=ChangeAction(action),
+            action=ChangeAction(action),
             node=self.nodes.by_id(values["node"]),
             other=self._node(values["other"]),
             job=self._node(values["job"]),

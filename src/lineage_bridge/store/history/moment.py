@@ -18,7 +18,7 @@ from lineage_bridge.store.runs.runs import Runs
 
 
 @dataclass(frozen=True)
-class Moment:
+class GraphMoment:
     """The flows of a moment and their labels."""
 
     flows: Flows
@@ -30,7 +30,7 @@ class Moment:
         return self.labels.heartbeats.liveness_of(job, last, ports) if self.at_us is None else None
 
 
-def moment(
+def graph_moment(
     connection: StoreConnection,
     nodes: Nodes,
     runs: Runs,
@@ -38,14 +38,14 @@ def moment(
     at_us: int | None = None,
     *,
     ended: bool = False,
-) -> Moment:
+) -> GraphMoment:
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
     endings = Endings(connection, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
-    return Moment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us)
+    return GraphMoment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us)
 
 
 def flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> Flows:

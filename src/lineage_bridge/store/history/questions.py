@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.model.differences import Between, Change, ChangePage, Drift, DriftPage, GraphDiff
+from lineage_bridge.model.differences import Between, ChangePage, Drift, DriftPage, GraphChange, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.history import FacetHistory, LifeEntry, SchemaHistory
 from lineage_bridge.store.connection import StoreConnection
@@ -11,7 +11,7 @@ from lineage_bridge.store.history.diff import JobDiff, walks
 from lineage_bridge.store.history.drift import DriftFinder
 from lineage_bridge.store.history.facets import FacetHistories
 from lineage_bridge.store.history.feed import Feed
-from lineage_bridge.store.history.moment import moment, resolution
+from lineage_bridge.store.history.moment import graph_moment, resolution
 from lineage_bridge.store.history.schema_versions import SchemaHistories
 from lineage_bridge.store.lineage.questions import LineageQuestions
 from lineage_bridge.store.query.nodes import Nodes
@@ -50,9 +50,9 @@ class HistoryQuestions:
 
     def diff_jobs(self, namespace: str | None, between: Between, limit: int, offset: int, *, now_us: int) -> GraphDiff:
         """The changes of all jobs, or those of a namespace (a glob), sorted by job name."""
-        both = [moment(self.connection, self.nodes, self.runs, now_us, at_us) for at_us in (between.since, between.until)]
+        both = [graph_moment(self.connection, self.nodes, self.runs, now_us, at_us) for at_us in (between.since, between.until)]
         jobs = self.nodes.matching(NodeKind.JOB, namespace, None, _JOBS_A_PAGE + 1, offset)
-        diff, changes = JobDiff(both[0], both[1], self.nodes), list[Change]()
+        diff, changes = JobDiff(both[0], both[1], self.nodes), list[GraphChange]()
         for seen, job in enumerate(jobs):
             if seen == _JOBS_A_PAGE or len(changes) >= limit:
                 return GraphDiff(tuple(changes), _coarser(between), "", offset + seen)
@@ -61,7 +61,7 @@ class HistoryQuestions:
 
     def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
         """Where the declared and the observed lineage of jobs (by globs) differ."""
-        finder = DriftFinder(self.connection, self.nodes, moment(self.connection, self.nodes, self.runs, now_us))
+        finder = DriftFinder(self.connection, self.nodes, graph_moment(self.connection, self.nodes, self.runs, now_us))
         jobs = finder.jobs(namespace, name, _JOBS_A_PAGE + 1, offset)
         found: list[Drift] = []
         for seen, job in enumerate(jobs):

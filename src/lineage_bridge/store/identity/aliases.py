@@ -5,7 +5,7 @@ from itertools import islice
 
 from lineage_bridge.graph.identity.claims import NamespaceClaim
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink
-from lineage_bridge.graph.identity.steps import FACET, OPERATOR, RULE, SYMLINK, Link, Spelling, Step
+from lineage_bridge.graph.identity.steps import FACET, OPERATOR, RULE, SYMLINK, NamespaceLink, Spelling, Step
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.history import AliasFilter, AliasRecord
@@ -64,7 +64,7 @@ class AliasList:
             in_effect = self._claim_stands(NamespaceClaim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
         elif whole:
             in_effect = self.identities.link_stands(
-                entity, Link(SpaceLink(a_namespace, b_namespace, b_name, parts, evidence), kind, evidence)
+                entity, NamespaceLink(SpaceLink(a_namespace, b_namespace, b_name, parts, evidence), kind, evidence)
             )
         else:
             in_effect = self.identities.step_stands(Step(a, b, kind, evidence))

@@ -8,8 +8,19 @@ from typing import NamedTuple
 
 from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
 from lineage_bridge.graph.identity.grouping import claim_stands, step_of, valid_aliases
-from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
-from lineage_bridge.graph.identity.steps import RULE, SYMLINK, Group, Link, Spelling, StatedAlias, Step, Vetoes, canonical_order, groups
+from lineage_bridge.graph.identity.naming.spelling import SpaceLink
+from lineage_bridge.graph.identity.steps import (
+    RULE,
+    SYMLINK,
+    NameGroup,
+    NamespaceLink,
+    Spelling,
+    StatedAlias,
+    Step,
+    Vetoes,
+    canonical_order,
+    groups,
+)
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.store.chunks import batches, chunks, marks
@@ -18,6 +29,7 @@ from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 from lineage_bridge.store.identity.claims import Claims
 from lineage_bridge.store.identity.names_at import NamesAt
 from lineage_bridge.store.identity.symlinks import Symlinks
+from lineage_bridge.store.identity.unseen import WithSpelling
 
 _DATASET = int(NodeKind.DATASET)
 _HAS = """SELECT EXISTS (SELECT 1 FROM name_alias), EXISTS (SELECT 1 FROM namespace_alias),
@@ -64,13 +76,13 @@ class Identity(NamedTuple):
     kinds: tuple[str, ...]
 
 
-def _identity(id_: int, own: Spelling, head: int, group: Group) -> Identity:
+def _identity(id_: int, own: Spelling, head: int, group: NameGroup) -> Identity:
     kinds = {f"{step.kind} {step.evidence}".strip() for step in group.steps if own in (step.a, step.b)}
     return Identity(id_, head, group.canonical.namespace, group.canonical.name, tuple(sorted(kinds)))
 
 
 class Identities:
-    """Implements graph.identity.Book over one connection, now or at `at_us`. Caches what it has loaded, of one moment of the store.
+    """Implements StepReader over one connection, now or at `at_us`. Caches what it has loaded, of one moment of the store.
 
     As of a time, only names first seen by then count, and the alias statements that operators had made by then.
     """
@@ -83,22 +95,22 @@ class Identities:
         self.ids: dict[Spelling, int] = {}
         self.names: dict[int, Spelling] = {}
         self.vetoes = Vetoes()
-        self._links: dict[tuple[int, str], Sequence[Link]] = {}
+        self._links: dict[tuple[int, str], Sequence[NamespaceLink]] = {}
         self._looked_up: set[int] = set()
-        self._joined: dict[int, Group] = {}
+        self._joined: dict[int, NameGroup] = {}
         self._has: tuple[int, int, int, int, int] | None = None
         self._joining: str | None = None
 
     # questions
 
-    def groups_of(self, ids: Iterable[int]) -> dict[int, Group]:
+    def groups_of(self, ids: Iterable[int]) -> dict[int, NameGroup]:
         """The group of each of these nodes."""
         wanted = sorted(set(ids))
         joined = self.joined(wanted)
         self.name(wanted)
-        return {id_: joined.get(id_) or Group((self.names[id_],), ()) for id_ in wanted if id_ in self.names}
+        return {id_: joined.get(id_) or NameGroup((self.names[id_],), ()) for id_ in wanted if id_ in self.names}
 
-    def joined(self, ids: Iterable[int]) -> dict[int, Group]:
+    def joined(self, ids: Iterable[int]) -> dict[int, NameGroup]:
         """The groups of those of these nodes that anything may join with other spellings: few of all there are."""
         if not (joining := self._what_joins()):
             return {}
@@ -124,18 +136,18 @@ class Identities:
             self._joining = " OR ".join(ways) or ("0" if has_links or has_space_aliases else "")
         return self._joining
 
-    def members(self, group: Group) -> list[int]:
+    def members(self, group: NameGroup) -> list[int]:
         """The nodes of a group, in the order of their spellings."""
         return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
 
-    def head(self, group: Group) -> int:
+    def head(self, group: NameGroup) -> int:
         """The canonical node of a group: the one whose name comes first in the order of canonical names."""
         return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
 
-    def group_of(self, spelling: Spelling) -> Group:
+    def group_of(self, spelling: Spelling) -> NameGroup:
         """The group of any spelling, of a node or not: one that nodes are known by as it stands, else what the rules make of it."""
         known = groups([spelling], self)[spelling]
-        return known if self.members(known) else groups([spelling], _WithSpelling(self, spelling))[spelling]
+        return known if self.members(known) else groups([spelling], WithSpelling(self, self.vetoes, spelling))[spelling]
 
     def all(self) -> Iterator[Identity]:
         """The identity of every node that is not alone under its own name. Reads all names at once."""
@@ -152,15 +164,15 @@ class Identities:
             self.links(end.kind, end.namespace)
         return self.vetoes.stands(step)
 
-    def link_stands(self, entity: int, link: Link) -> bool:
+    def link_stands(self, entity: int, link: NamespaceLink) -> bool:
         """Whether no veto takes a link back."""
         self.links(entity, link.names.space)
         return self.vetoes.link_stands(entity, link)
 
-    # the book
+    # steps and links
 
     def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As Steps. Also looks up which of them are nodes."""
+        """As in StepReader. Also looks up which of them are nodes."""
         has_steps, *_ = self._what_exists()
         self._find(spellings)
         found: list[Step] = []
@@ -189,8 +201,8 @@ class Identities:
         self.vetoes.add(aliases)
         return aliases
 
-    def links(self, kind: int, namespace: str) -> Sequence[Link]:
-        """As Steps."""
+    def links(self, kind: int, namespace: str) -> Sequence[NamespaceLink]:
+        """As in StepReader."""
         key = kind, namespace
         if key not in self._links:
             _, has_links, *_ = self._what_exists()
@@ -198,22 +210,20 @@ class Identities:
             rules = self.connection.execute(_LINKS, {"namespace": namespace}).fetchall() if has_links and kind == _DATASET else []
             found = [alias.link for alias in valid_aliases((w for w in aliases if w.entity == kind), self.vetoes)]
             rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
-            found += [link for row in rules if self.vetoes.link_stands(kind, link := Link(SpaceLink(*row[:5]), RULE, row[4]))]
+            found += [link for row in rules if self.vetoes.link_stands(kind, link := NamespaceLink(SpaceLink(*row[:5]), RULE, row[4]))]
             found += self._claimed_space(namespace) if kind == _DATASET else []
             self._links[key] = sorted(set(found))
         return self._links[key]
 
     def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
         """The alias statements of operators about this namespace; vetoes among them apply from now on."""
-        aliases = (
-            self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
-            if self._what_exists()[3]
-            else set()
-        )
+        if not self._what_exists()[3]:
+            return set()
+        aliases = self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
         self.vetoes.add(aliases)
         return aliases
 
-    def _claimed_space(self, namespace: str) -> list[Link]:
+    def _claimed_space(self, namespace: str) -> list[NamespaceLink]:
         """The links of a namespace that facets claim and agree on."""
         found = self.claims.touching([(1, namespace, "")]) if self._what_exists()[4] else []
         for space in {claim.a_namespace for claim in found} - {namespace}:
@@ -271,27 +281,3 @@ class Identities:
         for some in batches(keys):
             values = ", ".join([f"({marks(some[0])})"] * len(some))
             yield from self.connection.execute(sql.format(values), [value for key in some for value in key])
-
-
-class _WithSpelling:
-    """A book with one spelling more than the store's: what the rules make of it holds, whether or not there is a node."""
-
-    def __init__(self, book: Identities, guest: Spelling) -> None:
-        self.book, self.guest = book, guest
-        is_dataset = guest.kind == _DATASET
-        self._steps = [
-            Step(Spelling(guest.kind, *here), Spelling(guest.kind, *to), RULE, rule)
-            for here, to, rule in (closure(guest.namespace, guest.name) if is_dataset else ())
-        ]
-        self._space = [Link(link, RULE, link.rule) for link in (all_space_links(guest.namespace) if is_dataset else ())]
-
-    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
-        """As Steps."""
-        yield from self.book.steps(spellings)
-        yield from (s for s in self._steps if (s.a in spellings or s.b in spellings) and self.book.vetoes.stands(s))
-
-    def links(self, kind: int, namespace: str) -> Sequence[Link]:
-        """As Steps."""
-        own = (link for link in self._space if namespace in (link.names.space, link.names.other))
-        known = self.book.links(kind, namespace)
-        return sorted({*known, *(link for link in own if kind == self.guest.kind and self.book.vetoes.link_stands(kind, link))})

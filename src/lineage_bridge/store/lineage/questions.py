@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from lineage_bridge.graph.relations import Origin, Side
-from lineage_bridge.graph.runs.ledger import Window
+from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.moment import flows, moment, resolution
+from lineage_bridge.store.history.moment import flows, graph_moment, resolution
 from lineage_bridge.store.lineage.impact import ImpactFinder
 from lineage_bridge.store.lineage.trace import Tracer
 from lineage_bridge.store.lineage.walk import Walker
@@ -39,7 +39,7 @@ class LineageQuestions:
     ) -> Walk:
         """Follow flows from a node, hop by hop; flows that have ended are left out unless `ended` is set."""
         nodes = self.nodes.at(at_us)
-        when = moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
+        when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
         return Walker(when, nodes, limits, _stopwatch()).walk(node, direction, depth, columns=columns)
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
@@ -54,7 +54,7 @@ class LineageQuestions:
         nodes = self.nodes.at(at_us)
         return ImpactFinder(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
 
-    def ledger(self, paths: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+    def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
         maker = LedgerMaker(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
         return maker.ledger(paths, number, window, baseline, factor)
@@ -71,7 +71,7 @@ class LineageQuestions:
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
         """Job id to the inputs and outputs of the job, sorted by side and name."""
-        when = moment(self.connection, self.nodes, self.runs, now_us, at_us)
+        when = graph_moment(self.connection, self.nodes, self.runs, now_us, at_us)
         by_id = {job.id: job for job in jobs}
         rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
         self.nodes.load({dataset for _, dataset, _, _ in rows})
@@ -88,7 +88,7 @@ class LineageQuestions:
     ) -> tuple[Edge, ...]:
         """The flows that these datasets declare for themselves: each has its dataset in the place of the job."""
         nodes = self.nodes.at(at_us)
-        when = moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
+        when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
         return Walker(when, nodes, limits, _stopwatch()).declared_flows({dataset.id for dataset in datasets})
 
 

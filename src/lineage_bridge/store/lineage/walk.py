@@ -8,7 +8,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE, LineageStatement
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk, WalkLimits
-from lineage_bridge.store.history.moment import Moment, resolution
+from lineage_bridge.store.history.moment import GraphMoment, resolution
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import ColumnStep
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
@@ -34,7 +34,7 @@ class FoundEdges:
 class Walker:
     """Walks over the flows of one moment. `elapsed` gives seconds since the walk began."""
 
-    def __init__(self, when: Moment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
+    def __init__(self, when: GraphMoment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
         self._alike: dict[int, tuple[Label, int | None]] = {}
         self._streams: set[int] = set()

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.ledger import Passed, Window, ledger
+from lineage_bridge.graph.runs.ledger import LedgerWindow, Passed, ledger
 from lineage_bridge.graph.runs.statistics import Amount
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.lineage import Ledger, LedgerHop, Paths
@@ -18,7 +18,7 @@ class LedgerMaker:
     def __init__(self, flows: Flows, statistics: Statistics) -> None:
         self.flows, self.statistics = flows, statistics
 
-    def ledger(self, found: Paths, number: int, window: Window, baseline: Window, factor: float) -> Ledger:
+    def ledger(self, found: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """The ledger of the `number`-th of the paths found, from 0; without hops if there is no such path."""
         if number >= len(found.paths):
             return Ledger(found.source, found.target, (), window, baseline, (), len(found.paths), more=found.more)
@@ -29,7 +29,9 @@ class LedgerMaker:
         hops = tuple(LedgerHop(*way, entry) for way, entry in zip(ways, entries, strict=True))
         return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more)
 
-    def _amounts(self, source: Node, target: Node, job: Node, window: Window, baseline: Window) -> tuple[Passed, Passed, Passed, Passed]:
+    def _amounts(
+        self, source: Node, target: Node, job: Node, window: LedgerWindow, baseline: LedgerWindow
+    ) -> tuple[Passed, Passed, Passed, Passed]:
         return (
             self._passed(source, Side.INPUT, job, window),
             self._passed(target, Side.OUTPUT, job, window),
@@ -37,7 +39,7 @@ class LedgerMaker:
             self._passed(target, Side.OUTPUT, job, baseline),
         )
 
-    def _passed(self, node: Node, side: Side, job: Node, window: Window) -> Passed:
+    def _passed(self, node: Node, side: Side, job: Node, window: LedgerWindow) -> Passed:
         """The amounts that the runs of a job reported for a node, under any of its names."""
         names = frozenset(self.flows.expand([node.id]) - {job.id})
         which = StatisticsFilter(window.since, window.until, job.id, names, side, limit=len(names))

@@ -101,7 +101,7 @@ class RunLists:
             for direction, job, other, *stated in rows
             for words in [(stated[0], stated[1], stated[2])]
         }
-        return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.words))
+        return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.rules))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
         """A run under each of its jobs, then what runs inside it, depth first, each level in the order of its beginnings."""

@@ -18,7 +18,7 @@ from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE
 from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.moment import moment
+from lineage_bridge.store.history.moment import graph_moment
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
@@ -43,7 +43,7 @@ class Export:
         self.connection, self.now_us = connection, now_us
         self.nodes = Nodes(connection)
         self.runs = Runs(connection, self.nodes)
-        self.labels = moment(connection, self.nodes, self.runs, now_us).labels
+        self.labels = graph_moment(connection, self.nodes, self.runs, now_us).labels
         self.identities = {known.node: known for known in self.nodes.identities.all()}
         self._states: dict[int, list[Label]] | None = None
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from lineage_bridge.graph.flows.labels import Label
-from lineage_bridge.graph.identity.node_ids import Called, Name, called, parse, spelt_out
+from lineage_bridge.graph.identity.node_ids import Name, NodeId, make_node_id, parse_node_id, with_whole_namespace
 from lineage_bridge.graph.identity.steps import BRIDGE
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.model.graph import Edge, Node, Port
-from lineage_bridge.model.inventory import Entry
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.moment import Moment, moment
+from lineage_bridge.store.history.moment import GraphMoment, graph_moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
@@ -85,13 +85,13 @@ class Inventory:
         self.nodes.load(found.values())
         return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in wanted.items()}
 
-    def described(self, nodes: Iterable[Node]) -> dict[int, Entry]:
+    def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
         """Node id to the inventory entry of its group."""
         heads = self.standing(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
 
-    def entries(self, heads: Sequence[Node]) -> list[Entry]:
+    def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
         """The inventory entries of these canonical nodes."""
         members = self._members(heads)
         every = sorted({member.id for some in members.values() for member in some})
@@ -99,7 +99,7 @@ class Inventory:
         times = {id_: (first, last) for id_, first, last in self._rows(_TIMES, every)}
         spelt = self.nodes.spelt(heads, BRIDGE)
         return [
-            Entry(
+            InventoryEntry(
                 node,
                 spelt[node.id],
                 members[node.id],
@@ -144,12 +144,12 @@ class Inventory:
         self.nodes.load(id_ for some in ids.values() for id_ in some)
         return {node.id: tuple(map(self.nodes.by_id, ids[node.id])) if node.id in ids else (node,) for node in heads}
 
-    def _called(self, named: Node, newest: dict[str, tuple[int, int, str]], head: int) -> Called:
+    def _called(self, named: Node, newest: dict[str, tuple[int, int, str]], head: int) -> NodeId:
         facet = newest.get("jobType")
-        short = called(named.kind, named.namespace, named.name, facet[2] if facet else None)
+        short = make_node_id(named.kind, named.namespace, named.name, facet[2] if facet else None)
         if short.sure or [node.id for node in self.by_node_id(short.id)] == [head]:
             return short
-        return spelt_out(short, named.namespace, named.name)
+        return with_whole_namespace(short, named.namespace, named.name)
 
     def _facets(self, ids: list[int]) -> dict[int, dict[str, tuple[int, int, str]]]:
         found: dict[int, dict[str, tuple[int, int, str]]] = defaultdict(dict)
@@ -165,7 +165,7 @@ class Inventory:
 
     def by_node_id(self, text: str) -> list[Node]:
         """The nodes that a node id may mean, each standing for its group: one if it is found, several if it leaves open which."""
-        wanted = parse(text)
+        wanted = parse_node_id(text)
         if wanted is None:
             return []
         for name in wanted.exact:
@@ -200,7 +200,7 @@ class Inventory:
                 rows.append(row)
         return self._ports(rows, when)
 
-    def _ports(self, rows: list[RawPort], when: Moment) -> list[Port]:
+    def _ports(self, rows: list[RawPort], when: GraphMoment) -> list[Port]:
         self.nodes.load({id_ for row in rows for id_ in row[:2]})
         alike = when.labels.alike({row[0] for row in rows})
         found = []
@@ -210,8 +210,8 @@ class Inventory:
                 found.append(Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
         return found
 
-    def _now(self, now_us: int) -> Moment:
-        return moment(self.connection, self.nodes, self.runs, now_us)
+    def _now(self, now_us: int) -> GraphMoment:
+        return graph_moment(self.connection, self.nodes, self.runs, now_us)
 
     def direct(self, *, now_us: int) -> Iterator[Edge]:
         """The flows between two nodes that are not a job's input or output: declared by datasets, between jobs, or renames."""
@@ -223,7 +223,7 @@ class Inventory:
                 by_id = self.nodes.by_id
                 yield Edge(by_id(source), by_id(target), by_id(job), Origin(origin), Evidence(evidence), label, last)
 
-    def _direct(self, when: Moment) -> Iterator[tuple[int, ...]]:
+    def _direct(self, when: GraphMoment) -> Iterator[tuple[int, ...]]:
         yield from self.connection.execute(_DIRECT)
         renamed = [row[0] for row in self.connection.execute(_RENAMES)]
         yield from when.labels.endings.renamed(renamed, Direction.DOWN)

@@ -242,14 +242,14 @@ def _hops(services: Services, reader: GraphReader, walk: Walk, hops: int) -> Hop
     edges = list(map(builder.edge, found.links))
     return HopsAnswer(
         graph_id=services.graph_id,
-        origin=entries[origin.id].called.id,
+        origin=entries[origin.id].node_id.id,
         direction=walk.direction,
         hops=hops,
         nodes=around,
         edges=edges,
         node_count=len(around),
         edge_count=len(edges),
-        distances={entries[id_].called.id: distance for id_, distance in found.distances.items()},
+        distances={entries[id_].node_id.id: distance for id_, distance in found.distances.items()},
         truncated=walk.truncated,
         settling=reader.progress.settling(),
         position=position_tokens.encode(reader.progress.position()),

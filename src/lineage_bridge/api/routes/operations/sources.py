@@ -51,7 +51,10 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
         """The kinds of sources and their settings."""
         return json_response(
             KindsAnswer(
-                [KindItem(kind.kind, kind.told, [SettingItem(*setting) for setting in kind.settings]) for kind in services.sources.kinds()]
+                [
+                    KindItem(kind.kind, kind.description, [SettingItem(*setting) for setting in kind.settings])
+                    for kind in services.sources.kinds()
+                ]
             )
         )
 

@@ -69,7 +69,7 @@ def _item(record: ChangeRecord) -> ChangeItem:
     return ChangeItem(
         seq=record.seq,
         kind=record.kind,
-        change=record.turn.name.lower(),
+        change=record.action.name.lower(),
         node=UNSET if is_flow or is_hub or is_alias else node,
         source=node if is_flow else UNSET,
         target=other if is_flow else UNSET,

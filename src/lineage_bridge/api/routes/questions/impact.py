@@ -187,7 +187,7 @@ def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
             for c in trace.columns
         ],
         flows=[_flow(flow) for flow in trace.flows],
-        coverage=TraceCoverage(trace.coverage.told, trace.coverage.untold, [_gap(gap) for gap in trace.coverage.gaps]),
+        coverage=TraceCoverage(trace.coverage.with_columns, trace.coverage.without_columns, [_gap(gap) for gap in trace.coverage.gaps]),
         truncated=trace.truncated,
         hidden=trace.hidden,
         resolution=trace.resolution,
@@ -208,7 +208,7 @@ def _flow(flow: TracedFlow) -> TraceFlow:
         masked=flow.masked,
         indirect=flow.indirect,
         descriptions=list(flow.descriptions),
-        proof=ProofAnswer(flow.proof.event.hex(), format_time(flow.proof.time), str(UUID(bytes=flow.proof.subject)))
+        proof=ProofAnswer(flow.proof.event.hex(), format_time(flow.proof.time), str(UUID(bytes=flow.proof.asserted_by)))
         if flow.proof
         else UNSET,
     )

@@ -16,7 +16,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.runs.ledger import FACTOR, Change, Passed, Window
+from lineage_bridge.graph.runs.ledger import FACTOR, AmountChange, LedgerWindow, Passed
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.openlineage.times import format_time
@@ -49,7 +49,7 @@ def routes(services: Services) -> APIRouter:
         names: Style = "standard",
     ) -> Response:
         """What each job on a path read and wrote in a window (default: the last day), compared with a baseline (as long, right before)."""
-        window = _window(("since", since), ("until", until), Window(services.clock_us() - DAY_US, services.clock_us()))
+        window = _window(("since", since), ("until", until), LedgerWindow(services.clock_us() - DAY_US, services.clock_us()))
         baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
         with services.graph() as reader:
             source = require_node(reader, KINDS[source_kind], source_namespace, source_name)
@@ -63,14 +63,14 @@ def routes(services: Services) -> APIRouter:
     return router
 
 
-def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: Window) -> Window:
+def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: LedgerWindow) -> LedgerWindow:
     """The requested window; with one end only, as long as the default. Raises RequestError for an empty window."""
     begins, ends = parse_time_argument(*since), parse_time_argument(*until)
     if begins is None and ends is None:
         return default
     if begins is None:
         begins = (ends or 0) - default.length
-    window = Window(begins, begins + default.length if ends is None else ends)
+    window = LedgerWindow(begins, begins + default.length if ends is None else ends)
     if window.length <= 0:
         raise RequestError(f"{until[0]} is not after {since[0]}")
     return window
@@ -103,7 +103,7 @@ def _hop(hop: LedgerHop) -> LedgerHopAnswer:
     )
 
 
-def _side(now: Passed, before: Passed, change: Change) -> LedgerSide:
+def _side(now: Passed, before: Passed, change: AmountChange) -> LedgerSide:
     return LedgerSide(_amount(now), _amount(before), change.value)
 
 
@@ -112,5 +112,5 @@ def _amount(amount: Passed) -> LedgerAmount:
     return LedgerAmount(amount.runs, rows, size)
 
 
-def _stretch(window: Window) -> TimeWindow:
+def _stretch(window: LedgerWindow) -> TimeWindow:
     return TimeWindow(format_time(window.since), format_time(window.until))

@@ -115,7 +115,7 @@ def _run_route(router: APIRouter, services: Services) -> None:
 
 
 def _dependency(item: Dependency) -> RunDependency:
-    kind, sequence, status = (word or UNSET for word in item.words)
+    kind, sequence, status = (word or UNSET for word in item.rules)
     direction: Literal["upstream", "downstream"] = "upstream" if item.direction == "upstream" else "downstream"
     return RunDependency(direction, serialization.job_name(item.job), item.run_id or UNSET, kind, sequence, status)
 

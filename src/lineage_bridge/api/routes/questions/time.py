@@ -29,7 +29,7 @@ from lineage_bridge.api.schemas.time import DiffAnswer, DiffItem, DriftAnswer, D
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.relations import Origin
-from lineage_bridge.model.differences import Between, Change, Drift, GraphDiff
+from lineage_bridge.model.differences import Between, Drift, GraphChange, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -111,7 +111,7 @@ def _named(found: GraphDiff) -> list[Node]:
     return sorted(edges | ports, key=lambda node: (node.kind, node.namespace, node.name))
 
 
-def _change(change: Change) -> DiffItem:
+def _change(change: GraphChange) -> DiffItem:
     kind: Literal["node", "edge", "port"] = "node" if change.node else "edge" if change.edge else "port"
     words: dict[str, Literal["appeared", "disappeared", "changed"]] = {"appeared": "appeared", "disappeared": "disappeared"}
     return DiffItem(

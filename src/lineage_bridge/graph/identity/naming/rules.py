@@ -2,7 +2,7 @@
 
 A rule states that two spellings denote the same dataset, judged by *the spellings alone*: a scheme's synonym, a driver's default port, an
 identifier's case, a directory of a partitioned table. Facts that spellings do not contain (the account of a Glue database, the servers of a
-Confluent cluster, the workspace that a word refers to) are not rules; they require an operator's alias. Jobs have no rules, since their
+Confluent cluster, the workspace behind a short name) are not rules; they require an operator's alias. Jobs have no rules, since their
 namespaces are arbitrary.
 """
 
@@ -72,38 +72,38 @@ SERVERS = "|".join((*PORTS, *HTTPS, "kafka", "trino", "hive", "hdfs", "sqlserver
 """Schemes whose namespace is a host, in which upper and lower case are the same."""
 
 JDBC = tuple(
-    (word, DRIVERS[word], parts_of(DRIVERS[word]))
-    for word in ("postgresql", "mysql", "mariadb", "db2", "redshift", "oceanbase", "trino", "hive2", "crate")
+    (driver, DRIVERS[driver], parts_of(DRIVERS[driver]))
+    for driver in ("postgresql", "mysql", "mariadb", "db2", "redshift", "oceanbase", "trino", "hive2", "crate")
 )
 """JDBC drivers whose URL has host and database: the driver's name in the URL, the scheme, and the number of parts of a full name."""
 
 _JDBC = r"(?:[^@/]*@)?(?P<host>" + HOST + r"(?::\d+)?)"
 _OPTIONS = r"(?:[?;].*)?"
-_NAMES_BOTH = "a driver's address names host and database"
-_NAMES_HOST = "a driver's address names the host; the name has its database"
+_NAMES_BOTH = "a JDBC URL contains the host and the database"
+_NAMES_HOST = "a JDBC URL contains the host; the table name already contains the database"
 
 
-def _jdbc(word: str, scheme: str, full: int) -> tuple[SpaceRule, ...]:
+def _jdbc(driver: str, scheme: str, full: int) -> tuple[SpaceRule, ...]:
     """Two rules for a driver: a name that lacks only the database gets the URL's database, and a full name stays unchanged."""
-    start, to = rf"jdbc:{word}:(?://)?{_JDBC}", f"{scheme}://{{host}}"
+    start, to = rf"jdbc:{driver}:(?://)?{_JDBC}", f"{scheme}://{{host}}"
     return (
-        SpaceRule(f"jdbc-{word}", rf"{start}/(?P<db>[^?;/]+){_OPTIONS}", to, _NAMES_BOTH, prefix="{db}.", parts=full - 1),
-        SpaceRule(f"jdbc-{word}", rf"{start}(?:/[^?;/]*)?{_OPTIONS}", to, _NAMES_HOST, parts=full),
+        SpaceRule(f"jdbc-{driver}", rf"{start}/(?P<db>[^?;/]+){_OPTIONS}", to, _NAMES_BOTH, prefix="{db}.", parts=full - 1),
+        SpaceRule(f"jdbc-{driver}", rf"{start}(?:/[^?;/]*)?{_OPTIONS}", to, _NAMES_HOST, parts=full),
     )
 
 
 SPACE_RULES: tuple[SpaceRule, ...] = (
     # scheme synonyms
-    SpaceRule("scheme-postgresql", r"postgresql://(?P<rest>.+)", "postgres://{rest}", "postgresql and postgres are one scheme"),
-    SpaceRule("scheme-s3a", r"s3[an]://(?P<rest>.+)", "s3://{rest}", "Hadoop's clients of S3"),
-    SpaceRule("scheme-gcs", r"gcs://(?P<rest>.+)", "gs://{rest}", "Google's object store by its other name"),
-    SpaceRule("scheme-abfs", r"abfs://(?P<rest>.+)", "abfss://{rest}", "with and without TLS"),
-    SpaceRule("scheme-wasb", r"wasb://(?P<rest>.+)", "wasbs://{rest}", "with and without TLS"),
-    SpaceRule("scheme-thrift", r"thrift://(?P<rest>[^,]+)", "hive://{rest}", "a metastore's address is its Thrift address"),
+    SpaceRule("scheme-postgresql", r"postgresql://(?P<rest>.+)", "postgres://{rest}", "postgresql and postgres are synonyms"),
+    SpaceRule("scheme-s3a", r"s3[an]://(?P<rest>.+)", "s3://{rest}", "s3a and s3n are schemes of Hadoop's S3 clients"),
+    SpaceRule("scheme-gcs", r"gcs://(?P<rest>.+)", "gs://{rest}", "gcs and gs are synonyms"),
+    SpaceRule("scheme-abfs", r"abfs://(?P<rest>.+)", "abfss://{rest}", "the scheme only states whether TLS is used"),
+    SpaceRule("scheme-wasb", r"wasb://(?P<rest>.+)", "wasbs://{rest}", "the scheme only states whether TLS is used"),
+    SpaceRule("scheme-thrift", r"thrift://(?P<rest>[^,]+)", "hive://{rest}", "Hive metastores are addressed by Thrift"),
     SpaceRule("scheme-file", r"file:/{0,3}", "file", "local files without a host"),
-    SpaceRule("arn-s3", r"arn:aws:s3:::(?P<bucket>[^/]+)", "s3://{bucket}", "a bucket by its ARN"),
+    SpaceRule("arn-s3", r"arn:aws:s3:::(?P<bucket>[^/]+)", "s3://{bucket}", "an ARN identifies a bucket"),
     # JDBC addresses
-    *(rule for word, scheme, full in JDBC for rule in _jdbc(word, scheme, full)),
+    *(rule for driver, scheme, full in JDBC for rule in _jdbc(driver, scheme, full)),
     SpaceRule(
         "jdbc-sqlserver",
         rf"jdbc:sqlserver://{_JDBC};(?:.*;)?(?:(?i:databaseName|database))=(?P<db>[^;]+)(?:;.*)?",
@@ -126,57 +126,60 @@ SPACE_RULES: tuple[SpaceRule, ...] = (
         "host-case",
         rf"(?P<scheme>{SERVERS})://(?P<host>[^/]*[A-Z][^/]*)",
         "{scheme}://{host}",
-        "host names have no case",
+        "host names are case-insensitive",
         lower=("host",),
     ),
     *(
         SpaceRule(
-            "default-port", rf"{scheme}://(?P<host>{HOST})(?::(?i:none))?", f"{scheme}://{{host}}:{port}", "the port its drivers take"
+            "default-port",
+            rf"{scheme}://(?P<host>{HOST})(?::(?i:none))?",
+            f"{scheme}://{{host}}:{port}",
+            "the default port of the system's drivers",
         )
         for scheme, port in PORTS.items()
     ),
     *(
-        SpaceRule("default-port", rf"{scheme}://(?P<host>{HOST}):443", f"{scheme}://{{host}}", "HTTPS, the port it has anyway")
+        SpaceRule("default-port", rf"{scheme}://(?P<host>{HOST}):443", f"{scheme}://{{host}}", "the default port of HTTPS")
         for scheme in HTTPS
     ),
-    SpaceRule("trailing-slash", r"(?P<space>[a-z0-9+.-]+://[^/]+)/+", "{space}", "an address without a path"),
+    SpaceRule("trailing-slash", r"(?P<space>[a-z0-9+.-]+://[^/]+)/+", "{space}", "an empty path is the same as none"),
     # Kafka
     SpaceRule(
         "kafka-protocol",
         r"kafka://(?:PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL)://(?P<rest>.+)",
         "kafka://{rest}",
-        "a listener's security protocol is not its address",
+        "a listener's security protocol is not part of its address",
     ),
     SpaceRule(
         "kafka-servers",
         r"kafka://(?P<each>[^/,]*(?:,[^/,]*)+)",
         "kafka://{each}",
-        "a client that is given several servers is told that they are one cluster",
+        "servers in one bootstrap list belong to one cluster",
     ),
     SpaceRule(
         "confluent-host",
         r"kafka://(?P<id>lkc-[a-z0-9]+)[.-][a-z0-9.-]+\.confluent\.cloud:9092",
         "kafka://{id}",
-        "a server of Confluent Cloud that serves one cluster bears its id",
+        "the host name of a dedicated Confluent Cloud server contains the cluster id",
     ),
     SpaceRule(
         "confluent-cluster",
         r"confluent://[^/]+/(?P<id>lkc-[a-z0-9]+)",
         "kafka://{id}",
-        "the id of a cluster of Confluent Cloud is its own everywhere",
+        "a Confluent Cloud cluster id is globally unique",
     ),
     # warehouses and catalogs
     SpaceRule(
         "redshift-endpoint",
         r"redshift://(?P<cluster>[^.:/]+)\.[^.:/]+\.(?P<region>[a-z0-9-]+)\.redshift\.amazonaws\.com(?P<port>:\d+)",
         "redshift://{cluster}.{region}{port}",
-        "an endpoint names cluster and region",
+        "an endpoint contains cluster and region",
     ),
     SpaceRule(
         "snowflake-account",
         r"snowflake://(?P<account>[^/]+?)\.snowflakecomputing\.com(?::443)?(?:/.*)?",
         "snowflake://{account}",
-        "an account's address",
+        "the host name contains the account",
     ),
     SpaceRule("bigquery", r"bigquery://", "bigquery", "one namespace for all projects"),
     SpaceRule(
@@ -186,47 +189,47 @@ SPACE_RULES: tuple[SpaceRule, ...] = (
         "project and dataset are parts of the name",
         prefix="{project}.{dataset}.",
     ),
-    SpaceRule("unity-scheme", r"unity-catalog://(?P<rest>.+)", "unitycatalog://{rest}", "the same word, spelt as a symlink"),
+    SpaceRule("unity-scheme", r"unity-catalog://(?P<rest>.+)", "unitycatalog://{rest}", "unity-catalog and unitycatalog are synonyms"),
     SpaceRule(
         "inner-scheme",
         r"(?P<scheme>databricks|unitycatalog|unity-catalog)://https?://(?P<host>[^/]+)/?",
         "{scheme}://{host}",
-        "the address of a workspace, without its own scheme",
+        "the inner scheme of a workspace's URL is redundant",
     ),
     SpaceRule(
         "databricks-host",
         r"databricks://(?P<host>[^/.:]+(?:\.[^/.:]+)+)",
         "unitycatalog://{host}",
-        "tables of three parts in a workspace are its Unity Catalog's",
+        "names of three parts belong to the workspace's Unity Catalog",
         parts=3,
     ),
     SpaceRule(
         "glue-database",
         r"aws://(?P<region>[a-z0-9-]+)/(?P<db>[^/]+)",
         "aws://{region}",
-        "all databases of a region; which account it is takes an operator's alias",
+        "the database is part of the table's name; the account is unknown",
         prefix="table/{db}/",
     ),
 )
 
 NAME_RULES: tuple[NameRule, ...] = (
-    NameRule("path-slashes", _KEYS, "slashes", "keys begin and end without a slash", {"lead": ""}),
-    NameRule("path-slashes", r"(?:hdfs|viewfs|dbfs)://.+", "slashes", "paths begin with a slash and end without", {"lead": "/"}),
-    NameRule("path-slashes", r"file(?:://.*)?", "slashes", "paths end without a slash", {"lead": "?"}),
+    NameRule("path-slashes", _KEYS, "slashes", "slashes at the start and end of a key are ignored", {"lead": ""}),
+    NameRule("path-slashes", r"(?:hdfs|viewfs|dbfs)://.+", "slashes", "paths start with a slash; one at the end is ignored", {"lead": "/"}),
+    NameRule("path-slashes", r"file(?:://.*)?", "slashes", "a slash at the end of a path is ignored", {"lead": "?"}),
     NameRule("path-key-value", PATHS, "last-segment", "a partition of a table", {"segment": r"[^/=]+=[^/]*"}),
-    NameRule("path-date", PATHS, "date", "what was written on a day or in a month"),
-    NameRule("path-epoch", PATHS, "last-segment", "what was written at a millisecond", {"segment": r"1[0-9]{12}"}),
+    NameRule("path-date", PATHS, "date", "a day or month of a dataset"),
+    NameRule("path-epoch", PATHS, "last-segment", "one write to a dataset, named by its time in milliseconds", {"segment": r"1[0-9]{12}"}),
     NameRule(
         "path-part-file",
         PATHS,
         "last-segment",
-        "one of the files that a task or a commit writes",
+        "a file that a task or commit wrote to a dataset",
         {
             "segment": r"\.?part-(?:[mr]-)?[0-9]{4,}.*|\.?part-[0-9a-f]{8}-[0-9a-f-]{27}-.*"
             r"|[0-9]{6}_[0-9]+(?:_copy_[0-9]+)?|.+\+[0-9]+\+[0-9]{10}\..+"
         },
     ),
-    NameRule("snowflake-identifiers", r"snowflake://.+", "identifiers", "identifiers without quotes are in upper case"),
+    NameRule("snowflake-identifiers", r"snowflake://.+", "identifiers", "unquoted identifiers are upper case"),
     NameRule(
         "bigquery-quotes", r"bigquery", "template", "quotes are not part of a name", {"pattern": r"`(?P<name>[^`]+)`", "name": "{name}"}
     ),
@@ -234,14 +237,14 @@ NAME_RULES: tuple[NameRule, ...] = (
         "bigquery-legacy",
         r"bigquery",
         "template",
-        "the project as legacy SQL writes it",
+        "legacy SQL separates the project by a colon",
         {"pattern": r"(?P<project>[a-z][a-z0-9-]+):(?P<rest>[^.:]+\.[^.:]+)", "name": "{project}.{rest}"},
     ),
     NameRule(
         "glue-dotted",
         r"glue://(?P<region>[a-z0-9-]+)",
         "template",
-        "database and table with a dot between",
+        "database and table are separated by a dot",
         {"pattern": r"(?P<db>[^./]+)\.(?P<table>[^./]+)", "space": "aws://{region}", "name": "table/{db}/{table}"},
     ),
 )

@@ -1,0 +1,33 @@
+"""The group of a spelling that no node has: the rules apply to it as if it were a node's name."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
+from lineage_bridge.graph.identity.steps import RULE, NamespaceLink, Spelling, Step, StepReader, Vetoes
+from lineage_bridge.graph.ids import NodeKind
+
+_DATASET = int(NodeKind.DATASET)
+
+
+class WithSpelling:
+    """The steps and links of `reader`, and those that the rules derive from one more spelling. `vetoes` are those that `reader` loads."""
+
+    def __init__(self, reader: StepReader, vetoes: Vetoes, spelling: Spelling) -> None:
+        self.reader, self.vetoes, self.spelling = reader, vetoes, spelling
+        is_dataset = spelling.kind == _DATASET
+        self._steps = [
+            Step(Spelling(spelling.kind, *here), Spelling(spelling.kind, *to), RULE, rule)
+            for here, to, rule in (closure(spelling.namespace, spelling.name) if is_dataset else ())
+        ]
+        self._links = [NamespaceLink(link, RULE, link.rule) for link in (all_space_links(spelling.namespace) if is_dataset else ())]
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
+        """As in StepReader."""
+        yield from self.reader.steps(spellings)
+        yield from (s for s in self._steps if (s.a in spellings or s.b in spellings) and self.vetoes.stands(s))
+
+    def links(self, kind: int, namespace: str) -> Sequence[NamespaceLink]:
+        """As in StepReader."""
+        own = (link for link in self._links if namespace in (link.names.space, link.names.other))
+        others = self.reader.links(kind, namespace)
+        return sorted({*others, *(link for link in own if kind == self.spelling.kind and self.vetoes.link_stands(kind, link))})
