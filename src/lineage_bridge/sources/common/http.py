@@ -45,8 +45,8 @@ class TlsContext:
                     if asked.client_cert_file:
                         trusted.load_cert_chain(asked.client_cert_file, asked.client_key_file or None)
                 except OSError as error:
-                    told = f"a file of TLS cannot be used: {error}"
-                    raise SourceError(told, "ca_file, client_cert_file and client_key_file are PEM") from error
+                    message = f"a file of TLS cannot be used: {error}"
+                    raise SourceError(message, "ca_file, client_cert_file and client_key_file are PEM") from error
                 self._context = trusted
             return self._context
 
@@ -203,8 +203,8 @@ def _next_of(page: object) -> str:
 
 
 def _refused(named: str, response: httpx.Response) -> SourceError:
-    status, said = response.status_code, _message(response)
-    text = f"{named} answered {status}" + (f": {said}" if said else "")
+    status, detail = response.status_code, _message(response)
+    text = f"{named} answered {status}" + (f": {detail}" if detail else "")
     if status in (401, 403):
         hint = "check user, password or token" if status == 401 else "it has no permission to read this"
         return ForbiddenError(text, hint)
@@ -220,10 +220,10 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
 def _message(response: httpx.Response) -> str:
     """The error message of an answer, in one line of at most 300 characters."""
     try:
-        said = response.json()
+        body = response.json()
     except ValueError:
         return ""
-    text = said.get("message") or _details(said.get("errors")) or said.get("error") or "" if isinstance(said, dict) else ""
+    text = body.get("message") or _details(body.get("errors")) or body.get("error") or "" if isinstance(body, dict) else ""
     return " ".join(str(text).split())[:300]
 
 
@@ -231,8 +231,8 @@ def _details(errors: object) -> object:
     """The messages in a list of errors, as JSON:API has them; anything else is returned unchanged."""
     if not isinstance(errors, list):
         return errors
-    told = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
-    return "; ".join(str(one) for one in told if one)
+    texts = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
+    return "; ".join(str(text) for text in texts if text)
 
 
 def _asked_wait(response: httpx.Response) -> float | None:

@@ -99,9 +99,9 @@ def _of_request(name: str, secrets: Secrets) -> str:
     return secrets.given[name]
 
 
-def _of_environment(place: str) -> str:
+def _of_environment(path: str) -> str:
     """A variable, or a member of a variable that contains JSON: NAME/member/member."""
-    name, *members = place.split("/")
+    name, *members = path.split("/")
     value = os.environ.get(name)
     if value is None:
         raise ConfigError(f"variable {name} is not set", "set it where `lineage-bridge serve` is started")

@@ -121,26 +121,26 @@ def merge_metadata(known: Iterable[SharedMetadata]) -> SharedMetadata:
     every = list(known)
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     owners: dict[tuple[str, str], DatasetName] = {}
-    for one in every:
-        for key, schema in one.schemas.items():
+    for metadata in every:
+        for key, schema in metadata.schemas.items():
             other = schemas.get(key)
             schemas[key] = schema if other is None or other is schema else min(other, schema, key=_rank)
-        for group, job in one.owners.items():
+        for group, job in metadata.owners.items():
             owners[group] = min(owners.get(group, job), job)
     jobs: dict[str, DatasetName] = {}
-    for ident, job in (entry for one in every for entry in one.jobs.items()):
+    for ident, job in (entry for metadata in every for entry in metadata.jobs.items()):
         jobs[ident] = min(jobs.get(ident, job), job)
     clusters: dict[tuple[str, str], ClusterMetadata] = {}
-    for cluster in (cluster for one in every for cluster in one.clusters):
+    for cluster in (cluster for metadata in every for cluster in metadata.clusters):
         name = cluster.id, cluster.namespace
         clusters[name] = _joined(clusters[name], cluster) if name in clusters else cluster
     names: dict[str, str] = {}
-    for ident, named in (entry for one in every for entry in one.names.items()):
+    for ident, named in (entry for metadata in every for entry in metadata.names.items()):
         names[ident] = min(names.get(ident, named), named)
     tags: dict[DatasetName, frozenset[str]] = {}
-    for dataset, tagged in (entry for one in every for entry in one.tags.items()):
+    for dataset, tagged in (entry for metadata in every for entry in metadata.tags.items()):
         tags[dataset] = tags.get(dataset, frozenset()) | tagged
-    described = frozenset(name for one in every for name in one.described)
+    described = frozenset(name for metadata in every for name in metadata.described)
     return SharedMetadata(tuple(clusters[name] for name in sorted(clusters)), schemas, owners, names, jobs, tags, described)
 
 
@@ -148,20 +148,23 @@ def _rank(schema: TopicSchema) -> tuple[int, str, str]:
     return schema.rank, schema.version, repr(schema.fields)
 
 
-def _joined(one: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
+def _joined(first: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
     """All that two sources, or two parts of one, know of a cluster. Of two offsets the greater counts."""
-    topics = one.topics if other.topics is None else other.topics if one.topics is None else one.topics | other.topics
+    topics = first.topics if other.topics is None else other.topics if first.topics is None else first.topics | other.topics
     return ClusterMetadata(
-        one.id,
-        one.namespace,
-        one.servers | other.servers,
+        first.id,
+        first.namespace,
+        first.servers | other.servers,
         topics,
-        {name: one.groups.get(name, frozenset()) | other.groups.get(name, frozenset()) for name in {**one.groups, **other.groups}},
-        _greater(one.ends, other.ends),
-        _greater(one.read, other.read),
-        {place: one.sampled.get(place, frozenset()) | other.sampled.get(place, frozenset()) for place in {**one.sampled, **other.sampled}},
+        {name: first.groups.get(name, frozenset()) | other.groups.get(name, frozenset()) for name in {**first.groups, **other.groups}},
+        _greater(first.ends, other.ends),
+        _greater(first.read, other.read),
+        {
+            topic_part: first.sampled.get(topic_part, frozenset()) | other.sampled.get(topic_part, frozenset())
+            for topic_part in {**first.sampled, **other.sampled}
+        },
     )
 
 
-def _greater(one: Mapping[_KeyT, int], other: Mapping[_KeyT, int]) -> dict[_KeyT, int]:
-    return {key: max(one.get(key, 0), other.get(key, 0)) for key in {**one, **other}}
+def _greater(first: Mapping[_KeyT, int], other: Mapping[_KeyT, int]) -> dict[_KeyT, int]:
+    return {key: max(first.get(key, 0), other.get(key, 0)) for key in {**first, **other}}

@@ -37,12 +37,12 @@ class ConnectObserver(Observer[ConnectSettings]):
         except SourceError as error:
             yield Check("list connectors", False, str(error), error.hint)
             return
-        told = f"{len(connectors)} connectors" + (f", and {len(withheld)} of which it tells nothing" if withheld else "")
-        yield Check("list connectors", not withheld, told, "try again later: the workers may be rebalancing" if withheld else "")
+        message = f"{len(connectors)} connectors" + (f", and {len(withheld)} of which it tells nothing" if withheld else "")
+        yield Check("list connectors", not withheld, message, "try again later: the workers may be rebalancing" if withheld else "")
         first = next(iter(connectors.values()), None)
         for what in (TASKS, TOPICS, OFFSETS) if first else ():
             yield self._tried(f"{what} of connector {first.name}", first.name, what) if first else Check(what, False, "")
-        yield self._tried_plugins(sorted({name for one in connectors.values() for name in plugins_of(one.config).values()}))
+        yield self._tried_plugins(sorted({name for connector in connectors.values() for name in plugins_of(connector.config).values()}))
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Look once; see Observer."""
@@ -72,8 +72,8 @@ class ConnectObserver(Observer[ConnectSettings]):
                 "list plugins", False, str(error), "secrets are recognized by their names only, so configurations are not reported"
             )
         unknown = [name for name in used if self.classes.lookup(name) is None and name.endswith("Connector")]
-        told = f"{len(installed)} plugins, {len(used)} used"
-        return Check("list plugins", True, told + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))
+        message = f"{len(installed)} plugins, {len(used)} used"
+        return Check("list plugins", True, message + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))
 
 
 def _address(url: str) -> str:

@@ -68,13 +68,13 @@ class JobManager:
         """The names of applications by id; empty before Flink 2.3. Raises SourceError."""
         listed = _object(self._http.get("/applications/overview"), "applications")["applications"]
         with shaped("applications"):
-            return {str(one["id"]): str(one["name"]) for one in listed}
+            return {str(job["id"]): str(job["name"]) for job in listed}
 
     def listener(self) -> dict[str, str]:
         """The settings of OpenLineage's own listener; empty if it is not configured. Raises SourceError."""
-        told = self._http.get("/jobmanager/config")
+        config = self._http.get("/jobmanager/config")
         with shaped("settings"):
-            settings = {str(one["key"]): str(one["value"]) for one in told}
+            settings = {str(entry["key"]): str(entry["value"]) for entry in config}
         if _LISTENER not in settings.get(_LISTENERS, ""):
             return {}
         return {NAMESPACE: _LISTENERS_NAMESPACE, **{key: value for key, value in settings.items() if key in (NAMESPACE, NAME)}}
@@ -126,8 +126,8 @@ class JobManager:
         )
 
     def _restarts(self, jid: str) -> int | None:
-        told = self._values(f"/jobs/{jid}/metrics", ["numRestarts"], "value")
-        return int(told["numRestarts"]) if "numRestarts" in told else None
+        restarts = self._values(f"/jobs/{jid}/metrics", ["numRestarts"], "value")
+        return int(restarts["numRestarts"]) if "numRestarts" in restarts else None
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
         """One call for each vertex with a source or sink, and one more until the ids of all its counters are known.
@@ -137,33 +137,33 @@ class JobManager:
         counts: dict[Operator, Counts] = {}
         ids: dict[str, tuple[str, ...]] = {}
         topics = dict(was.topics)
-        for vertex, wanted in wanted_of(plan).items():
+        for vertex, names in wanted_of(plan).items():
             path = f"/jobs/{jid}/vertices/{vertex}/subtasks/metrics"
             known = was.ids.get(vertex, ())
-            if {wanted[id_][0] for id_ in known if id_ in wanted} != {operator for operator, _ in wanted.values()}:
+            if {names[id_][0] for id_ in known if id_ in names} != {operator for operator, _ in names.values()}:
                 listed = self._listed(path)
-                known = tuple(sorted(wanted.keys() & listed))
+                known = tuple(sorted(names.keys() & listed))
                 topics |= topics_of(plan, vertex, listed)
             values = self._values(path, known, "sum")
             ids[vertex] = known if values else ()
             for id_, value in values.items():
-                operator, name = wanted[id_]
+                operator, name = names[id_]
                 counts.setdefault(operator, {})[name] = value
         return JobMetrics(counts, ids, topics)
 
     def _listed(self, path: str) -> frozenset[str]:
-        told = self._http.get(path)
-        if not isinstance(told, list):
+        answer = self._http.get(path)
+        if not isinstance(answer, list):
             raise SourceError(f"the metrics of {path} are not a list")
-        return frozenset(str(one.get("id")) for one in told if isinstance(one, dict))
+        return frozenset(str(entry.get("id")) for entry in answer if isinstance(entry, dict))
 
     def _values(self, path: str, ids: Sequence[str], member: str) -> dict[str, float]:
         if not ids:
             return {}
-        told = self._http.get(path, get=",".join(ids), **({"agg": member} if member != "value" else {}))
-        if not isinstance(told, list):
+        answer = self._http.get(path, get=",".join(ids), **({"agg": member} if member != "value" else {}))
+        if not isinstance(answer, list):
             raise SourceError(f"the metrics of {path} are not a list")
-        return {str(one["id"]): float(one[member]) for one in told if isinstance(one, dict) and _is_number(one.get(member))}
+        return {str(entry["id"]): float(entry[member]) for entry in answer if isinstance(entry, dict) and _is_number(entry.get(member))}
 
 
 _LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time": int}

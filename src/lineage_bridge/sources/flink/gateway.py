@@ -21,12 +21,12 @@ class Session:
 
     def __init__(self, http: HttpClient) -> None:
         self._http = http
-        self._place = f"{_FIRST}/sessions/{_text(http.send('POST', f'{_FIRST}/sessions', {}), 'sessionHandle')}"
+        self._session = f"{_FIRST}/sessions/{_text(http.send('POST', f'{_FIRST}/sessions', {}), 'sessionHandle')}"
 
     def rows(self, statement: str) -> list[list[Any]] | None:
         """The rows of a statement; None if Flink refuses it. Raises SourceError."""
-        answer = self._http.send("POST", f"{self._place}/statements", {"statement": statement})
-        operation = f"{self._place}/operations/{_text(answer, 'operationHandle')}"
+        answer = self._http.send("POST", f"{self._session}/statements", {"statement": statement})
+        operation = f"{self._session}/operations/{_text(answer, 'operationHandle')}"
         if not self._finished(operation):
             return None
         found: list[list[Any]] = []
@@ -43,7 +43,7 @@ class Session:
 
     def close(self) -> None:
         """End the session. Raises SourceError."""
-        self._http.send("DELETE", self._place, None)
+        self._http.send("DELETE", self._session, None)
 
     def _finished(self, operation: str) -> bool:
         """Wait for the end of an operation, as long as one call may take; whether it succeeded."""
@@ -55,14 +55,14 @@ class Session:
         return status == "FINISHED"
 
 
-def tables(http: HttpClient, ddl: str, wanted: Iterable[Name]) -> dict[Name, str]:
+def tables(http: HttpClient, ddl: str, paths: Iterable[Name]) -> dict[Name, str]:
     """The DDL of tables, empty for unknown ones; the catalogs of `ddl` are declared first. Raises SourceError."""
     session = Session(http)
     try:
         for statement in _catalogs(ddl):
             session.rows(statement)
         found = {}
-        for path in wanted:
+        for path in paths:
             rows = session.rows(f"SHOW CREATE TABLE {'.'.join(_quoted(part) for part in path)}")
             found[path] = str(rows[0][0]) if rows and rows[0] else ""
     finally:

@@ -39,7 +39,7 @@ class FlinkObserver(Observer[FlinkSettings]):
         yield _check("reach the JobManager", manager.version, lambda version: f"Flink {version}")
         yield _check("list its jobs", manager.jobs, lambda jobs: f"{sum(map(settings.wants, jobs))} of {len(jobs)} jobs are observed")
         yield _check(
-            "read its configuration", manager.listener, lambda said: f"OpenLineage's own listener {'runs' if said else 'does not run'}"
+            "read its configuration", manager.listener, lambda count: f"OpenLineage's own listener {'runs' if count else 'does not run'}"
         )
         if sql is not None:
             yield _check("open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "it can be asked for tables")
@@ -49,7 +49,7 @@ class FlinkObserver(Observer[FlinkSettings]):
         yield _check(
             "read statements", settings.scripts, lambda texts: f"{sum(map(len, read_declarations('', texts).named.values()))} jobs"
         )
-        yield _check("read annotations", settings.said, lambda found: f"{len(found)} jobs or patterns")
+        yield _check("read annotations", settings.read_annotations, lambda found: f"{len(found)} jobs or patterns")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Poll the jobs. Raises SourceError if the JobManager does not list them."""
@@ -70,9 +70,9 @@ def _client(settings: FlinkSettings, url: str | None) -> HttpClient | None:
     return HttpClient(settings.model_copy(update={"url": url})) if url else None
 
 
-def _check(step: str, ask: Callable[[], _T], tell: Callable[[_T], str]) -> Check:
+def _check(step: str, ask: Callable[[], _T], describe: Callable[[_T], str]) -> Check:
     try:
-        return Check(step, True, tell(ask()))
+        return Check(step, True, describe(ask()))
     except (SourceError, ConfigError) as error:
         return Check(step, False, str(error), error.hint)
 

@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.flink import gateway
 from lineage_bridge.sources.flink.fetch import ENDED, NAME, NAMESPACE, Answer, JobAnswers, JobManager, shaped
 from lineage_bridge.sources.flink.settings import FlinkSettings
-from lineage_bridge.sources.flink.shared_metadata import told_of
+from lineage_bridge.sources.flink.shared_metadata import metadata_of
 from lineage_bridge.sources.flink.translate import ClusterContext, Remembered, began_again, events_of, plan_of, remember, replaced
 from lineage_bridge.sql.names import Name, parsed, written
 
@@ -50,20 +50,20 @@ class Poll:
     def observation(self) -> Observation:
         """Run the poll. Raises SourceError if the JobManager does not list its jobs."""
         listed = {str(job["jid"]): job for job in self._manager.jobs()}
-        wanted = {jid: job for jid, job in listed.items() if self._settings.wants(job)}
-        is_new = any(self._memory(job) is None for job in wanted.values()) or "version" not in self._before
+        selected = {jid: job for jid, job in listed.items() if self._settings.wants(job)}
+        is_new = any(self._memory(job) is None for job in selected.values()) or "version" not in self._before
         version = self._asked("the version of Flink", self._manager.version, "version", "", is_new)
-        nothing: dict[str, str] = {}
-        listener = self._asked("settings of the JobManager", self._manager.listener, "listener", nothing, is_new)
-        applications = self._asked("applications", self._manager.applications, "applications", nothing, is_new)
+        unanswered: dict[str, str] = {}
+        listener = self._asked("settings of the JobManager", self._manager.listener, "listener", unanswered, is_new)
+        applications = self._asked("applications", self._manager.applications, "applications", unanswered, is_new)
         cluster = ClusterContext(self._namespace, version, self._settings.heartbeat_s, self._now_us, applications)
-        looks = self._looks(wanted)
+        looks = self._looks(selected)
         ddl, evidence, open_paths = self._evidence(looks)
-        jobs = {jid: known for jid, known in self._known.items() if jid in wanted and jid not in looks}
-        for jid, look in sorted(looks.items(), key=lambda one: (int(one[1].overview["start-time"]), one[0])):
-            jobs[jid] = self._told(jid, look, self._memory(look.overview), evidence, cluster, open_paths)
+        jobs = {jid: known for jid, known in self._known.items() if jid in selected and jid not in looks}
+        for jid, look in sorted(looks.items(), key=lambda job: (int(job[1].overview["start-time"]), job[0])):
+            jobs[jid] = self._events_of_job(jid, look, self._memory(look.overview), evidence, cluster, open_paths)
         jobs |= self._lost(listed, evidence, cluster)
-        same, told_same = self._same(listener, looks)
+        same, reported_same = self._same(listener, looks)
         snapshot = {
             "namespace": self._namespace,
             "version": version,
@@ -71,7 +71,7 @@ class Poll:
             "applications": applications,
             "ddl": {written(path): text for path, text in ddl.items()},
             "jobs": jobs,
-            "same": told_same,
+            "same": reported_same,
         }
         return Observation(snapshot, tuple(self._events), same, tuple(dict.fromkeys(self._unseen)))
 
@@ -80,22 +80,22 @@ class Poll:
         known = self._known.get(str(job["jid"]))
         return None if began_again(job, known) else known
 
-    def _asked(self, what: str, ask: Callable[[], _T], member: str, nothing: _T, is_new: bool) -> _T:  # as told
+    def _asked(self, what: str, ask: Callable[[], _T], member: str, unanswered: _T, is_new: bool) -> _T:  # as told
         """Fetch what only a restart can change for new jobs; reuse the previous answer otherwise."""
-        was: _T = self._before.get(member, nothing)
+        was: _T = self._before.get(member, unanswered)
         if not is_new:
             return was
         try:
             return ask()
         except MissingError:
-            return nothing
+            return unanswered
         except SourceError as error:
             self._unseen.append(Unseen(what, str(error)))
             return was
 
-    def _looks(self, wanted: Mapping[str, Answer]) -> dict[str, JobAnswers]:
+    def _looks(self, selected: Mapping[str, Answer]) -> dict[str, JobAnswers]:
         """The answers about the jobs whose end was not reported yet."""
-        going_on = [job for job in wanted.values() if not (self._memory(job) or {}).get("ended")]
+        going_on = [job for job in selected.values() if not (self._memory(job) or {}).get("ended")]
         found = self._clients.manager.map(self._look, going_on)
         looks: dict[str, JobAnswers] = {}
         for job, look in zip(going_on, found, strict=True):
@@ -117,7 +117,7 @@ class Poll:
         """
         ddl = {parsed(path): str(text) for path, text in self._before.get("ddl", {}).items()}
         try:
-            text, scripts, said = self._settings.ddl(), self._settings.scripts(), self._settings.said()
+            text, scripts, annotations = self._settings.ddl(), self._settings.scripts(), self._settings.read_annotations()
         except ConfigError as error:
             self._unseen.append(Unseen("evidence about jobs", str(error)))
             return ddl, None, frozenset()
@@ -130,9 +130,9 @@ class Poll:
                 self._unseen.append(Unseen("the SQL gateway", str(error)))
                 open_paths = frozenset(asked) - ddl.keys()
         known = read_declarations(";\n".join((text, *(made for made in ddl.values() if made))), scripts)
-        return ddl, JobEvidence(known, said, self._around, self._settings.kafka, self._namespace), open_paths
+        return ddl, JobEvidence(known, annotations, self._around, self._settings.kafka, self._namespace), open_paths
 
-    def _told(
+    def _events_of_job(
         self,
         jid: str,
         look: JobAnswers,
@@ -152,7 +152,7 @@ class Poll:
         after, events = events_of(jid, facts, flows, cluster)
         self._events += events
         kept = ("groups", "schemas", "inferred")
-        others = {key: (before or {}).get(key, []) for key in kept} if flows is None else told_of(flows)
+        others = {key: (before or {}).get(key, []) for key in kept} if flows is None else metadata_of(flows)
         self._events += replaced((before or {}).get("inferred", ()), others["inferred"], self._now_us)
         return after if after.get("ended") else {**after, **others}
 
@@ -164,7 +164,7 @@ class Poll:
                 continue
             look = self._archived(jid, known)
             if look is not None:
-                kept[jid] = self._told(jid, look, known, evidence, cluster, frozenset())
+                kept[jid] = self._events_of_job(jid, look, known, evidence, cluster, frozenset())
                 continue
             since = known.get("lost", self._now_us)
             if self._now_us - since < _REMEMBERED_US:
@@ -200,7 +200,7 @@ class Poll:
 
     def _same(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
         """The names that OpenLineage's own listener gives to the jobs."""
-        told = {(name, other) for name, other in self._before.get("same", ())}
+        emitted = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}
         for look in looks.values():
             if look.settings is None:
@@ -209,11 +209,11 @@ class Poll:
             namespace = (own or listener).get(NAMESPACE, "")
             # A name that the whole cluster is told is that of all its jobs.
             other = own.get(NAME, name) if own or NAME not in listener else ""
-            if namespace and other and namespace != self._namespace and (name, namespace) not in told:
+            if namespace and other and namespace != self._namespace and (name, namespace) not in emitted:
                 where = "the job's" if own else "the JobManager's"
                 evidence = f"OpenLineage's listener, by {where} configuration"
                 found[name, namespace] = SameJob(namespace, other, self._namespace, name, evidence)
-        return tuple(found.values()), sorted([list(one) for one in told | found.keys()])
+        return tuple(found.values()), sorted([list(pair) for pair in emitted | found.keys()])
 
 
 def _whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
@@ -229,15 +229,17 @@ def _configured(settings: Answer | None) -> Mapping[str, str]:
     return own if NAMESPACE in own else {}
 
 
-def _unknown_tables(looks: Mapping[str, JobAnswers], known: Mapping[str, Remembered], told: DeclaredTables) -> list[Name]:
+def _unknown_tables(looks: Mapping[str, JobAnswers], known: Mapping[str, Remembered], declared: DeclaredTables) -> list[Name]:
     """The tables of new jobs that nothing defines, if they have a catalog and database. Tables of a session are not visible in other
     sessions.
     """
     found: dict[Name, None] = {}
     for jid, look in looks.items():
         operators = (*look.plan.sources, *look.plan.sinks) if not known.get(jid, {}).get("said") else ()
-        places = dict.fromkeys(operator.table[:2] for operator in operators if len(operator.table) == 3)
+        databases = dict.fromkeys(operator.table[:2] for operator in operators if len(operator.table) == 3)
         for operator in operators:
-            paths = [operator.table] if len(operator.table) == 3 else [(*place, *operator.table) for place in places if operator.table]
-            found |= dict.fromkeys(path for path in paths if path[0] != _OF_SESSIONS and told.defined(operator.table) is None)
+            paths = (
+                [operator.table] if len(operator.table) == 3 else [(*database, *operator.table) for database in databases if operator.table]
+            )
+            found |= dict.fromkeys(path for path in paths if path[0] != _OF_SESSIONS and declared.defined(operator.table) is None)
     return list(found)

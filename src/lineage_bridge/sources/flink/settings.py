@@ -37,14 +37,14 @@ class FlinkSettings(HttpSettings):
     def scripts(self) -> tuple[str, ...]:
         """The texts of `statements`: files, and those in folders that end in `.sql`, sorted. Raises ConfigError."""
         found = []
-        for place in self.statements:
-            path = Path(place).expanduser()
+        for address in self.statements:
+            path = Path(address).expanduser()
             found += [_read(file) for file in (sorted(path.rglob("*.sql")) if path.is_dir() else [path])]
         return tuple(found)
 
-    def said(self) -> tuple[JobAnnotation, ...]:
+    def read_annotations(self) -> tuple[JobAnnotation, ...]:
         """The annotations in `annotations`. Raises ConfigError."""
-        return tuple(found for place in self.annotations for found in read_folder(place))
+        return tuple(found for path in self.annotations for found in read_folder(path))
 
     def wants(self, job: Mapping[str, Any]) -> bool:
         """Whether to observe a job."""

@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.shared_metadata import KEY, KEY_COLUMN, VALUE
 _DECLARED = 1
 
 
-def told_of(flows: JobFlows) -> dict[str, Any]:
+def metadata_of(flows: JobFlows) -> dict[str, Any]:
     """What a job's flows reveal to other sources, as JSON, and which of its datasets were inferred."""
     schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
     return {
@@ -31,9 +31,9 @@ def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
             owners[cluster, group] = min(owners.get((cluster, group), job), job)
         for namespace, name, table, fields in facts.get("schemas", ()):
             for part, columns in _parts(_fields(fields)):
-                said = TopicSchema(columns, f"table {table}", _DECLARED)
+                schema = TopicSchema(columns, f"table {table}", _DECLARED)
                 key = ((namespace, name), part)
-                schemas[key] = min(schemas.get(key, said), said, key=lambda one: (one.version, repr(one.fields)))
+                schemas[key] = min(schemas.get(key, schema), schema, key=lambda candidate: (candidate.version, repr(candidate.fields)))
     return SharedMetadata(schemas=schemas, owners=owners)
 
 
@@ -45,14 +45,14 @@ def _field(field: SchemaField) -> list[Any]:
     return [field.name, field.type, [_field(inner) for inner in field.fields or ()]]
 
 
-def _fields(told: list[Any]) -> tuple[SchemaField, ...]:
-    return tuple(SchemaField(name, type_, fields=_fields(inner) or None) for name, type_, inner in told)
+def _fields(values: list[Any]) -> tuple[SchemaField, ...]:
+    return tuple(SchemaField(name, type_, fields=_fields(inner) or None) for name, type_, inner in values)
 
 
 def _parts(columns: tuple[SchemaField, ...]) -> Iterator[tuple[str, tuple[SchemaField, ...]]]:
     """The columns of a topic as fields of its values and of its keys; a field without a name is the whole."""
     values = tuple(column for column in columns if column.name != KEY_COLUMN)
-    yield VALUE, tuple(SchemaField("", one.type) if one.name == VALUE_COLUMN else one for one in values)
+    yield VALUE, tuple(SchemaField("", column.type) if column.name == VALUE_COLUMN else column for column in values)
     for column in columns:
         if column.name == KEY_COLUMN:
             yield KEY, column.fields or (SchemaField("", column.type),)

@@ -17,13 +17,13 @@ def parallelism_of(detail: Answer | None, known: Mapping[str, Any]) -> int:
     return max((int(vertex.get("parallelism", 0)) for vertex in detail["vertices"]), default=0)
 
 
-def checkpoints_of(told: Answer | None) -> Json | None:
+def checkpoints_of(answer: Answer | None) -> Json | None:
     """The number of checkpoints, and the newest: its id, bytes, duration (ms) and start (ms since 1970)."""
-    counts = (told or {}).get("counts")
+    counts = (answer or {}).get("counts")
     if not isinstance(counts, dict) or not any(counts.values()):
         return None
-    said: Json = {name: counts[name] for name in ("completed", "failed", "restored") if name in counts}
-    latest = ((told or {}).get("latest") or {}).get("completed")
+    facts: Json = {name: counts[name] for name in ("completed", "failed", "restored") if name in counts}
+    latest = ((answer or {}).get("latest") or {}).get("completed")
     if isinstance(latest, dict):
         found = {
             "id": latest.get("id"),
@@ -31,19 +31,19 @@ def checkpoints_of(told: Answer | None) -> Json | None:
             "duration_ms": latest.get("end_to_end_duration"),
             "triggered_ms": latest.get("trigger_timestamp"),
         }
-        said["latest"] = {key: value for key, value in found.items() if value is not None}
-    return said
+        facts["latest"] = {key: value for key, value in found.items() if value is not None}
+    return facts
 
 
-def error_of(told: Answer | None) -> Json | None:
+def error_of(answer: Answer | None) -> Json | None:
     """The newest failure: its root cause, stack trace, and time (ms since 1970)."""
-    history = (told or {}).get("exceptionHistory") or {}
-    entries = [one for one in history.get("entries") or () if isinstance(one, dict) and one.get("stacktrace")]
+    history = (answer or {}).get("exceptionHistory") or {}
+    entries = [entry for entry in history.get("entries") or () if isinstance(entry, dict) and entry.get("stacktrace")]
     if entries:
-        newest = max(entries, key=lambda one: int(one.get("timestamp") or 0))
+        newest = max(entries, key=lambda entry: int(entry.get("timestamp") or 0))
         trace, at = str(newest["stacktrace"]), int(newest.get("timestamp") or 0)
-    elif (told or {}).get("root-exception"):
-        trace, at = str((told or {})["root-exception"]), int((told or {}).get("timestamp") or 0)
+    elif (answer or {}).get("root-exception"):
+        trace, at = str((answer or {})["root-exception"]), int((answer or {}).get("timestamp") or 0)
     else:
         return None
     lines = trace.splitlines()

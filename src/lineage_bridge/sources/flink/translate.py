@@ -74,9 +74,10 @@ def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
         "restarts": known.get("restarts", 0) if look.restarts is None else look.restarts,
         "checkpoints": checkpoints_of(look.checkpoints) or known.get("checkpoints"),
         "error": error_of(look.exceptions) or known.get("error"),
-        "plan": [[[*one[:2], list(one.table)] for one in side] for side in look.plan[:2]] + [[list(pair) for pair in look.plan.pairs]],
+        "plan": [[[*access[:2], list(access.table)] for access in side] for side in look.plan[:2]]
+        + [[list(pair) for pair in look.plan.pairs]],
         "ids": {vertex: list(ids) for vertex, ids in look.metrics.ids.items()},
-        "topics": [[place, list(topics)] for place, topics in sorted(look.metrics.topics.items())],
+        "topics": [[index, list(topics)] for index, topics in sorted(look.metrics.topics.items())],
         "held": held,
     }
     return {**facts, "run": known.get("run") or "", "said": known.get("said", ""), "told": known.get("told", ""), "at": known.get("at", 0)}
@@ -93,32 +94,32 @@ def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: 
     facts = {**facts, "run": facts["run"] or _run_id(jid, facts, cluster)}
     events: list[Json] = []
     whole = [job_facets(flows, facts["kind"], cluster.heartbeat_s), inputs_of(flows, {}, whole=True), outputs_of(flows, {}, whole=True)]
-    said = facts["said"] if known is None else _hash(whole)
+    digest = facts["said"] if known is None else _hash(whole)
     engine = {"processing_engine": OUTGOING.processing_engine("flink", cluster.version)}
     own = {"flink_job": _flink_job(jid, facts, cluster)}
-    told = _hash([own])
+    own_digest = _hash([own])
     if is_new:
         events.append(_event("START", start_us, job, facts, {**engine, **own}, flows, cluster, whole=True, counted=False))
-    tells = said != facts["said"] and not is_new
-    run_facets = {**(engine if tells else {}), **(own if told != facts["told"] and not is_new else {})}
+    is_restated = digest != facts["said"] and not is_new
+    run_facets = {**(engine if is_restated else {}), **(own if own_digest != facts["told"] and not is_new else {})}
     at_us = max(cluster.now_us, start_us)
     if state in ENDED:
         end_us = max(facts.get("end", start_us // 1000) * 1000, facts["at"], start_us)
         run_facets |= own | _failure(facts) if state == "FAILED" else own
-        events.append(_event(_ENDS[state], end_us, job, facts, run_facets, flows, cluster, whole=tells))
+        events.append(_event(_ENDS[state], end_us, job, facts, run_facets, flows, cluster, whole=is_restated))
         return {key: facts[key] for key in ("name", "start", "state", "run")} | {"ended": True}, events
     if state == "SUSPENDED":
-        if told != facts["told"]:
-            events.append(_event("OTHER", at_us, job, facts, run_facets | own, flows, cluster, whole=tells))
+        if own_digest != facts["told"]:
+            events.append(_event("OTHER", at_us, job, facts, run_facets | own, flows, cluster, whole=is_restated))
     elif state not in _NOT_YET or not is_new:
-        events.append(_event("RUNNING", at_us, job, facts, run_facets, flows, cluster, whole=tells))
+        events.append(_event("RUNNING", at_us, job, facts, run_facets, flows, cluster, whole=is_restated))
     error = facts["error"] and {key: facts["error"][key] for key in ("message", "at")}
-    return {**facts, "error": error, "said": said, "told": told, "at": at_us}, events
+    return {**facts, "error": error, "said": digest, "told": own_digest, "at": at_us}, events
 
 
 def replaced(before: Iterable[Sequence[str]], now: Iterable[Sequence[str]], now_us: int) -> list[Json]:
     """Events that end inferred datasets, once the datasets that they stood for are known."""
-    gone = sorted({tuple(one) for one in before} - {tuple(one) for one in now})
+    gone = sorted({tuple(name) for name in before} - {tuple(name) for name in now})
     facets = {"lifecycleStateChange": OUTGOING.lifecycle("DROP")}
     return [OUTGOING.dataset_event(now_us, (namespace, name), facets) for namespace, name in gone]
 

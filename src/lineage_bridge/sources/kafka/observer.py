@@ -41,12 +41,12 @@ class KafkaObserver(Observer[KafkaSettings]):
         with KafkaProtocol(self.settings) as wire:
             seen = look(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
-            told = f"{self.settings.server} is another cluster now: {seen.cluster}, it was {before['cluster']}"
-            raise SourceError(told, "remove the source and add it again if that is meant")
-        wanted = translate.topics_to_sample(self.settings, seen, before, now_us)
-        if wanted:
+            message = f"{self.settings.server} is another cluster now: {seen.cluster}, it was {before['cluster']}"
+            raise SourceError(message, "remove the source and add it again if that is meant")
+        topics = translate.topics_to_sample(self.settings, seen, before, now_us)
+        if topics:
             failures = Failures()
-            samples = newest(self.settings, wanted, seen.starts, failures)
+            samples = newest(self.settings, topics, seen.starts, failures)
             seen = replace(seen, samples=samples, unseen=tuple(sorted({*seen.unseen, *failures.unseen()})))
         return translate.translate(self.settings, seen, before, shared, now_us)
 

@@ -46,15 +46,15 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         return f"ksqlDB {info['version']}, service {info['ksqlServiceId']}, on the Kafka cluster {info['kafkaClusterId']}"
 
     def _health(self) -> str:
-        said = self._http.get("/healthcheck")
-        if not said["isHealthy"]:
-            sick = [part for part, state in sorted((said.get("details") or {}).items()) if not state.get("isHealthy")]
+        health = self._http.get("/healthcheck")
+        if not health["isHealthy"]:
+            sick = [part for part, state in sorted((health.get("details") or {}).items()) if not state.get("isHealthy")]
             raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "look at the server's log")
         return "healthy"
 
     def _listed(self) -> str:
-        said = fetch_state(self._http)
-        return f"{len(said.relations)} streams and tables, {len(said.queries)} persistent queries"
+        state = fetch_state(self._http)
+        return f"{len(state.relations)} streams and tables, {len(state.queries)} persistent queries"
 
     def _hosts(self) -> str:
         hosts = self._http.get("/clusterStatus")["clusterStatus"]

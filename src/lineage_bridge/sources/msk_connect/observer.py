@@ -32,8 +32,8 @@ class MskObserver(Observer[MskSettings]):
             yield Check("list connectors", False, str(error), error.hint)
         else:
             yield Check("list connectors", True, f"{len(listed)} connectors")
-        for one, answer in zip(listed[:1], self.service.describe(listed[:1]), strict=True):
-            step = f"describe connector {one.name}"
+        for connector, answer in zip(listed[:1], self.service.describe(listed[:1]), strict=True):
+            step = f"describe connector {connector.name}"
             if isinstance(answer, SourceError):
                 yield Check(step, False, str(answer), answer.hint)
             else:
@@ -47,18 +47,18 @@ class MskObserver(Observer[MskSettings]):
             raise error
         connectors: dict[str, ConnectorState] = {}
         unseen = [Unseen("list of connectors", str(error))] if error else []
-        for one, answer in zip(listed, self.service.describe(listed), strict=True):
+        for connector, answer in zip(listed, self.service.describe(listed), strict=True):
             seen = None if isinstance(answer, SourceError) else read_described(answer, self.classes)
             if seen is not None:
-                connectors[one.name] = as_known(seen, shared)
+                connectors[connector.name] = as_known(seen, shared)
             else:
                 unseen.append(
                     Unseen(
-                        f"connector {one.name}",
+                        f"connector {connector.name}",
                         str(answer) if isinstance(answer, SourceError) else "the service reported only a part of it",
                     )
                 )
-        names = None if error else frozenset(one.name for one in listed)
+        names = None if error else frozenset(connector.name for connector in listed)
         fetched = WorkerState("", "", connectors, names, plugins=plugins_used(connectors.values(), self.classes), unseen=tuple(unseen))
         earlier, namespace = before or {}, self._namespace(listed, before or {})
         if earlier.get("namespace") != namespace:  # the credentials belong to another account now
@@ -78,16 +78,16 @@ class MskObserver(Observer[MskSettings]):
         listed: list[ListedConnector] = []
         try:
             for page in self.service.pages():
-                listed += (one for one in page if self.settings.matters(one.name))
+                listed += (connector for connector in page if self.settings.matters(connector.name))
         except SourceError as error:
-            return sorted(listed, key=lambda one: one.name), error
-        return sorted(listed, key=lambda one: one.name), None
+            return sorted(listed, key=lambda connector: connector.name), error
+        return sorted(listed, key=lambda connector: connector.name), None
 
     def _namespace(self, listed: list[ListedConnector], before: Snapshot) -> str:
         """The namespace of the jobs: where the connectors are or, if there are none now, where they were."""
-        owner = next((owner for one in listed if (owner := owner_of(one.arn))), None)
-        told = f"msk-connect://{owner.region}/{owner.account}" if owner else str(before.get("namespace", ""))
-        return self.settings.namespace or told
+        owner = next((owner for connector in listed if (owner := owner_of(connector.arn))), None)
+        namespace = f"msk-connect://{owner.region}/{owner.account}" if owner else str(before.get("namespace", ""))
+        return self.settings.namespace or namespace
 
 
 def _service(settings: MskSettings) -> "MskService":

@@ -20,8 +20,8 @@ class ListedConnector:
     """A connector in the answer of ListConnectors. Members that the answer lacks are empty."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
-        told = (str(entry.get(key) or "") for key in ("connectorArn", "connectorName", "currentVersion", "connectorState"))
-        self.arn, self.name, current, state = told
+        members = (str(entry.get(key) or "") for key in ("connectorArn", "connectorName", "currentVersion", "connectorState"))
+        self.arn, self.name, current, state = members
         self.version = (self.arn, current, state)
 
 
@@ -54,17 +54,17 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
         settings={"aws.account": owner.account} if owner else {},
         facts={key: answer[key] for key in ("connectorArn", "connectorDescription", "capacity", "workerConfiguration") if answer.get(key)},
     )
-    part = RunStatus(_STATES.get(state, str(state)), "", trace, _plugins(answer))
-    return ConnectorState(str(name), settings, classes.find(settings).direction, part, {}, service)
+    status = RunStatus(_STATES.get(state, str(state)), "", trace, _plugins(answer))
+    return ConnectorState(str(name), settings, classes.find(settings).direction, status, {}, service)
 
 
-def as_known(one: ConnectorState, shared: SharedMetadata) -> ConnectorState:
+def as_known(connector: ConnectorState, shared: SharedMetadata) -> ConnectorState:
     """The connector, with a server by which another source knows its cluster: Amazon's brokers have one port per access method."""
-    if one.service is None or shared.cluster(one.service.servers) is not None:
-        return one
-    hosts = {host for server in one.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}
+    if connector.service is None or shared.cluster(connector.service.servers) is not None:
+        return connector
+    hosts = {host for server in connector.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}
     servers = sorted(server for cluster in shared.clusters for server in cluster.servers if server.rpartition(":")[0] in hosts)
-    return one._replace(service=one.service._replace(servers=servers[0])) if servers else one
+    return connector._replace(service=connector.service._replace(servers=servers[0])) if servers else connector
 
 
 def _plugins(answer: Mapping[str, Any]) -> str:

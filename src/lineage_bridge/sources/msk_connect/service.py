@@ -46,7 +46,7 @@ class MskService:
 
     def pages(self) -> Iterator[list[ListedConnector]]:
         """Yield the listed connectors, page by page. Raises SourceError, possibly after some pages."""
-        with _told("ListConnectors"):
+        with _service_errors("ListConnectors"):
             for page in self._open().get_paginator("list_connectors").paginate():
                 found = page.get("connectors")
                 if not isinstance(found, list):
@@ -55,11 +55,13 @@ class MskService:
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
         """The answer of DescribeConnector for each, or its error, in order. For an unchanged connector, the previous answer."""
-        wanted = list(listed)
+        connectors = list(listed)
         with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
-            answers = list(pool.map(self._description, wanted))
-        told = {one.version: answer for one, answer in zip(wanted, answers, strict=True) if not isinstance(answer, SourceError)}
-        self._described = {version: answer for version, answer in told.items() if answer.get("connectorState") in _KEEPS}
+            answers = list(pool.map(self._description, connectors))
+        described = {
+            connector.version: answer for connector, answer in zip(connectors, answers, strict=True) if not isinstance(answer, SourceError)
+        }
+        self._described = {version: answer for version, answer in described.items() if answer.get("connectorState") in _KEEPS}
         return answers
 
     def close(self) -> None:
@@ -68,12 +70,12 @@ class MskService:
             self._client.close()
             self._client = None
 
-    def _description(self, one: ListedConnector) -> Mapping[str, Any] | SourceError:
-        if one.version in self._described:
-            return self._described[one.version]
+    def _description(self, connector: ListedConnector) -> Mapping[str, Any] | SourceError:
+        if connector.version in self._described:
+            return self._described[connector.version]
         try:
-            with _told("DescribeConnector"):
-                answer: Mapping[str, Any] = self._open().describe_connector(connectorArn=one.arn)
+            with _service_errors("DescribeConnector"):
+                answer: Mapping[str, Any] = self._open().describe_connector(connectorArn=connector.arn)
                 return answer
         except SourceError as error:
             return error
@@ -129,7 +131,7 @@ def _session(asked: MskSettings) -> botocore.session.Session:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _service_errors(what: str) -> Iterator[None]:
     """Convert errors of boto3 to errors of a source."""
     try:
         yield

@@ -28,8 +28,8 @@ class MskSettings(ConnectorSettings):
     @property
     def address(self) -> str:
         """Whose connectors are meant, as far as the settings tell."""
-        told = (self.endpoint_url, self.region, self.profile, self.access_key_id, self.role_arn)
-        return f"msk-connect:{'/'.join(part for part in told if part)}"
+        values = (self.endpoint_url, self.region, self.profile, self.access_key_id, self.role_arn)
+        return f"msk-connect:{'/'.join(value for value in values if value)}"
 
     @field_validator("role_arn")
     @classmethod

@@ -38,9 +38,11 @@ class ConnectClient:
         """The selected connectors, and the names of those that the answer lists without details. Raises SourceError."""
         path = "/connectors"
         answer = _expect(self.http.get(path, expand=["info", "status"]), dict, "GET /connectors?expand=info&expand=status")
-        wanted = {name: entry for name, entry in answer.items() if self.settings.matters(name)}
-        seen = {name: read_connector(name, entry) for name, entry in sorted(wanted.items())}
-        return {name: one for name, one in seen.items() if one is not None}, frozenset(name for name, one in seen.items() if one is None)
+        selected = {name: entry for name, entry in answer.items() if self.settings.matters(name)}
+        seen = {name: read_connector(name, entry) for name, entry in sorted(selected.items())}
+        return {name: connector for name, connector in seen.items() if connector is not None}, frozenset(
+            name for name, connector in seen.items() if connector is None
+        )
 
     def names(self) -> frozenset[str]:
         """The names of all selected connectors. Raises SourceError."""
@@ -82,13 +84,13 @@ class ConnectClient:
 def read_connector(name: str, entry: object) -> ConnectorState | None:
     """A connector in the expanded listing; None if its configuration or status is missing."""
     info, status = (_dict(_dict(entry).get(key)) for key in ("info", "status"))
-    config, part = info.get("config"), status.get("connector")
-    if not isinstance(config, dict) or not isinstance(part, dict) or "state" not in part:
+    config, own = info.get("config"), status.get("connector")
+    if not isinstance(config, dict) or not isinstance(own, dict) or "state" not in own:
         return None
     tasks = [task for task in _list(status.get("tasks")) if isinstance(task, dict)]
     settings = {str(key): str(value) for key, value in config.items() if value is not None}
-    numbered = {int(task["id"]): _part(task) for task in tasks if str(task.get("id", "")).isdigit()}
-    return ConnectorState(name, settings, str(info.get("type") or status.get("type") or ""), _part(part), numbered)
+    numbered = {int(task["id"]): _run_status(task) for task in tasks if str(task.get("id", "")).isdigit()}
+    return ConnectorState(name, settings, str(info.get("type") or status.get("type") or ""), _run_status(own), numbered)
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
@@ -122,9 +124,9 @@ def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState
         unseen.append(Unseen("list of connectors", str(error)))
     missing = sorted((listed or frozenset()) - connectors.keys() - withheld)
     unseen += [Unseen(f"connector {name}", "the worker lists it, but reported nothing about it") for name in missing]
-    plugins, untold = _plugins(worker, connectors.values(), before, version)
-    details, lacks, failed = _details(worker, connectors, before, plugins)
-    return WorkerState(version, cluster, connectors, listed, details, plugins, lacks, (*unseen, *untold, *failed))
+    plugins, unanswered = _plugins(worker, connectors.values(), before, version)
+    details, unsupported, failed = _details(worker, connectors, before, plugins)
+    return WorkerState(version, cluster, connectors, listed, details, plugins, unsupported, (*unseen, *unanswered, *failed))
 
 
 def _plugins(
@@ -132,28 +134,32 @@ def _plugins(
 ) -> tuple[dict[str, Plugin], list[Unseen]]:
     """The plugins in use, by the names in configurations; known ones are not fetched again."""
     known = plugins_known(before) if before.get("version") == version else {}
-    used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
-    versions = {one.config.get("connector.class", "").strip(): one.status.version for one in connectors if one.status.version}
-    wanted = [name for name in used if name not in known or known[name].version != versions.get(name, known[name].version)]
-    found = {name: known[name] for name in used if name not in wanted}
-    if not wanted:
+    used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
+    versions = {
+        connector.config.get("connector.class", "").strip(): connector.status.version
+        for connector in connectors
+        if connector.status.version
+    }
+    unknown = [name for name in used if name not in known or known[name].version != versions.get(name, known[name].version)]
+    found = {name: known[name] for name in used if name not in unknown}
+    if not unknown:
         return found, []
     try:
         installed = worker.plugins()
     except SourceError as error:
-        return {**found, **{name: known[name] for name in wanted if name in known}}, [Unseen("connector plugins", str(error))]
-    asked = {name: _installed(name, installed) for name in wanted}
+        return {**found, **{name: known[name] for name in unknown if name in known}}, [Unseen("connector plugins", str(error))]
+    asked = {name: _installed(name, installed) for name in unknown}
     there = [plugin for plugin in asked.values() if plugin is not None]
-    unseen, told = [], dict.fromkeys(wanted, Plugin("", "", ()))
+    unseen, plugins = [], dict.fromkeys(unknown, Plugin("", "", ()))
     answers = iter(worker.http.map(worker.passwords, there))
     for name, plugin in asked.items():
         answer = next(answers) if plugin is not None else Plugin(name, "", ())
         if isinstance(answer, SourceError):
             unseen.append(Unseen(f"plugin {name}: its passwords", str(answer)))
-            told.pop(name)
+            plugins.pop(name)
         else:
-            told[name] = answer
-    return {**found, **told}, unseen
+            plugins[name] = answer
+    return {**found, **plugins}, unseen
 
 
 def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
@@ -161,7 +167,7 @@ def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
     short = name.rpartition(".")[2].rpartition("$")[2]
     bare = {plugin: plugin.name.rpartition(".")[2] for plugin in installed}
     exact = [plugin for plugin in installed if plugin.name == name]
-    alike = [plugin for plugin, word in bare.items() if short == name and name in (word, word.removesuffix("Connector"))]
+    alike = [plugin for plugin, alias in bare.items() if short == name and name in (alias, alias.removesuffix("Connector"))]
     return next(iter(sorted(exact) or sorted(alike)), None)
 
 
@@ -170,14 +176,14 @@ def _details(
 ) -> tuple[dict[str, ConnectorDetail], frozenset[str], list[Unseen]]:
     """The answers to the calls for each connector, the calls that the worker refuses for all of them, and what failed."""
     known, earlier = before.get("connectors", {}), plugins_known(before)
-    asked = {name: _asked(one, known.get(name), plugins, earlier) for name, one in connectors.items()}
-    details, unseen, lacks = dict.fromkeys(connectors, ConnectorDetail()), [], set()
+    asked = {name: _asked(connector, known.get(name), plugins, earlier) for name, connector in connectors.items()}
+    details, unseen, unsupported = dict.fromkeys(connectors, ConnectorDetail()), [], set()
     for what in (TASKS, TOPICS, OFFSETS):
-        wanted = [name for name in connectors if what in asked[name]]
-        answers = _answers(worker, what, wanted, is_lacking=what in before.get("lacks", ()))
+        names = [name for name in connectors if what in asked[name]]
+        answers = _answers(worker, what, names, is_lacking=what in before.get("lacks", ()))
         refusals = [answer for answer in answers.values() if isinstance(answer, MissingError | ForbiddenError)]
         if refusals and len(refusals) == len(answers):
-            lacks.add(what)
+            unsupported.add(what)
             unseen.append(Unseen(f"connectors' {what}", f"the worker answers none: {refusals[0]}"))
             continue
         for name, answer in answers.items():
@@ -186,7 +192,7 @@ def _details(
                 unseen.append(Unseen(f"connector {name}: {what}", str(detail)))
             else:
                 details[name] = detail
-    return details, frozenset(lacks), unseen
+    return details, frozenset(unsupported), unseen
 
 
 def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
@@ -198,13 +204,17 @@ def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: 
     return answers | dict(zip(names[1:], worker.http.map(lambda name: worker.ask(name, what), names[1:]), strict=True))
 
 
-def _asked(one: ConnectorState, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> list[str]:
+def _asked(
+    connector: ConnectorState, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]
+) -> list[str]:
     """What to fetch for a connector: its tasks if they are new or changed; topics and offsets while they can change or are unknown."""
-    changed = known is None or known.get("ids", []) != sorted(one.tasks) or not is_same(known["config"], one.config, plugins, earlier)
-    moves = any(task.state == RUNNING for task in one.tasks.values())
+    changed = (
+        known is None or known.get("ids", []) != sorted(connector.tasks) or not is_same(known["config"], connector.config, plugins, earlier)
+    )
+    moves = any(task.state == RUNNING for task in connector.tasks.values())
     lively = [TOPICS, OFFSETS] if moves or changed else []
-    untold = known is None or "given" not in known
-    return [TASKS, *lively] if one.tasks and (changed or untold) else lively
+    is_unread = known is None or "given" not in known
+    return [TASKS, *lively] if connector.tasks and (changed or is_unread) else lively
 
 
 def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
@@ -227,7 +237,7 @@ def _expect(answer: object, kind: type[_AnswerT], what: str) -> _AnswerT:
     return answer
 
 
-def _part(entry: Mapping[str, Any]) -> RunStatus:
+def _run_status(entry: Mapping[str, Any]) -> RunStatus:
     return RunStatus(*(str(entry.get(key) or "") for key in ("state", "worker_id", "trace", "version")))
 
 

@@ -12,7 +12,7 @@ _OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
 
 def plugins_used(connectors: Iterable[ConnectorState], classes: Catalogue) -> dict[str, Plugin]:
     """The plugins whose secret settings are known without the service: from the catalogue, or by the settings' names."""
-    used = sorted({name for one in connectors for name in plugins_of(one.config).values()})
+    used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
     known = {name: classes.lookup(name) for name in used}
     return {
         name: Plugin(name, "", tuple(sorted(entry.secrets)) if entry else ())

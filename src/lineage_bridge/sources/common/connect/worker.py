@@ -26,7 +26,7 @@ class ManagedService(NamedTuple):
     """What a managed service reports about a connector that it runs.
 
     `servers`: bootstrap servers of the Kafka cluster. `version`: of Kafka Connect. `settings`: values of settings that the configuration
-    lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty if Kafka
+    unsupported. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty if Kafka
     Connect's naming applies. `sources`: whether external datasets get a data source facet.
     """
 
@@ -66,8 +66,8 @@ class ConnectorState(NamedTuple):
     @property
     def waiting(self) -> bool:
         """Whether none of its tasks runs yet, or again."""
-        parts = self.tasks.values() or (self.status,)
-        return all(part.state in (*_WAITING, FAILED) for part in parts)
+        statuses = self.tasks.values() or (self.status,)
+        return all(status.state in (*_WAITING, FAILED) for status in statuses)
 
     @property
     def failures(self) -> list[tuple[int | None, str]]:
@@ -100,7 +100,7 @@ class WorkerState:
     """The answers of one poll.
 
     `listed`: the names in the plain list of connectors, None if that failed. `details`: by connector. `plugins`: by the names in
-    configurations. `lacks`: calls that this worker does not support.
+    configurations. `unsupported`: calls that this worker does not support.
     """
 
     version: str
@@ -109,5 +109,5 @@ class WorkerState:
     listed: frozenset[str] | None
     details: Mapping[str, ConnectorDetail] = field(default_factory=dict)
     plugins: Mapping[str, Plugin] = field(default_factory=dict)
-    lacks: frozenset[str] = frozenset()
+    unsupported: frozenset[str] = frozenset()
     unseen: tuple[Unseen, ...] = ()

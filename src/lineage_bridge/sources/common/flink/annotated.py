@@ -9,7 +9,7 @@ from lineage_bridge.sources.common.flink.values import DatasetAccess, JobEvidenc
 from lineage_bridge.sources.common.observer import Unseen
 
 
-def annotated(job: str, flows: JobFlows, said: JobAnnotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
+def annotated(job: str, flows: JobFlows, annotation: JobAnnotation, evidence: JobEvidence, plan: Plan) -> tuple[JobFlows, list[Unseen]]:
     """Annotated datasets replace those that were found; columns stay where both ends are annotated."""
     shared, missing = evidence.shared, list[Unseen]()
 
@@ -19,16 +19,16 @@ def annotated(job: str, flows: JobFlows, said: JobAnnotation, evidence: JobEvide
         missing.extend(Unseen(f"job {job}: {text}", hint) for text, name in found if name is None)
         return [name for _, name in found if name is not None]
 
-    owned = [(cluster, group) for cluster in shared.clusters for group in said.groups if group in cluster.groups]
-    read = None if said.inputs is None and not owned else named(said.inputs or ())
+    owned = [(cluster, group) for cluster in shared.clusters for group in annotation.groups if group in cluster.groups]
+    read = None if annotation.inputs is None and not owned else named(annotation.inputs or ())
     if read is not None:
         read += [(cluster.namespace, topic) for cluster, group in owned for topic in sorted(cluster.groups[group])]
-    wrote = None if said.outputs is None else named(said.outputs)
+    wrote = None if annotation.outputs is None else named(annotation.outputs)
     inputs = flows.inputs if read is None else _replaced(flows.inputs, read, plan.sources)
     outputs = flows.outputs if wrote is None else _replaced(flows.outputs, wrote, plan.sinks)
     groups = tuple(sorted({*flows.groups, *((cluster.id, group) for cluster, group in owned)}))
     entries = flows.entries if read is None and wrote is None else _kept(flows.entries, inputs, outputs)
-    return replace(flows, inputs=inputs, outputs=outputs, entries=entries, groups=groups, annotation=said), missing
+    return replace(flows, inputs=inputs, outputs=outputs, entries=entries, groups=groups, annotation=annotation), missing
 
 
 def _replaced(found: tuple[DatasetAccess, ...], names: list[DatasetName], operators: tuple[Operator, ...]) -> tuple[DatasetAccess, ...]:
@@ -54,11 +54,14 @@ def _kept(entries: tuple[OutputFlow, ...], inputs: tuple[DatasetAccess, ...], ou
         if entry is None:
             kept.append(OutputFlow(name, tuple(read)))
             continue
-        fields = {column: tuple(one for one in origins if one[0] in read) for column, origins in entry.fields.items()}
-        sources = tuple(one for one in read if one in entry.inputs or one not in used)
+        fields = {column: tuple(origin for origin in origins if origin[0] in read) for column, origins in entry.fields.items()}
+        sources = tuple(name for name in read if name in entry.inputs or name not in used)
         kept.append(
             OutputFlow(
-                name, sources, {key: some for key, some in fields.items() if some}, tuple(one for one in entry.deciding if one[0] in read)
+                name,
+                sources,
+                {key: some for key, some in fields.items() if some},
+                tuple(column for column in entry.deciding if column[0] in read),
             )
         )
     return tuple(kept)

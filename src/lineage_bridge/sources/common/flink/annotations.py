@@ -44,15 +44,15 @@ class JobAnnotation(NamedTuple):
     tags: tuple[tuple[str, str], ...] = ()
 
 
-def read_folder(place: str) -> tuple[JobAnnotation, ...]:
+def read_folder(address: str) -> tuple[JobAnnotation, ...]:
     """The annotations of a file, or of all YAML files in a folder. Raises ConfigError."""
-    path = Path(place).expanduser()
+    path = Path(address).expanduser()
     try:
         files = sorted(file for file in path.rglob("*") if file.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
         return tuple(found for file in files for found in read_text(file.read_text(encoding="utf-8"), str(file)))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"the annotations in {place} cannot be read: {reason}", "it is a YAML file, or a folder of such") from error
+        raise ConfigError(f"the annotations in {address} cannot be read: {reason}", "it is a YAML file, or a folder of such") from error
 
 
 def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
@@ -73,30 +73,30 @@ def _jobs(document: Any, where: str) -> Iterator[Mapping[str, Any]]:  # noqa: AN
 
 
 def _annotation(document: Mapping[str, Any], where: str) -> JobAnnotation:
-    said: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     job = document.get("job")
     for level in (document, job, document.get("lineage"), job.get("lineage") if isinstance(job, dict) else None):
         if isinstance(level, dict):
-            said.update({str(key): value for key, value in level.items() if value is not None})
-    unknown = sorted(said.keys() - _KNOWN)
+            given.update({str(key): value for key, value in level.items() if value is not None})
+    unknown = sorted(given.keys() - _KNOWN)
     if unknown:
         raise ConfigError(f"{where} has unknown members: {', '.join(unknown)}", f"the members are {', '.join(sorted(_KNOWN))}")
-    name = said.get("name") or (said["job"] if isinstance(said.get("job"), str) else "")
+    name = given.get("name") or (given["job"] if isinstance(given.get("job"), str) else "")
     if not name:
         raise ConfigError(f"{where} has a job without a name", "name: order-enrichment")
     return JobAnnotation(
         str(name),
-        _texts(said, "inputs", where),
-        _texts(said, "outputs", where),
-        _texts(said, "groups", where) or (),
-        (_texts(said, "owner", where) or ()) + (_texts(said, "owners", where) or ()),
-        " ".join(str(said.get("description", "")).split()),
-        _tags(said.get("tags"), where),
+        _texts(given, "inputs", where),
+        _texts(given, "outputs", where),
+        _texts(given, "groups", where) or (),
+        (_texts(given, "owner", where) or ()) + (_texts(given, "owners", where) or ()),
+        " ".join(str(given.get("description", "")).split()),
+        _tags(given.get("tags"), where),
     )
 
 
-def _texts(said: Mapping[str, Any], key: str, where: str) -> tuple[str, ...] | None:
-    value = said.get(key)
+def _texts(mapping: Mapping[str, Any], key: str, where: str) -> tuple[str, ...] | None:
+    value = mapping.get(key)
     if value is None:
         return None
     listed = value if isinstance(value, list) else [value]
@@ -111,17 +111,17 @@ def _is_named(item: Any) -> bool:  # noqa: ANN401  # YAML
 
 def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN401  # YAML
     if isinstance(value, dict):
-        return tuple((str(key), str(said)) for key, said in value.items())
+        return tuple((str(key), str(value_text)) for key, value_text in value.items())
     if value is not None and not isinstance(value, list):
         raise ConfigError(f"tags in {where} are not a list", "tags: [pii, 'team=payments']")
     pairs = [str(tag).partition("=") for tag in value or ()]
-    return tuple((key, said if mark else "true") for key, mark, said in pairs)
+    return tuple((key, value_text if mark else "true") for key, mark, value_text in pairs)
 
 
 def annotation_of(job: str, annotations: tuple[JobAnnotation, ...]) -> JobAnnotation | None:
     """The annotation of a job: by its name, else by the first pattern that matches."""
-    exact = next((one for one in annotations if one.job == job), None)
-    return exact or next((one for one in annotations if fnmatchcase(job, one.job)), None)
+    exact = next((annotation for annotation in annotations if annotation.job == job), None)
+    return exact or next((annotation for annotation in annotations if fnmatchcase(job, annotation.job)), None)
 
 
 def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
@@ -143,11 +143,11 @@ def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | N
     return path or naming.dataset(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", parts.path.lstrip("/"))
 
 
-def _topic(place: str, rest: str, bare: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
-    if rest and place:
-        return shared.namespace("", place), rest
-    namespace = sole_namespace(place or bare, shared, kafka)
-    return None if namespace is None else (namespace, place or bare)
+def _topic(address: str, rest: str, bare: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
+    if rest and address:
+        return shared.namespace("", address), rest
+    namespace = sole_namespace(address or bare, shared, kafka)
+    return None if namespace is None else (namespace, address or bare)
 
 
 def sole_namespace(topic: str, shared: SharedMetadata, kafka: str) -> str | None:

@@ -38,7 +38,7 @@ def total(held: Held, operators: tuple[Operator, ...], name: str) -> int | None:
     found = [held.get(f"{key_of(operator)} {name}") for operator in operators]
     if not found or None in found:
         return None
-    return sum(sum(one) for one in found if one is not None)
+    return sum(sum(sizes) for sizes in found if sizes is not None)
 
 
 def _counted(rows: float | None, size: float | None) -> dict[str, int]:

@@ -17,20 +17,20 @@ _DEFAULT = ("default_catalog", "default_database")
 """Where tables of a session are that names nothing else; they are that session's own."""
 
 
-def keys_of(operators: tuple[Operator, ...], told: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
+def keys_of(operators: tuple[Operator, ...], stated: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
     """The path of each operator's table. An operator without one gets the statement's only remaining table, else its position."""
     database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}
-    left = [path for path in told if path[-1] not in named]
+    left = [path for path in stated if path[-1] not in named]
     bare = sum(not operator.table for operator in operators)
     keys: list[Name] = []
-    for place, operator in enumerate(operators):
+    for index, operator in enumerate(operators):
         if not operator.table:
-            keys.append(left[0] if len(left) == bare == 1 else ("", str(place)))
+            keys.append(left[0] if len(left) == bare == 1 else ("", str(index)))
         elif len(operator.table) == 3:
             keys.append(operator.table)
         else:
-            of_statement = [path for path in told if path[-1:] == operator.table]
+            of_statement = [path for path in stated if path[-1:] == operator.table]
             known = find(operator.table)
             guessed = known.path if known else (*database, *operator.table)
             keys.append(of_statement[0] if len(of_statement) == 1 else guessed)
@@ -41,17 +41,17 @@ def accesses_of(
     job: str,
     keys: list[Name],
     operators: tuple[Operator, ...],
-    told: Iterable[Name],
+    stated: Iterable[Name],
     find: Find,
     evidence: JobEvidence,
     topics: Mapping[int, tuple[str, ...]],
 ) -> TableAccesses:
     """The datasets of the tables on one side; `keys` are those of its operators, `told` those of the statement."""
     found: TableAccesses = {}
-    for key in dict.fromkeys((*keys, *sorted(told))):
-        places = [place for place, one in enumerate(keys) if one == key]
-        named = tuple(topic for place in places for topic in topics.get(place, ()))
-        found[key] = _stands_for(job, key, find(key), named, tuple(operators[place] for place in places), evidence)
+    for key in dict.fromkeys((*keys, *sorted(stated))):
+        indexes = [index for index, other in enumerate(keys) if other == key]
+        named = tuple(topic for index in indexes for topic in topics.get(index, ()))
+        found[key] = _stands_for(job, key, find(key), named, tuple(operators[index] for index in indexes), evidence)
     return found
 
 

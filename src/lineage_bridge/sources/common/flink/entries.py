@@ -10,12 +10,12 @@ from lineage_bridge.sql.names import Name
 
 def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: TableAccesses, outputs: TableAccesses) -> tuple[OutputFlow, ...]:
     """By the edges of the plan; `sources` and `sinks` are the keys of its operators."""
-    reached: dict[DatasetName, dict[DatasetName, None]] = {}
-    for place, key in enumerate(sinks):
-        read = [access.dataset for source, sink in plan.pairs if sink == place for access in inputs[sources[source]]]
+    inputs_of_sink: dict[DatasetName, dict[DatasetName, None]] = {}
+    for index, key in enumerate(sinks):
+        read = [access.dataset for source, sink in plan.pairs if sink == index for access in inputs[sources[source]]]
         for access in outputs[key]:
-            reached.setdefault(access.dataset, {}).update(dict.fromkeys(read))
-    return tuple(OutputFlow(target, tuple(read)) for target, read in reached.items())
+            inputs_of_sink.setdefault(access.dataset, {}).update(dict.fromkeys(read))
+    return tuple(OutputFlow(target, tuple(read)) for target, read in inputs_of_sink.items())
 
 
 def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAccesses, find: Find) -> tuple[OutputFlow, ...]:
@@ -35,8 +35,8 @@ def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAcc
             if flow.out_table == table:
                 came = [(name, column(flow.in_table, flow.in_column), flow.subtype.name) for name in read(flow.in_table)]
                 fields.setdefault(column(table, flow.out_column), []).extend(came)
-        told = [one for one in statement.lineage.indirect if one.out_table == table]
-        deciding = [(name, column(one.in_table, one.in_column), one.kind) for one in told for name in read(one.in_table)]
+        indirect = [flow for flow in statement.lineage.indirect if flow.out_table == table]
+        deciding = [(name, column(flow.in_table, flow.in_column), flow.kind) for flow in indirect for name in read(flow.in_table)]
         datasets = tuple(dict.fromkeys(name for source in sources for name in read(source)))
         for access in outputs.get(statement.paths[table], ()):
             columns = {name: tuple(dict.fromkeys(origins)) for name, origins in fields.items()}
@@ -45,12 +45,12 @@ def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAcc
     return tuple(entries.values())
 
 
-def _both(one: OutputFlow | None, other: OutputFlow) -> OutputFlow:
+def _both(first: OutputFlow | None, other: OutputFlow) -> OutputFlow:
     """The flows of two statements into one output."""
-    if one is None:
+    if first is None:
         return other
     fields = {
-        name: tuple(dict.fromkeys((*one.fields.get(name, ()), *other.fields.get(name, ())))) for name in {**one.fields, **other.fields}
+        name: tuple(dict.fromkeys((*first.fields.get(name, ()), *other.fields.get(name, ())))) for name in {**first.fields, **other.fields}
     }
-    inputs = tuple(dict.fromkeys((*one.inputs, *other.inputs)))
-    return OutputFlow(one.target, inputs, fields, tuple(dict.fromkeys((*one.deciding, *other.deciding))))
+    inputs = tuple(dict.fromkeys((*first.inputs, *other.inputs)))
+    return OutputFlow(first.target, inputs, fields, tuple(dict.fromkeys((*first.deciding, *other.deciding))))

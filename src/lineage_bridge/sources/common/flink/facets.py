@@ -14,73 +14,73 @@ _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
     """The inputs with their statistics; `whole`: all inputs with all facets, else only those with statistics."""
-    said = []
+    entries = []
     for access in flows.inputs:
         rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
         statistics = {} if rows is None else {"inputStatistics": OUTGOING.input_statistics(rows, size)}
         if whole or statistics:
-            said.append(OUTGOING.dataset(access.dataset, _facets(access) if whole else None, inputFacets=statistics))
-    return said
+            entries.append(OUTGOING.dataset(access.dataset, _facets(access) if whole else None, inputFacets=statistics))
+    return entries
 
 
 def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
     """The outputs, in the same way."""
     entries = {entry.target: entry for entry in flows.entries}
-    said = []
+    written = []
     for access in flows.outputs:
         rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
         statistics = {} if rows is None else {"outputStatistics": OUTGOING.output_statistics(rows, size)}
         if whole:
             facets = {**_facets(access), **column_lineage(entries.get(access.dataset), OUTGOING)}
-            said.append(OUTGOING.dataset(access.dataset, facets, outputFacets=statistics))
+            written.append(OUTGOING.dataset(access.dataset, facets, outputFacets=statistics))
         elif statistics:
-            said.append(OUTGOING.dataset(access.dataset, outputFacets=statistics))
-    return said
+            written.append(OUTGOING.dataset(access.dataset, outputFacets=statistics))
+    return written
 
 
 def job_facets(flows: JobFlows, kind: str, heartbeat_s: int) -> dict[str, Json]:
     """The facets of the job; `kind` is STREAMING or BATCH."""
-    said = {"jobType": OUTGOING.job_type(kind, "FLINK", "JOB", period_s=heartbeat_s)}
+    facets = {"jobType": OUTGOING.job_type(kind, "FLINK", "JOB", period_s=heartbeat_s)}
     if flows.sql:
-        said["sql"] = OUTGOING.sql(mask_text(flows.sql), "flink")
+        facets["sql"] = OUTGOING.sql(mask_text(flows.sql), "flink")
     annotation = flows.annotation
     if annotation is not None and annotation.description:
-        said["documentation"] = OUTGOING.documentation("Job", annotation.description)
+        facets["documentation"] = OUTGOING.documentation("Job", annotation.description)
     if annotation is not None and annotation.owners:
         first = OUTGOING.ownership("Job", annotation.owners[0])
-        said["ownership"] = {**first, "owners": [{"name": owner, "type": "MAINTAINER"} for owner in annotation.owners]}
+        facets["ownership"] = {**first, "owners": [{"name": owner, "type": "MAINTAINER"} for owner in annotation.owners]}
     if annotation is not None and annotation.tags:
-        said["tags"] = OUTGOING.job_tags({"key": key, "value": value, "source": "FLINK_ANNOTATION"} for key, value in annotation.tags)
+        facets["tags"] = OUTGOING.job_tags({"key": key, "value": value, "source": "FLINK_ANNOTATION"} for key, value in annotation.tags)
     entries = [entry_json(entry) for entry in flows.entries if entry.inputs or entry.fields]
     if entries:
-        said["lineage"] = OUTGOING.lineage(entries)
-    return said
+        facets["lineage"] = OUTGOING.lineage(entries)
+    return facets
 
 
 def _facets(access: DatasetAccess) -> dict[str, Json]:
-    said: dict[str, Json] = {}
+    facets: dict[str, Json] = {}
     if access.fields:
-        said["schema"] = OUTGOING.schema(schema_fields(access.fields))
+        facets["schema"] = OUTGOING.schema(schema_fields(access.fields))
     if access.tables:
         members: Json = {"tables": list(access.tables), "inferred": access.inferred}
         if access.connector:
             members["connector"] = access.connector
-        said["flink_table"] = OUTGOING.own_facet("1-0-0", "FlinkTableDatasetFacet", **members)
-    return said
+        facets["flink_table"] = OUTGOING.own_facet("1-0-0", "FlinkTableDatasetFacet", **members)
+    return facets
 
 
 def entry_json(entry: OutputFlow) -> Json:
     """A flow as an entry of the lineage facet."""
     fields: Json = {name: {"inputs": [_source(column) for column in columns]} for name, columns in entry.fields.items()}
-    told = {column[0] for column in _columns(entry)}
-    inputs: list[Json] = [{"type": "DATASET", **_place(name)} for name in entry.inputs if name not in told]
+    with_columns = {column[0] for column in _columns(entry)}
+    inputs: list[Json] = [{"type": "DATASET", **_identifier(name)} for name in entry.inputs if name not in with_columns]
     inputs += [_source(column) for column in entry.deciding]
-    said: Json = {"type": "DATASET", **_place(entry.target)}
-    return said | ({"inputs": inputs} if inputs else {}) | ({"fields": fields} if fields else {})
+    entry_facet: Json = {"type": "DATASET", **_identifier(entry.target)}
+    return entry_facet | ({"inputs": inputs} if inputs else {}) | ({"fields": fields} if fields else {})
 
 
 def _source(column: Column) -> Json:
-    return {"type": "DATASET", **_place(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
+    return {"type": "DATASET", **_identifier(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
 
 
 def _columns(entry: OutputFlow) -> Iterable[Column]:
@@ -88,7 +88,7 @@ def _columns(entry: OutputFlow) -> Iterable[Column]:
     yield from entry.deciding
 
 
-def _place(name: DatasetName) -> Json:
+def _identifier(name: DatasetName) -> Json:
     return {"namespace": name[0], "name": name[1]}
 
 
@@ -102,7 +102,7 @@ def column_lineage(entry: OutputFlow | None, outgoing: EventBuilder) -> Mapping[
         return {}
 
     def source(column: Column) -> Json:
-        return {**_place(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
+        return {**_identifier(column[0]), "field": column[1], "transformations": [_transformation(column[2])]}
 
     fields = {name: [source(column) for column in columns] for name, columns in entry.fields.items()}
     return {"columnLineage": outgoing.column_lineage(fields, [source(column) for column in entry.deciding])}

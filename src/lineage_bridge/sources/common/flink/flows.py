@@ -43,13 +43,13 @@ def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], eviden
     if annotation is not None:
         flows, missing = annotated(job, flows, annotation, evidence, plan)
         unseen += missing
-    return replace(flows, unseen=(*unseen, *_untold(job, flows, plan, inputs, outputs)))
+    return replace(flows, unseen=(*unseen, *_unknown_sides(job, flows, plan, inputs, outputs)))
 
 
 def _origins(job: str, plan: Plan, declared: DeclaredTables) -> list[JobStatement]:
     read = [operator.table for operator in plan.sources if operator.table]
     found = declared.origins(job, read, [operator.table for operator in plan.sinks if operator.table])
-    return list({one.job.text: one for one in found}.values())
+    return list({access.job.text: access for access in found}.values())
 
 
 def _finder(origin: JobStatement | None, declared: DeclaredTables) -> Find:
@@ -85,10 +85,13 @@ def _groups(tables: Iterable[KnownTable], shared: SharedMetadata) -> tuple[tuple
     return tuple(sorted(found))
 
 
-def _untold(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses, outputs: TableAccesses) -> list[Unseen]:
+def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses, outputs: TableAccesses) -> list[Unseen]:
     """What remains unknown, and what would reveal it."""
-    said = flows.annotation
-    open_in, open_out = said is None or (said.inputs is None and not said.groups), said is None or said.outputs is None
+    annotation = flows.annotation
+    open_in, open_out = (
+        annotation is None or (annotation.inputs is None and not annotation.groups),
+        annotation is None or annotation.outputs is None,
+    )
     sides = [
         (found, operators) for found, operators, is_open in ((inputs, plan.sources, open_in), (outputs, plan.sinks, open_out)) if is_open
     ]

@@ -32,4 +32,4 @@ def of_topic(columns: tuple[SchemaField, ...], options: Mapping[str, str]) -> tu
         before, after = _ENVELOPES[value_format]
         calls |= {column.name: topic_column(VALUE, f"{after}.{column.name}") for column in values}
         values = [SchemaField(side, "record", fields=tuple(values)) for side in (before, after)]
-    return topic_columns(inner, values), tuple(sorted((name, called) for name, called in calls.items() if name != called))
+    return topic_columns(inner, values), tuple(sorted((name, column) for name, column in calls.items() if name != column))

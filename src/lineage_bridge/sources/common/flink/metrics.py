@@ -30,7 +30,7 @@ def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
     """The ids and topics in a job's part of the snapshot."""
     known = remembered or {}
     ids = {str(vertex): tuple(ids) for vertex, ids in known.get("ids", {}).items()}
-    return JobMetrics({}, ids, {int(place): tuple(topics) for place, topics in known.get("topics", ())})
+    return JobMetrics({}, ids, {int(index): tuple(topics) for index, topics in known.get("topics", ())})
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
@@ -47,9 +47,9 @@ def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
 def topics_of(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
     """The topics in the metrics of a vertex, by the positions of its sources."""
     found: dict[int, tuple[str, ...]] = {}
-    for place, operator in enumerate(plan.sources):
+    for index, operator in enumerate(plan.sources):
         head = operator.metrics + _TOPIC
         named = {id_[len(head) :].rpartition(_PARTITION)[0] for id_ in ids if operator.vertex == vertex and id_.startswith(head)}
         if named - {""}:
-            found[place] = tuple(sorted(named - {""}))
+            found[index] = tuple(sorted(named - {""}))
     return found

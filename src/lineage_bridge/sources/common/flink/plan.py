@@ -67,24 +67,28 @@ def read_plan(plan: Mapping[str, Any], vertices: Iterable[Mapping[str, Any]]) ->
     sinks: list[tuple[Operator, set[int]]] = []
     inside: dict[str, list[int]] = {}
     for vertex in _downstream(nodes):
-        reaching = sorted({place for one in _inputs(nodes, vertex) for place in inside.get(one, ())})
+        reaching = sorted({index for source in _inputs(nodes, vertex) for index in inside.get(source, ())})
         lines = list(_lines(str(nodes[vertex].get("description") or "")))
         found = _sources(vertex, lines, names.get(vertex, ""))
-        places = {at: len(sources) + number for number, at in enumerate(found)}
+        indexes = {at: len(sources) + number for number, at in enumerate(found)}
         sources += found.values()
-        inside[vertex] = [*reaching, *places.values()]
+        inside[vertex] = [*reaching, *indexes.values()]
         for at, line in enumerate(lines):
             sink = _sink(vertex, line.text, names.get(vertex, ""))
             if sink is not None:
                 sinks.append(
-                    (sink, {places[one] for one in line.before if one in places} | set(reaching if not _is_fed(lines, at) else ()))
+                    (
+                        sink,
+                        {indexes[earlier] for earlier in line.before if earlier in indexes}
+                        | set(reaching if not _is_fed(lines, at) else ()),
+                    )
                 )
-    pairs = sorted((source, place) for place, (_, reached) in enumerate(sinks) for source in reached)
+    pairs = sorted((source, index) for index, (_, reached_sources) in enumerate(sinks) for source in reached_sources)
     return Plan(tuple(sources), tuple(sink for sink, _ in sinks), tuple(pairs))
 
 
 def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
-    return [str(one["id"]) for one in nodes[vertex].get("inputs") or () if str(one["id"]) in nodes]
+    return [str(entry["id"]) for entry in nodes[vertex].get("inputs") or () if str(entry["id"]) in nodes]
 
 
 def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -94,7 +98,7 @@ def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
     open_: set[str] = set()
     while waiting:
         vertex = waiting[-1]
-        missing = [one for one in _inputs(nodes, vertex) if one not in found and one not in open_]
+        missing = [source for source in _inputs(nodes, vertex) if source not in found and source not in open_]
         if missing and vertex not in found:
             open_.add(vertex)
             waiting += missing
@@ -123,7 +127,7 @@ def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operat
     found: dict[int, Operator] = {}
     for at, line in enumerate(lines):
         source = _source(vertex, line.text, name)
-        if source is None or any(found[one].table == source.table for one in line.before if one in found):
+        if source is None or any(found[earlier].table == source.table for earlier in line.before if earlier in found):
             continue
         found[at] = source
     return found
@@ -132,7 +136,7 @@ def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operat
 def _source(vertex: str, text: str, name: str) -> Operator | None:
     scan, lookup = _SCAN.search(text), _LOOKUP.search(text)
     if scan:
-        return Operator(vertex, _named(text, name), tuple(part.strip() for part in scan[1].split(","))[:3])
+        return Operator(vertex, _named(text, name), tuple(column.strip() for column in scan[1].split(","))[:3])
     if lookup:
         return Operator(vertex, "", _path(lookup[1]))
     source = _SOURCE.fullmatch(text)

@@ -88,8 +88,8 @@ class DeclaredTables:
         sides = frozenset(map(_last, read)), frozenset(map(_last, written))
         if name not in self.named:
             return list(self.moving.get(sides, ())) if any(sides) else []
-        fitting = [one for one in self.named[name] if sides[0] <= one.read and sides[1] <= one.written]
-        return [one for one in fitting if (one.read, one.written) == sides] or fitting
+        fitting = [path for path in self.named[name] if sides[0] <= path.read and sides[1] <= path.written]
+        return [path for path in fitting if (path.read, path.written) == sides] or fitting
 
     def table(self, path: Name) -> KnownTable | None:
         """A table by its path, or by the last part if it is unique; in the catalog of a lake, any table."""
@@ -127,8 +127,8 @@ def read_declarations(ddl: str, statements: tuple[str, ...]) -> DeclaredTables:
     return DeclaredTables(
         known,
         _grouped(known.values(), lambda table: table.path[-1]),
-        _grouped(origins, lambda one: one.job.name),
-        _grouped(origins, lambda one: (one.read, one.written)),
+        _grouped(origins, lambda text: text.job.name),
+        _grouped(origins, lambda text: (text.read, text.written)),
         base.catalog.catalogs(),
     )
 
@@ -141,10 +141,12 @@ def _grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, tuple[_T,
 
 
 def _tables(catalog: Catalog) -> dict[Name, KnownTable]:
-    return {catalog.path(table.name): _known(catalog, table) for table in catalog.tables() if table.options or catalog.options(table.name)}
+    return {
+        catalog.path(table.name): _known_table(catalog, table) for table in catalog.tables() if table.options or catalog.options(table.name)
+    }
 
 
-def _known(catalog: Catalog, table: Table) -> KnownTable:
+def _known_table(catalog: Catalog, table: Table) -> KnownTable:
     options, path = table.options, catalog.path(table.name)
     connector = options.get("connector") or catalog.options(table.name).get("type", "")
     physical = tuple(SchemaField(column.name, column.type or None) for column in table.columns or () if column.kind is ColumnKind.PHYSICAL)

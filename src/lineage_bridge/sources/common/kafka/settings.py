@@ -20,12 +20,12 @@ def _servers(value: str) -> str:
 
 
 def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-    return {name: _referred(name, said, info) if SECRET_PROPERTY.search(name) else said for name, said in value.items()}
+    return {name: _referred(name, setting, info) if SECRET_PROPERTY.search(name) else setting for name, setting in value.items()}
 
 
-def _referred(name: str, said: str, info: ValidationInfo) -> str:
+def _referred(name: str, setting: str, info: ValidationInfo) -> str:
     try:
-        return as_reference(said, info)
+        return as_reference(setting, info)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 

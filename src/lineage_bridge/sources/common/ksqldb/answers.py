@@ -71,16 +71,16 @@ class KsqldbState:
     def by_topic(self) -> Mapping[str, list[KsqldbRelation]]:
         """The streams and tables of each topic, by name."""
         found: dict[str, list[KsqldbRelation]] = {}
-        for _, one in sorted(self.relations.items()):
-            found.setdefault(one.topic, []).append(one)
+        for _, relation in sorted(self.relations.items()):
+            found.setdefault(relation.topic, []).append(relation)
         return found
 
     @cached_property
     def committed(self) -> Mapping[str, Mapping[str, int]]:
         """Group to topic to the sum of the offsets it has committed."""
         found: dict[str, dict[str, int]] = {}
-        for _, one in sorted(self.relations.items()):
-            for (group, topic), offset in one.committed.items():
+        for _, relation in sorted(self.relations.items()):
+            for (group, topic), offset in relation.committed.items():
                 found.setdefault(group, {})[topic] = offset
         return found
 
@@ -91,17 +91,17 @@ def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
         raise SourceError(f"ksqlDB answered only some of {len(STATEMENTS)} statements", _HINT)
     try:
         server = info["KsqlServerInfo"]
-        relations = [_relation(one) for entity in entities[:2] for one in entity["sourceDescriptions"]]
-        queries = [_query(one) for one in entities[2]["queryDescriptions"]]
-        said = {_asked(entity): tuple(str(one.get("message")) for one in entity.get("warnings") or ()) for entity in entities}
+        relations = [_relation(description) for entity in entities[:2] for description in entity["sourceDescriptions"]]
+        queries = [_query(description) for description in entities[2]["queryDescriptions"]]
+        warnings = {_asked(entity): tuple(str(warning.get("message")) for warning in entity.get("warnings") or ()) for entity in entities}
         return KsqldbState(
             str(server.get("version") or ""),
             str(server.get("kafkaClusterId") or ""),
             str(server.get("ksqlServiceId") or ""),
             str(server.get("serverStatus") or ""),
-            {one.name: one for one in relations},
-            {one.id: one for one in queries if one.kind == "PERSISTENT"},
-            {asked: texts for asked, texts in said.items() if texts},
+            {relation.name: relation for relation in relations},
+            {query.id: query for query in queries if query.kind == "PERSISTENT"},
+            {asked: texts for asked, texts in warnings.items() if texts},
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SourceError(f"ksqlDB's answer has a shape that cannot be read: {error!r}", _HINT) from error
@@ -111,42 +111,42 @@ def _asked(entity: Mapping[str, Any]) -> str:
     return " ".join(str(entity.get("statementText") or entity["@type"]).upper().rstrip(";").removesuffix("EXTENDED").split())
 
 
-def _relation(said: Mapping[str, Any]) -> KsqldbRelation:
-    keys = tuple(_field(one) for one in said["fields"] if one.get("type") == "KEY")
+def _relation(description: Mapping[str, Any]) -> KsqldbRelation:
+    keys = tuple(_field(field) for field in description["fields"] if field.get("type") == "KEY")
     return KsqldbRelation(
-        _text(said, "name"),
-        _text(said, "type"),
-        _text(said, "topic"),
+        _text(description, "name"),
+        _text(description, "type"),
+        _text(description, "topic"),
         keys,
-        tuple(_field(one) for one in said["fields"] if one.get("type") != "KEY"),
-        str(said.get("keyFormat") or ""),
-        str(said.get("valueFormat") or ""),
-        str(said.get("windowType") or ""),
-        str(said.get("timestamp") or ""),
-        int(said.get("partitions") or 0),
-        int(said.get("replication") or 0),
-        str(said.get("statement") or ""),
-        tuple(sorted(str(query["id"]) for query in said.get("writeQueries") or ())),
-        tuple(sorted(str(query["id"]) for query in said.get("readQueries") or ())),
-        dict(_statistics(said)),
-        dict(_committed(said)),
+        tuple(_field(field) for field in description["fields"] if field.get("type") != "KEY"),
+        str(description.get("keyFormat") or ""),
+        str(description.get("valueFormat") or ""),
+        str(description.get("windowType") or ""),
+        str(description.get("timestamp") or ""),
+        int(description.get("partitions") or 0),
+        int(description.get("replication") or 0),
+        str(description.get("statement") or ""),
+        tuple(sorted(str(query["id"]) for query in description.get("writeQueries") or ())),
+        tuple(sorted(str(query["id"]) for query in description.get("readQueries") or ())),
+        dict(_statistics(description)),
+        dict(_committed(description)),
     )
 
 
-def _text(said: Mapping[str, Any], key: str) -> str:
-    if not isinstance(said[key], str):
+def _text(entity: Mapping[str, Any], key: str) -> str:
+    if not isinstance(entity[key], str):
         raise TypeError(key)
-    return str(said[key])
+    return str(entity[key])
 
 
-def _names(said: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    if not isinstance(said[key], list):
+def _names(entity: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    if not isinstance(entity[key], list):
         raise TypeError(key)
-    return tuple(sorted(map(str, said[key])))
+    return tuple(sorted(map(str, entity[key])))
 
 
-def _field(said: Mapping[str, Any]) -> SchemaField:
-    return _typed(str(said["name"]), said["schema"])
+def _field(field: Mapping[str, Any]) -> SchemaField:
+    return _typed(str(field["name"]), field["schema"])
 
 
 def _typed(name: str, schema: Mapping[str, Any]) -> SchemaField:
@@ -163,39 +163,39 @@ def _typed(name: str, schema: Mapping[str, Any]) -> SchemaField:
     return SchemaField(name=name, type=kind, fields=inner or None)
 
 
-def _statistics(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
+def _statistics(description: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
     """A list with hosts in it, a map of hosts or, of a single server, the statistics by name; this varies between versions."""
-    everywhere = said.get("clusterStatistics")
+    everywhere = description.get("clusterStatistics")
     if isinstance(everywhere, list) and everywhere:
-        yield from (((str(one["host"]), str(one["name"])), int(one["value"])) for one in everywhere)
+        yield from (((str(entry["host"]), str(entry["name"])), int(entry["value"])) for entry in everywhere)
     elif isinstance(everywhere, dict) and everywhere:
-        yield from (((host, name), int(one["value"])) for host, every in everywhere.items() for name, one in every.items())
+        yield from (((host, name), int(entry["value"])) for host, every in everywhere.items() for name, entry in every.items())
     else:
-        local = said.get("statisticsMap") or {}
-        yield from ((("", name), int(one["value"])) for name, one in local.items())
+        local = description.get("statisticsMap") or {}
+        yield from ((("", name), int(entry["value"])) for name, entry in local.items())
 
 
-def _committed(said: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
-    for group in said.get("queryOffsetSummaries") or ():
+def _committed(offsets: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
+    for group in offsets.get("queryOffsetSummaries") or ():
         for topic in group["topicSummaries"]:
-            yield (str(group["groupId"]), str(topic["kafkaTopic"])), sum(int(one["consumerOffset"]) for one in topic["offsets"])
+            yield (str(group["groupId"]), str(topic["kafkaTopic"])), sum(int(partition["consumerOffset"]) for partition in topic["offsets"])
 
 
-def _query(said: Mapping[str, Any]) -> KsqldbQuery:
-    name, kind, properties = _text(said, "id"), said.get("queryType"), said.get("overriddenProperties") or {}
+def _query(description: Mapping[str, Any]) -> KsqldbQuery:
+    name, kind, properties = _text(description, "id"), description.get("queryType"), description.get("overriddenProperties") or {}
     if not isinstance(properties, dict):
         raise TypeError(properties)
-    errors = sorted(said.get("queryErrors") or (), key=lambda one: one.get("timestamp") or 0)
+    errors = sorted(description.get("queryErrors") or (), key=lambda entry: entry.get("timestamp") or 0)
     return KsqldbQuery(
         name,
-        str(kind or ("PERSISTENT" if said.get("sinks") else "PUSH")),
-        _text(said, "statementText"),
-        _names(said, "sources"),
-        _names(said, "sinks"),
-        {str(host): str(state) for host, state in (said.get("ksqlHostQueryStatus") or {}).items()},
-        str(said.get("state") or ""),
-        str(said.get("windowType") or ""),
-        str(said.get("topology") or ""),
-        tuple(str(one.get("errorMessage") or "") for one in errors),
+        str(kind or ("PERSISTENT" if description.get("sinks") else "PUSH")),
+        _text(description, "statementText"),
+        _names(description, "sources"),
+        _names(description, "sinks"),
+        {str(host): str(state) for host, state in (description.get("ksqlHostQueryStatus") or {}).items()},
+        str(description.get("state") or ""),
+        str(description.get("windowType") or ""),
+        str(description.get("topology") or ""),
+        tuple(str(error.get("errorMessage") or "") for error in errors),
         properties,
     )

@@ -36,7 +36,9 @@ def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: Shar
 
 def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
     """The lineage of a query's statement, given all streams and tables."""
-    tables: dict[Name, list[str]] = {(name,): [field.name for field in (*one.keys, *one.values)] for name, one in relations.items()}
+    tables: dict[Name, list[str]] = {
+        (name,): [field.name for field in (*relation.keys, *relation.values)] for name, relation in relations.items()
+    }
     return lineage_of(text, "ksqldb", tables)
 
 
@@ -45,18 +47,18 @@ def columns_into(
 ) -> tuple[dict[str, list[Json]], list[Json]]:
     """The columns of a sink's topic with their origins, and the columns that decide about its rows."""
     into: dict[str, list[Json]] = {}
-    for flow in sorted(found.columns, key=lambda one: (one.out_column, one.in_table, one.in_column)):
+    for flow in sorted(found.columns, key=lambda origin: (origin.out_column, origin.in_table, origin.in_column)):
         source = flow.in_table[-1]
         if flow.out_table[-1] == sink and source in relations:
             field = column(relations[sink], topics[sink], flow.out_column, shared) if sink in relations else flow.out_column
             into.setdefault(field, []).append(_source(source, flow.in_column, "DIRECT", flow.subtype.name, relations, topics, shared))
     deciding: dict[tuple[object, ...], list[Json]] = {}
-    for decides in sorted(found.indirect, key=lambda one: (one.in_table, one.in_column, one.kind)):
+    for decides in sorted(found.indirect, key=lambda origin: (origin.in_table, origin.in_column, origin.kind)):
         source = decides.in_table[-1]
         if decides.out_table[-1] == sink and source in relations:
-            one = _source(source, decides.in_column, "INDIRECT", decides.kind, relations, topics, shared)
-            deciding.setdefault((one["namespace"], one["name"], one["field"]), []).append(one)
-    return into, sorted((_merged(ones) for ones in deciding.values()), key=lambda one: (one["name"], one["field"]))
+            source_column = _source(source, decides.in_column, "INDIRECT", decides.kind, relations, topics, shared)
+            deciding.setdefault((source_column["namespace"], source_column["name"], source_column["field"]), []).append(source_column)
+    return into, sorted((_merged(ones) for ones in deciding.values()), key=lambda origin: (origin["name"], origin["field"]))
 
 
 def _source(
@@ -76,5 +78,5 @@ def _source(
 def _merged(ones: Iterable[Json]) -> Json:
     """One column that decides in several ways."""
     every = list(ones)
-    changes = [change for one in every for change in one["transformations"]]
+    changes = [change for relation in every for change in relation["transformations"]]
     return {**every[0], "transformations": changes}

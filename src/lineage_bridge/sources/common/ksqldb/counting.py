@@ -15,7 +15,7 @@ Counts = dict[str, list[int]]
 
 
 def counted(
-    query: KsqldbQuery, said: KsqldbState, offsets: Mapping[str, int], was: Mapping[str, Any] | None
+    query: KsqldbQuery, state: KsqldbState, offsets: Mapping[str, int], was: Mapping[str, Any] | None
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
     """The counters for the next snapshot, and the statistics of what was read and written, by topic.
 
@@ -24,15 +24,15 @@ def counted(
     """
     counts: Counts = {}
     read: dict[str, Json] = {}
-    for topic in sorted({*offsets, *_topics(said, query.sources)}):
+    for topic in sorted({*offsets, *_topics(state, query.sources)}):
         rows = _count(counts, was, f"read {topic}", offsets[topic], restarts=False) if topic in offsets else None
-        messages, size = _of_servers(query.id, said, topic, "consumer-", counts, was)
+        messages, size = _of_servers(query.id, state, topic, "consumer-", counts, was)
         rows = messages if rows is None else rows
         if rows is not None:
             read[topic] = {"inputStatistics": _OUT.input_statistics(rows=rows, size=size)}
     written: dict[str, Json] = {}
-    for topic in _topics(said, query.sinks):
-        rows, size = _of_servers(query.id, said, topic, "", counts, was)
+    for topic in _topics(state, query.sinks):
+        rows, size = _of_servers(query.id, state, topic, "", counts, was)
         if rows is not None:
             written[topic] = {"outputStatistics": _OUT.output_statistics(rows=rows, size=size)}
     for key, value in (was or {}).items():
@@ -40,20 +40,20 @@ def counted(
     return counts, read, written
 
 
-def _topics(said: KsqldbState, relations: Iterable[str]) -> list[str]:
-    return sorted({said.relations[name].topic for name in relations if name in said.relations})
+def _topics(state: KsqldbState, relations: Iterable[str]) -> list[str]:
+    return sorted({state.relations[name].topic for name in relations if name in state.relations})
 
 
 def _of_servers(
-    query: str, said: KsqldbState, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
+    query: str, state: KsqldbState, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
 ) -> tuple[int | None, int | None]:
     """Messages and bytes that the servers counted for a topic; None if another query may have contributed."""
-    here = said.by_topic.get(topic, [])
-    if {name for one in here for name in (one.readers if start else one.writers)} != {query}:
+    here = state.by_topic.get(topic, [])
+    if {name for statistic in here for name in (statistic.readers if start else statistic.writers)} != {query}:
         return None, None
-    counters = {counter: value for one in here for counter, value in one.counters.items()}
-    told = {statistic for _, statistic in counters}
-    size = next((start + name for name in _BYTES if start + name in told), "")
+    counters = {counter: value for statistic in here for counter, value in statistic.counters.items()}
+    counted_by = {statistic for _, statistic in counters}
+    size = next((start + name for name in _BYTES if start + name in counted_by), "")
     sums: dict[str, int] = {}
     for (host, statistic), value in sorted(counters.items()):
         if statistic in (start + _MESSAGES, size):

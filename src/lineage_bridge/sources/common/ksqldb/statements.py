@@ -31,11 +31,11 @@ def window_of(kind: str, text: str) -> Mapping[str, str]:
     found = _WINDOW.search(text)
     if found is None:
         return {"type": kind} if kind else {}
-    told = {"type": (kind or found["kind"]).upper()}
+    window = {"type": (kind or found["kind"]).upper()}
     for name, pattern in _PARTS:
-        if part := pattern.search(found["inner"]):
-            told[name] = " ".join(part[1].split())
-    return told
+        if clause := pattern.search(found["inner"]):
+            window[name] = " ".join(clause[1].split())
+    return window
 
 
 def topics_of(topology: str, group: str) -> QueryTopics:

@@ -37,7 +37,7 @@ class RegistryClient:
     def subjects(self, *, deleted: bool = False) -> list[str]:
         """All selected subjects, sorted."""
         listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, _name)
-        return sorted(name for name in listed if self._wanted(name))
+        return sorted(name for name in listed if self._is_selected(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
         """The subjects, and what is new of them. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
@@ -83,9 +83,9 @@ class RegistryClient:
                 first = was.version if was else 0
                 between = older.get(name) if not known and name in older else self._between(last, first, unseen)
                 if between is not None:
-                    new[name] = (*(one for one in between if first < one.version < last.version), last)
+                    new[name] = (*(number for number in between if first < number.version < last.version), last)
         texts, lost = self._texts(new.values(), unseen)
-        new = {name: versions for name, versions in new.items() if not any(_leads_to(one, lost, texts) for one in versions)}
+        new = {name: versions for name, versions in new.items() if not any(_leads_to(number, lost, texts) for number in versions)}
         level, mode, levels, modes = self._configured(sorted(newest), set(new), turn, unseen)
         tagged = self._tagged(unseen) if self.settings.catalog else None
         return RegistryState(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
@@ -96,7 +96,7 @@ class RegistryClient:
         try:
             for kind in _TAGGED:
                 path, asked = "/catalog/v1/search/basic", {"type": kind, "tag": "*"}
-                for entity in self._pages(path, asked, lambda one: one["attributes"]["qualifiedName"], "entities"):
+                for entity in self._pages(path, asked, lambda version: version["attributes"]["qualifiedName"], "entities"):
                     found.update(_taggings(kind, entity))
         except SourceError as error:
             unseen.append(Unseen("stream catalog", str(error)))
@@ -114,7 +114,7 @@ class RegistryClient:
     def _also_deleted(self) -> dict[str, str]:
         return {"deleted": "true"} if self.settings.deleted else {}
 
-    def _wanted(self, subject: str) -> bool:
+    def _is_selected(self, subject: str) -> bool:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
     def _between(self, last: SchemaVersion, first: int, unseen: list[Unseen]) -> list[SchemaVersion] | None:
@@ -126,30 +126,32 @@ class RegistryClient:
             return []
         try:
             listed = self.http.get(f"/subjects/{_in_path(last.subject)}/versions", **self._also_deleted())
-            wanted = sorted(number for number in _list(listed) if isinstance(number, int) and first < number < last.version)
+            numbers = sorted(number for number in _list(listed) if isinstance(number, int) and first < number < last.version)
         except SourceError as error:
             unseen.append(Unseen(f"subject {last.subject}: versions", str(error)))
             return None
-        found = self.http.map(lambda number: self.version(last.subject, number), wanted)
-        failed = [(number, one) for number, one in zip(wanted, found, strict=True) if isinstance(one, SourceError)]
+        found = self.http.map(lambda number: self.version(last.subject, number), numbers)
+        failed = [(number, version) for number, version in zip(numbers, found, strict=True) if isinstance(version, SourceError)]
         lost = [f"{number}: {error}" for number, error in failed if not isinstance(error, MissingError)]
         if lost:
             unseen.append(Unseen(f"subject {last.subject}: versions", "; ".join(lost)))
             return None
-        return [one for one in found if isinstance(one, SchemaVersion)]
+        return [version for version in found if isinstance(version, SchemaVersion)]
 
     def _registered(self, *, everything: bool) -> tuple[dict[str, SchemaVersion | None] | None, dict[str, list[SchemaVersion]]]:
         """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects."""
         asked = {**_EVERYWHERE, **self._also_deleted(), "latestOnly": "false" if everything else "true"}
-        listed = self._pages("/schemas", asked, lambda one: (one.get("subject"), one.get("version")) if isinstance(one, dict) else one)
-        if any(not isinstance(one, dict) or "subject" not in one or "version" not in one or "id" not in one for one in listed):
+        listed = self._pages(
+            "/schemas", asked, lambda version: (version.get("subject"), version.get("version")) if isinstance(version, dict) else version
+        )
+        if any(not isinstance(entry, dict) or "subject" not in entry or "version" not in entry or "id" not in entry for entry in listed):
             return None, {}
         found: dict[str, list[SchemaVersion]] = {}
-        for one in listed:
-            if self._wanted(str(one["subject"])):
-                registered = _registered(one, str(one["subject"]))
+        for entry in listed:
+            if self._is_selected(str(entry["subject"])):
+                registered = _registered(entry, str(entry["subject"]))
                 found.setdefault(registered.subject, []).append(registered)
-        versions = {name: sorted(every, key=lambda one: one.version) for name, every in found.items()}
+        versions = {name: sorted(every, key=lambda version: version.version) for name, every in found.items()}
         return {name: every[-1] for name, every in versions.items()}, versions
 
     def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
@@ -159,7 +161,7 @@ class RegistryClient:
             answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
             page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
             try:
-                new = {key(one): one for one in page if key(one) not in found}
+                new = {key(version): version for version in page if key(version) not in found}
             except (KeyError, TypeError) as error:
                 raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?") from error
             found.update(new)
@@ -168,11 +170,13 @@ class RegistryClient:
 
     def _texts(self, new: Iterable[tuple[SchemaVersion, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, SchemaVersion], set[_Where]]:
         """All versions that new ones refer to, directly or not, with the new ones; and those that may be there but could not be had."""
-        found = {(one.subject, one.version): one for versions in new for one in versions}
+        found = {(version.subject, version.version): version for versions in new for version in versions}
         lost: set[_Where] = set()
         missing: set[_Where] = set()
-        while wanted := sorted({(r.subject, r.version) for one in found.values() for r in one.references} - found.keys() - lost - missing):
-            for where, answer in zip(wanted, self.http.map(lambda where: self.version(*where), wanted), strict=True):
+        while unread := sorted(
+            {(r.subject, r.version) for version in found.values() for r in version.references} - found.keys() - lost - missing
+        ):
+            for where, answer in zip(unread, self.http.map(lambda where: self.version(*where), unread), strict=True):
                 if isinstance(answer, SourceError):
                     (missing if isinstance(answer, MissingError) else lost).add(where)
                     unseen.append(Unseen(f"subject {where[0]} version {where[1]}", str(answer)))
@@ -196,26 +200,26 @@ class RegistryClient:
     def _general(self, path: str, member: str, unseen: list[Unseen]) -> tuple[str | None, bool]:
         """The setting of all subjects that have none of their own, None if it could not be had; and whether subjects may have one."""
         try:
-            said = self._setting(path, "", member)
+            setting = self._setting(path, "", member)
         except SourceError as error:
             unseen.append(Unseen(f"{path[1:]} of the registry", str(error)))
             return None, False
-        return said or "", said is not None
+        return setting or "", setting is not None
 
     def _each_setting(self, path: str, member: str, subjects: list[str], unseen: list[Unseen]) -> dict[str, str]:
         answers = self.http.map(lambda name: self._setting(path, f"/{_in_path(name)}", member), subjects)
         failed = [error for error in answers if isinstance(error, SourceError)]
         if failed:
             unseen.append(Unseen(f"{path[1:]} of subjects", f"{len(failed)} of {len(subjects)}: {failed[0]}"))
-        return {name: said or "" for name, said in zip(subjects, answers, strict=True) if not isinstance(said, SourceError)}
+        return {name: setting or "" for name, setting in zip(subjects, answers, strict=True) if not isinstance(setting, SourceError)}
 
     def _setting(self, path: str, below: str, member: str) -> str | None:
         """A setting; None where there is none. Raises SourceError."""
         try:
-            said = self.http.get(path + below)
+            answer = self.http.get(path + below)
         except MissingError:
             return None
-        return str(said.get(member) or "") if isinstance(said, dict) else None
+        return str(answer.get(member) or "") if isinstance(answer, dict) else None
 
 
 def _leads_to(registered: SchemaVersion, lost: set[_Where], texts: Mapping[_Where, SchemaVersion]) -> bool:
@@ -266,7 +270,7 @@ def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # 
             int(answer["id"]),
             str(answer.get("schemaType") or "AVRO"),
             str(answer["schema"]),
-            tuple(_reference(one, subject) for one in answer.get("references") or ()),
+            tuple(_reference(reference, subject) for reference in answer.get("references") or ()),
             dict(answer.get("metadata") or {}),
             dict(answer.get("ruleSet") or {}),
             tuple(answer.get("schemaTags") or ()),

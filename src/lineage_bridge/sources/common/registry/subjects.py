@@ -67,10 +67,10 @@ def context_of(subject: str) -> tuple[str, str]:
 
 def subject_of(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaVersion]) -> Subject:
     """A registered version as the snapshot has it. `texts`: the versions it refers to, directly or not."""
-    why, said, fields = "", SchemaDocumentation(), None
+    why, documentation, fields = "", SchemaDocumentation(), None
     try:
         fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
-        said = read_documentation(registered.kind, registered.text)
+        documentation = read_documentation(registered.kind, registered.text)
     except RequestError as error:
         fields, why = None, str(error)
     paths = {path for field in fields or () for path in _paths(field, "")}
@@ -80,9 +80,9 @@ def subject_of(registered: SchemaVersion, texts: Mapping[tuple[str, int], Schema
         kind=registered.kind,
         fields=fields,
         why=why,
-        record=said.record,
-        doc=said.doc,
-        tags=tuple(sorted({*said.tags, *_tagged(registered, said.record, paths)})),
+        record=documentation.record,
+        doc=documentation.doc,
+        tags=tuple(sorted({*documentation.tags, *_tagged(registered, documentation.record, paths)})),
         references=registered.references,
         rules=_rules(registered.rules),
         properties=_properties(registered.metadata),
@@ -133,8 +133,8 @@ def _rules(rules: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     for when in ("migration", "domain", "encoding"):
         listed = rules.get(f"{when}Rules")
         for rule in listed if isinstance(listed, list) else ():
-            told = {key: rule[key] for key in _RULE if rule.get(key)} if isinstance(rule, dict) else {}
-            found += [{**told, "when": when}] if told else []
+            rule_members = {key: rule[key] for key in _RULE if rule.get(key)} if isinstance(rule, dict) else {}
+            found += [{**rule_members, "when": when}] if rule_members else []
     return tuple(found)
 
 
@@ -151,8 +151,8 @@ def _packed(field: SchemaField) -> Packed:
 
 def _unpacked(packed: Packed) -> SchemaField:
     members: list[Any] = [*packed, None, None, None]
-    name, kind, told, inner = members[:4]
-    return SchemaField(name=name, type=kind, description=told, fields=tuple(map(_unpacked, inner)) if inner else None)
+    name, kind, description, inner = members[:4]
+    return SchemaField(name=name, type=kind, description=description, fields=tuple(map(_unpacked, inner)) if inner else None)
 
 
 def _paths(packed: Packed, above: str) -> Iterable[str]:
@@ -178,11 +178,11 @@ def topics_of_subjects(
     taken: dict[tuple[SubjectTopic, str], str] = {}
     for subject in sorted(subjects, key=lambda name: (context_of(name)[0], name)):
         context = context_of(subject)[0]
-        place = _place(subject, subjects[subject], cluster, strategies)
-        record = subjects[subject].record if place and place.strategy != TOPIC else ""
-        mine = place is not None and taken.setdefault((place, record), context) == context
-        found[subject] = (place,) if place and mine else ()
-    named = {(place.topic, place.part) for place, _ in taken}
+        target = _topic_of(subject, subjects[subject], cluster, strategies)
+        record = subjects[subject].record if target and target.strategy != TOPIC else ""
+        mine = target is not None and taken.setdefault((target, record), context) == context
+        found[subject] = (target,) if target and mine else ()
+    named = {(target.topic, target.part) for target, _ in taken}
     for part, ids in sorted(cluster.sampled.items()) if cluster else ():
         for subject in () if part in named else sorted(subjects):
             known = subjects[subject]
@@ -191,16 +191,16 @@ def topics_of_subjects(
     return found
 
 
-def _place(subject: str, known: Subject, cluster: ClusterMetadata | None, strategies: Mapping[str, str]) -> SubjectTopic | None:
+def _topic_of(subject: str, known: Subject, cluster: ClusterMetadata | None, strategies: Mapping[str, str]) -> SubjectTopic | None:
     topics = cluster.topics if cluster else None
-    told = next((topic for pattern, topic in strategies.items() if fnmatchcase(subject, pattern)), None)
+    stated = next((topic for pattern, topic in strategies.items() if fnmatchcase(subject, pattern)), None)
     bare = context_of(subject)[1]
     guesses = [(bare.removesuffix(f"-{part}"), part, TOPIC) for part in (VALUE, KEY)]
     guesses += [(bare.removesuffix(f"-{known.record}"), VALUE, TOPIC_RECORD)] if known.record else []
-    if told is not None:
-        topic, _, part = told.partition("#")
+    if stated is not None:
+        topic, _, part = stated.partition("#")
         guesses = [(topic, KEY if part == KEY else VALUE, RECORD)]
     for topic, part, strategy in guesses:
-        if topic and (topic != bare or told is not None) and (topics is None or topic in topics):
+        if topic and (topic != bare or stated is not None) and (topics is None or topic in topics):
             return SubjectTopic(topic, part, strategy)
     return None

@@ -80,7 +80,7 @@ class TopicEvents:
         }
         ended = set(was["keys"]) - facets.keys() - ({"documentation"} if name in self.described else set()) if was else ()
         deleted = dict.fromkeys(sorted(ended), EVENTS.deleted_facet())
-        older = [EVENTS.dataset_event(at, name, self._facets(name, parts)) for at, parts in steps[:-1]]
+        older = [EVENTS.dataset_event(at, name, self._facets(name, versions)) for at, versions in steps[:-1]]
         older += [EVENTS.dataset_event(steps[-1][0], name, facets)] if steps[-1][0] < self.now_us else []
         return entry, [*older, EVENTS.dataset_event(self.now_us, name, {**facets, **deleted})]
 
@@ -98,42 +98,48 @@ class TopicEvents:
             yield (at if is_new and at is not None else end - left), _at_versions(described_by, current)
         yield end, _at_versions(described_by, {name: versions[name][-1][0] for name, _ in described_by})
 
-    def _digest(self, name: DatasetName, parts: list[SubjectVersion]) -> str:
+    def _digest(self, name: DatasetName, versions: list[SubjectVersion]) -> str:
         """A digest of all that the events say: a version itself never changes, but its settings and tags do."""
         state = self.state
         settings = [
-            (*part.target, part.version, part.subject.level or state.level, part.subject.mode or state.mode, part.subject.deleted)
-            for part in parts
+            (
+                *version.target,
+                version.version,
+                version.subject.level or state.level,
+                version.subject.mode or state.mode,
+                version.subject.deleted,
+            )
+            for version in versions
         ]
-        tagged = [*self._catalog_tags(name[1]), *(tagging for part in parts for tagging in self._catalog_field_tags(part))]
+        tagged = [*self._catalog_tags(name[1]), *(tagging for version in versions for tagging in self._catalog_field_tags(version))]
         return hashlib.blake2b(
             json.dumps([self.registry, settings, tagged, *(["described"] if name in self.described else [])]).encode(), digest_size=12
         ).hexdigest()
 
-    def _facets(self, name: DatasetName, parts: list[SubjectVersion]) -> dict[str, Json]:
-        values = [part for part in parts if part.target.part == VALUE]
-        keys = [part for part in parts if part.target.part == KEY]
+    def _facets(self, name: DatasetName, versions: list[SubjectVersion]) -> dict[str, Json]:
+        values = [version for version in versions if version.target.part == VALUE]
+        keys = [version for version in versions if version.target.part == KEY]
         facets: dict[str, Json] = {}
-        if any(part.subject.fields is not None for part in parts):
+        if any(version.subject.fields is not None for version in versions):
             facets["schema"] = EVENTS.schema(schema_fields(topic_columns(fields_of_part(keys, KEY), fields_of_part(values, VALUE))))
-        facets["version"] = EVENTS.dataset_version("; ".join(part.version for part in (*values, *keys)))
-        docs = [part.subject.doc for part in values if part.subject.doc]
+        facets["version"] = EVENTS.dataset_version("; ".join(version.version for version in (*values, *keys)))
+        docs = [version.subject.doc for version in values if version.subject.doc]
         if len(docs) == 1 and name not in self.described:
             facets["documentation"] = EVENTS.documentation("Dataset", docs[0])
-        tags = [tag for group in (values, keys) for part in group for tag in _tags(part, part.subject.tags, alone=len(group) == 1)]
+        tags = [tag for group in (values, keys) for version in group for tag in _tags(version, version.subject.tags, alone=len(group) == 1)]
         known = {(tag.get("field"), tag["key"]) for tag in tags}
         more = [
             {**tag, "source": "STREAM_CATALOG"}
             for group in (values, keys)
-            for part in group
-            for tag in _tags(part, self._catalog_field_tags(part), alone=len(group) == 1)
+            for version in group
+            for tag in _tags(version, self._catalog_field_tags(version), alone=len(group) == 1)
             if (tag.get("field"), tag["key"]) not in known
         ]
         more += [tag for tag in catalog_tags(self._catalog_tags(name[1])) if (None, tag["key"]) not in known]
         more.sort(key=lambda tag: (str(tag.get("field", "")), str(tag["key"])))
         if tags or more:
             facets["tags"] = EVENTS.dataset_tags([*tags, *more])
-        subjects = [self._subject(part) for part in (*values, *keys)]
+        subjects = [self._subject(version) for version in (*values, *keys)]
         facets["schema_registry"] = EVENTS.own_facet("1-0-0", "SchemaRegistryDatasetFacet", registry=self.registry, subjects=subjects)
         return facets
 
@@ -141,27 +147,27 @@ class TopicEvents:
         """The tags of the catalog on the topic itself."""
         return sorted({tagging.tag for tagging in self.catalog.get(topic, ())})
 
-    def _catalog_field_tags(self, part: SubjectVersion) -> list[Tagged]:
+    def _catalog_field_tags(self, version: SubjectVersion) -> list[Tagged]:
         """The tags of the catalog on a schema, by the paths of fields."""
-        schema = f"{context_of(part.name)[0] or '.'}:{part.subject.id}"
+        schema = f"{context_of(version.name)[0] or '.'}:{version.subject.id}"
         found: set[Tagged] = set()
         for tagging in self.catalog.get(schema, ()):
-            found.add((_below(tagging.path, part.subject.record), tagging.tag))
+            found.add((_below(tagging.path, version.subject.record), tagging.tag))
         return sorted(found)
 
-    def _subject(self, part: SubjectVersion) -> Json:
-        subject = part.subject
+    def _subject(self, version: SubjectVersion) -> Json:
+        subject = version.subject
         always: Json = {
-            "subject": part.name,
-            "part": part.target.part,
+            "subject": version.name,
+            "part": version.target.part,
             "version": subject.version,
             "id": subject.id,
             "schemaType": subject.kind,
-            "strategy": part.target.strategy,
+            "strategy": version.target.strategy,
         }
         optional: Json = {
             "record": subject.record,
-            "context": context_of(part.name)[0],
+            "context": context_of(version.name)[0],
             "compatibility": subject.level or self.state.level,
             "mode": subject.mode or self.state.mode,
             "references": [reference._asdict() for reference in subject.references],
@@ -188,16 +194,16 @@ def catalog_tags(tags: Iterable[str]) -> list[Json]:
     return [{"key": tag, "value": "true", "source": "STREAM_CATALOG"} for tag in sorted(set(tags))]
 
 
-def fields_of_part(parts: Iterable[SubjectVersion], part: str) -> tuple[SchemaField, ...]:
+def fields_of_part(versions: Iterable[SubjectVersion], part: str) -> tuple[SchemaField, ...]:
     """The fields of a topic's keys or values. If there are several types of records, each type is a field."""
-    readable = [version for version in parts if version.target.part == part and version.subject.fields is not None]
+    readable = [version for version in versions if version.target.part == part and version.subject.fields is not None]
     if len(readable) == 1:
         return readable[0].subject.columns()
     return tuple(SchemaField(name=_type_name(version), type="record", fields=version.subject.columns() or None) for version in readable)
 
 
-def _type_name(part: SubjectVersion) -> str:
-    return part.subject.record or part.name
+def _type_name(version: SubjectVersion) -> str:
+    return version.subject.record or version.name
 
 
 def tags_by_target(catalog: list[Tagging], cluster: ClusterMetadata | None) -> dict[str, list[Tagging]]:
@@ -212,8 +218,8 @@ def tags_by_target(catalog: list[Tagging], cluster: ClusterMetadata | None) -> d
     return found
 
 
-def _tags(part: SubjectVersion, tags: Iterable[Tagged], *, alone: bool) -> Iterator[Json]:
+def _tags(version: SubjectVersion, tags: Iterable[Tagged], *, alone: bool) -> Iterator[Json]:
     for path, tag in tags:
         member: Json = {"key": tag, "value": "true", "source": "SCHEMA_REGISTRY"}
-        inner = path if alone else ".".join(name for name in (_type_name(part), path) if name)
-        yield {**member, "field": topic_column(part.target.part, inner)} if inner or part.target.part == KEY else member
+        inner = path if alone else ".".join(name for name in (_type_name(version), path) if name)
+        yield {**member, "field": topic_column(version.target.part, inner)} if inner or version.target.part == KEY else member

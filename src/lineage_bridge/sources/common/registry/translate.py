@@ -32,7 +32,7 @@ from lineage_bridge.sources.common.shared_metadata import (
 
 def subjects_in(snapshot: Snapshot | None) -> dict[str, Subject]:
     """The subjects in a snapshot."""
-    return {name: msgspec.convert(told, Subject) for name, told in (snapshot or {}).get("subjects", {}).items()}
+    return {name: msgspec.convert(entry, Subject) for name, entry in (snapshot or {}).get("subjects", {}).items()}
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ def translate_cluster(
     builder = TopicEvents(registry, here.state, before, now_us, tags_by_target(here.catalog, cluster), described)
     events: list[Json] = []
     topics: dict[str, Any] = {}
-    for topic, parts in sorted(_by_topic(placed).items()):
-        topics[topic], more = builder.topic((namespace, topic), parts, here.versions)
+    for topic, versions in sorted(_by_topic(placed).items()):
+        topics[topic], more = builder.topic((namespace, topic), versions, here.versions)
         events += more
     for topic, entry in sorted(before.items()):
         if topic not in topics and (cluster is None or cluster.topics is None or topic in cluster.topics):
@@ -140,12 +140,12 @@ def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
     subjects = subjects_in(snapshot)
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for topic, entry in snapshot.get("topics", {}).items():
-        parts = [
+        versions = [
             SubjectVersion(name, SubjectTopic(topic, part, ""), subjects[name]) for name, part, _ in entry["subjects"] if name in subjects
         ]
         for part in (KEY, VALUE):
-            if here := [one for one in parts if one.target.part == part and one.subject.fields is not None]:
-                version = "; ".join(one.version for one in here)
+            if here := [version for version in versions if version.target.part == part and version.subject.fields is not None]:
+                version = "; ".join(version.version for version in here)
                 schemas[(entry["namespace"], topic), part] = TopicSchema(fields_of_part(here, part), version)
     return SharedMetadata(schemas=schemas)
 
@@ -161,14 +161,14 @@ def _versions(state: RegistryState, was: Mapping[str, Subject]) -> dict[str, lis
             level = state.levels.get(name, own.level if own else "")
             mode = state.modes.get(name, own.mode if own else "")
             deleted = name in state.deleted
-            ids = tuple(sorted({*(own.ids if own else ()), *(one.id for one, _ in versions)}))
-            found[name] = [(replace(one, ids=ids, level=level, mode=mode, deleted=deleted), at) for one, at in versions]
+            ids = tuple(sorted({*(own.ids if own else ()), *(version.id for version, _ in versions)}))
+            found[name] = [(replace(version, ids=ids, level=level, mode=mode, deleted=deleted), at) for version, at in versions]
     return found
 
 
 def _by_topic(placed: Mapping[str, tuple[SubjectTopic, ...]]) -> dict[str, list[tuple[str, SubjectTopic]]]:
     found: dict[str, list[tuple[str, SubjectTopic]]] = {}
     for name, here in sorted(placed.items()):
-        for place in here:
-            found.setdefault(place.topic, []).append((name, place))
+        for target in here:
+            found.setdefault(target.topic, []).append((name, target))
     return found

@@ -31,7 +31,7 @@ class Catalogue:
     def lookup(self, name: str) -> ConnectorClass | None:
         """The family of a class or managed short name; None if it is unknown."""
         known = self._by_name.get(name.strip())
-        return known or next((one for pattern, one in self._patterns if fnmatchcase(name.strip(), pattern)), None)
+        return known or next((family for pattern, family in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
         """The catalogue with a user's entries, in the same form, before its own. Raises ConfigError if one is invalid."""

@@ -51,15 +51,15 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
     )
 
 
-def _direction(name: str, config: Mapping[str, str], told: str) -> Literal["source", "sink"]:
+def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["source", "sink"]:
     """The direction that the worker reports; else a connector with `topics` is a sink, whatever its class is called."""
     reads = any(config.get(key) for key in ("topics", "topics.regex"))
-    called = name.rpartition(".")[2].lower().removesuffix("connector").endswith("sink")
-    return "sink" if told == SINK or (told != SOURCE and (reads or called)) else "source"
+    is_named_sink = name.rpartition(".")[2].lower().removesuffix("connector").endswith("sink")
+    return "sink" if reported == SINK or (reported != SOURCE and (reads or is_named_sink)) else "source"
 
 
-def _key(config: Mapping[str, str], words: tuple[str, ...]) -> str:
+def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
     """The first of the connector's own settings that contains one of the words, in the order of the words."""
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key]
     own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN]
-    return next((key for word in words for key in own if word in key.split(".")), "")
+    return next((key for hint in hints for key in own if hint in key.split(".")), "")

@@ -26,6 +26,6 @@ def kamelet_dataset(config: Mapping[str, str]) -> naming.DatasetName | None:
             kamelet, settings[match[2]] = match[1], value
     for start, (space, needed, name) in _KAMELETS.items():
         if kamelet.startswith(start) and all(settings.get(key) for key in needed):
-            called = re.sub(r"\{(\w+)\}", lambda match: settings.get(match[1], ""), name)
-            return naming.dataset(space.format(*(settings[key].removeprefix("arn:aws:s3:::") for key in needed)), called)
+            filled = re.sub(r"\{(\w+)\}", lambda match: settings.get(match[1], ""), name)
+            return naming.dataset(space.format(*(settings[key].removeprefix("arn:aws:s3:::") for key in needed)), filled)
     return None

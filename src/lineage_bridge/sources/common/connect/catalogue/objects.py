@@ -24,20 +24,20 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
     if connector.numbered:
         found += numbered(view)
     mapped = pairs(view)
-    found += [FoundObject(thing, topic, EvidenceKind.LISTED) for topic, one in mapped for thing in _within(view, [one])]
+    found += [FoundObject(thing, topic, EvidenceKind.LISTED) for topic, item in mapped for thing in _within(view, [item])]
     fixed = None if found or not connector.object else view.text(connector.object)
     if fixed is not None:
         found.append(FoundObject(fixed, _topic(view, fixed), EvidenceKind.LISTED))
     found += [FoundObject(thing, _topic(view, thing), how) for thing, how in (*_in_tasks(view), *_in_offsets(view))]
     found += [FoundObject(view.setting(key), "", EvidenceKind.LISTED) for key in connector.also if view.setting(key)]
-    told = {one.object for one in found}
+    listed_objects = {found_object.object for found_object in found}
     from_topics = [] if fixed is not None else list(_in_topics(view, candidates, patterns))
     if not from_topics:
         from_topics = [
             FoundObject(thing, _topic(view, thing), EvidenceKind.LISTED)
             for thing in _within(view, [*chain.from_iterable(map(alternatives, patterns))])
         ]
-    return [*found, *(one for one in from_topics if one.object not in told)]
+    return [*found, *(found_object for found_object in from_topics if found_object.object not in listed_objects)]
 
 
 def numbered(view: ConnectorView) -> list[FoundObject]:
@@ -55,7 +55,7 @@ def numbered(view: ConnectorView) -> list[FoundObject]:
 
 def pairs(view: ConnectorView) -> list[tuple[str, str]]:
     """The pairs of topic and object that the configuration maps to each other."""
-    split = (one.partition(view.connector.pair) for key in view.connector.maps for one in listed(view.setting(key)))
+    split = (item.partition(view.connector.pair) for key in view.connector.maps for item in listed(view.setting(key)))
     both = [(first.strip(), second.strip()) for first, sign, second in split if sign]
     return [(second, first) for first, second in both] if view.connector.turned else both
 
@@ -77,12 +77,16 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
 def _within(view: ConnectorView, things: list[str]) -> list[str]:
     """The objects in each of the configured databases, if an object's own name does not contain its database."""
     outer = view.list_of(view.connector.within)
-    bare = [thing for thing in things if not any(thing.startswith(one + ".") for one in outer)]
-    return [*(thing for thing in things if thing not in bare), *(f"{one}.{thing}" for one in outer for thing in bare)] if outer else things
+    bare = [thing for thing in things if not any(thing.startswith(outer_name + ".") for outer_name in outer)]
+    return (
+        [*(thing for thing in things if thing not in bare), *(f"{outer_name}.{thing}" for outer_name in outer for thing in bare)]
+        if outer
+        else things
+    )
 
 
 def _topic(view: ConnectorView, thing: str) -> str | None:
-    topics = {mapped: topic for topic, one in pairs(view) for mapped in _within(view, [one])}
+    topics = {mapped: topic for topic, pair in pairs(view) for mapped in _within(view, [pair])}
     return topics.get(thing) or (view.text(view.connector.topic, object=thing) if view.connector.topic else None)
 
 

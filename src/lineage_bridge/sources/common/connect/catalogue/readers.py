@@ -40,9 +40,9 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
     except ValueError:
         mapped = {}
     names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
-    told = [] if view.setting("collection") else [space for space in names if "." in space]
-    found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in told), *find_objects(view, candidates)]
-    return [one._replace(topic=_mapped_topic(view, names, one.object or "") or one.topic) for one in found]
+    dotted = [] if view.setting("collection") else [space for space in names if "." in space]
+    found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
+    return [space._replace(topic=_mapped_topic(view, names, space.object or "") or space.topic) for space in found]
 
 
 def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> str | None:
@@ -68,13 +68,13 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
     patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
     names: list[tuple[str, EvidenceKind]] = [(name, EvidenceKind.LISTED) for name in map(literal, patterns) if name is not None]
     for task in view.evidence.tasks:
-        names += [(part.rpartition("-")[0], EvidenceKind.TASK) for part in listed(task.get("task.assigned.partitions", ""))]
+        names += [(partition.rpartition("-")[0], EvidenceKind.TASK) for partition in listed(task.get("task.assigned.partitions", ""))]
     names += [
-        (topic, EvidenceKind.OFFSETS) for topic in ((one.get("partition") or {}).get("topic") for one in view.evidence.offsets) if topic
+        (topic, EvidenceKind.OFFSETS) for topic in ((entry.get("partition") or {}).get("topic") for entry in view.evidence.offsets) if topic
     ]
     seen = ((topic, how) for topic, how in candidates.items() if topic.startswith(prefix) and (prefix or how is EvidenceKind.OBSERVED))
     names += [(topic.removeprefix(prefix), how) for topic, how in seen]
-    chosen = [one for one in names if _matches(patterns, one[0]) and not (_matches(excluded, one[0]) or one[0].endswith(".internal"))]
+    chosen = [name for name in names if _matches(patterns, name[0]) and not (_matches(excluded, name[0]) or name[0].endswith(".internal"))]
     return [FoundObject(topic, prefix + topic, how) for topic, how in chosen]
 
 
@@ -153,7 +153,7 @@ def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObj
 
 def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Collections by topic, or the default one."""
-    pairs = dict(one.partition("=")[::2] for one in view.list_of(["couchbase.topic.to.collection"]))
+    pairs = dict(pair.partition("=")[::2] for pair in view.list_of(["couchbase.topic.to.collection"]))
     chosen = pairs.get(seen) or pairs.get(topic) or view.setting("couchbase.default.collection", default="_default._default")
     bucket = view.setting("couchbase.bucket")
     return [FoundObject(chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}", None, EvidenceKind.LISTED)]

@@ -80,7 +80,7 @@ def fault(template: str) -> str:
 
 @lru_cache(4096)
 def _parsed(template: str) -> tuple[tuple[_Part, ...], ...]:
-    return tuple(_parts(one) for one in template.split("||"))
+    return tuple(_parts(alternative) for alternative in template.split("||"))
 
 
 def _parts(template: str) -> tuple[_Part, ...]:
@@ -100,7 +100,7 @@ def _parts(template: str) -> tuple[_Part, ...]:
 
 def _hole(text: str) -> _Hole:
     names, *filters = text.split("!")
-    split = (one.partition(":") for one in filters)
+    split = (name.partition(":") for name in filters)
     return _Hole(tuple(names.split("|")), tuple((name, argument) for name, _, argument in split))
 
 

@@ -65,12 +65,12 @@ class ConnectorView:
     def missing(self) -> list[str]:
         """The settings that the dataset's name needs and that are missing or unreadable, sorted; those with an alternative are left out."""
         templates = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
-        wanted = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
-        return sorted({key for key in wanted if key not in _ANY and not self.setting(key)})
+        required = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
+        return sorted({key for key in required if key not in _ANY and not self.setting(key)})
 
     def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
-        space, called = fill(namespace, self.config, scope), fill(name, self.config, scope)
-        return naming.dataset(space, called) if space and called is not None else None
+        space, filled = fill(namespace, self.config, scope), fill(name, self.config, scope)
+        return naming.dataset(space, filled) if space and filled is not None else None
 
 
 _ANY = {"object": "object", "topic": "topic"}
@@ -91,7 +91,7 @@ def alternatives(pattern: str) -> list[str]:
         name = literal(pattern)
         return [] if name is None else [name]
     lead, rest = pattern[: group.start()], pattern[group.end() :]
-    spelled = [alternatives(lead + one + rest) for one in group[1].split("|")]
+    spelled = [alternatives(lead + alternative + rest) for alternative in group[1].split("|")]
     return [name for names in spelled for name in names] if all(spelled) else []
 
 

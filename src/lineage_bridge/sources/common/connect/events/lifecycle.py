@@ -8,7 +8,7 @@ from lineage_bridge.openlineage.event_builder import EventBuilder, Json, run_id
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.events.memory import ALIVE, ENDED, ConnectorMemory, TaskRun
-from lineage_bridge.sources.common.connect.events.memory import FAILED as TOLD_FAILED
+from lineage_bridge.sources.common.connect.events.memory import FAILED as FAILED_RUN
 from lineage_bridge.sources.common.connect.generation import digest
 from lineage_bridge.sources.common.connect.lineage.content import ConnectorContent
 from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, RUNNING, ConnectorState, RunStatus
@@ -38,36 +38,41 @@ class EventContext(NamedTuple):
 class ConnectorLifecycle:
     """Builds the events of one connector at one poll. `job` is its name; `memory` is its part of the snapshot, which is updated."""
 
-    def __init__(self, out: EventBuilder, place: EventContext, job: DatasetName, memory: ConnectorMemory) -> None:
-        self.out, self.place, self.job, self.memory = out, place, job, memory
+    def __init__(self, out: EventBuilder, context: EventContext, job: DatasetName, memory: ConnectorMemory) -> None:
+        self.out, self.context, self.job, self.memory = out, context, job, memory
         self.job_facets: Mapping[str, Json] = {}
 
     def existing(
-        self, one: ConnectorState, same: bool, described: Json, content: ConnectorContent, counts: Mapping[str, int]
+        self, connector: ConnectorState, same: bool, described: Json, content: ConnectorContent, counts: Mapping[str, int]
     ) -> list[Json]:
         """The events of a connector that exists.
 
         `same`: its configuration is that of the previous poll. `described`: its facet. `counts`: the rows of the current run, by topic.
         """
-        self.memory.ids = sorted(one.tasks)
-        self.job_facets = one.service.job if one.service else {}
-        stated = self._health(one)
-        if one.stopped:
+        self.memory.ids = sorted(connector.tasks)
+        self.job_facets = connector.service.job if connector.service else {}
+        stated = self._health(connector)
+        if connector.stopped:
             return self._stopped({**({"kafka_connect": described} if same else {}), **stated}, content, counts)
         facets = {"kafka_connect": described, **stated}
-        if self._begins(one, same):
+        if self._begins(connector, same):
             ended = self._ends("COMPLETE", {}, content, counts)
             # After a change of configuration, the failed tasks may still be the old ones: wait for the next poll.
-            if not same and one.failed and self.memory.failure == _failure(one):
+            if not same and connector.failed and self.memory.failure == _failure(connector):
                 return [*ended, self._starts(facets, content)]
             start = self._starts(facets, content)
-            return [*ended, start, self._fails(one, facets, content, {}) if one.failed else self._event("RUNNING"), *self._tasks(one)]
-        if self.memory.told == ALIVE:
-            event = self._fails(one, facets, content, counts) if one.failed else self._moves(facets, content, counts)
-            return [event, *self._tasks(one)]
-        if one.failed and self.memory.failure != _failure(one):
-            return [self._fails(one, facets, content, counts), *self._tasks(one)]
-        return [*self._learnt(content), *self._tasks(one)]
+            return [
+                *ended,
+                start,
+                self._fails(connector, facets, content, {}) if connector.failed else self._event("RUNNING"),
+                *self._tasks(connector),
+            ]
+        if self.memory.state == ALIVE:
+            event = self._fails(connector, facets, content, counts) if connector.failed else self._moves(facets, content, counts)
+            return [event, *self._tasks(connector)]
+        if connector.failed and self.memory.failure != _failure(connector):
+            return [self._fails(connector, facets, content, counts), *self._tasks(connector)]
+        return [*self._learnt(content), *self._tasks(connector)]
 
     def deleted(self) -> list[Json]:
         """The events of a connector that was deleted."""
@@ -75,87 +80,87 @@ class ConnectorLifecycle:
 
     # the connector's runs
 
-    def _begins(self, one: ConnectorState, same: bool) -> bool:
+    def _begins(self, connector: ConnectorState, same: bool) -> bool:
         """Whether a new run begins: the first one, one with another configuration, or one after an end; after a failure, once a task runs
         again.
         """
-        if not same or self.memory.told in ("", ENDED):
+        if not same or self.memory.state in ("", ENDED):
             return True
-        return self.memory.told == TOLD_FAILED and not one.failed and not one.waiting
+        return self.memory.state == FAILED_RUN and not connector.failed and not connector.waiting
 
     def _starts(self, facets: Mapping[str, Json], content: ConnectorContent) -> Json:
         number = self.memory.number + 1
-        parts = (self.place.cluster, *self.job, number, self.memory.config)
+        parts = (self.context.cluster, *self.job, number, self.memory.config)
         self.memory.begin(str(run_id("connect", *parts)), number)
-        engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.place.version)}
+        engine = {"processing_engine": self.out.processing_engine("Kafka Connect", self.context.version)}
         return self._event("START", {**self._new_facets(facets), **engine}, self._new_content(content, {}), self._kind())
 
     def _moves(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
         return self._event("RUNNING", self._new_facets(facets), self._new_content(content, counts), self._new_job_facets())
 
-    def _fails(self, one: ConnectorState, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
-        self.memory.told, self.memory.failure = TOLD_FAILED, _failure(one)
-        error = {"errorMessage": self._error(one.failures[0][1])}
+    def _fails(self, connector: ConnectorState, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> Json:
+        self.memory.state, self.memory.failure = FAILED_RUN, _failure(connector)
+        error = {"errorMessage": self._error(connector.failures[0][1])}
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
 
     def _learnt(self, content: ConnectorContent) -> list[Json]:
         """New knowledge about the datasets of a failed run, which does not change its state."""
-        said = self._new_content(content, {})
-        return [self._event("OTHER", datasets=said)] if any(said) else []
+        new = self._new_content(content, {})
+        return [self._event("OTHER", datasets=new)] if any(new) else []
 
     def _stopped(self, facets: Mapping[str, Json], content: ConnectorContent, counts: Mapping[str, int]) -> list[Json]:
         if not self.memory.number and not self.memory.facets:
             self._new_facets(facets)
-            return [self.out.job_event(self.place.now_us, self.job, job_facets=self._kind())]
+            return [self.out.job_event(self.context.now_us, self.job, job_facets=self._kind())]
         return self._ends("ABORT", facets, content, counts)
 
     def _ends(self, how: str, facets: Mapping[str, Json], content: ConnectorContent | None, counts: Mapping[str, int]) -> list[Json]:
         """The end of the run and of its tasks' runs, if they have not ended yet."""
-        alive = self.memory.told == ALIVE
+        alive = self.memory.state == ALIVE
         datasets = self._counted(content, counts) if content else _Datasets({}, {})
         own = [self._event(how, self._new_facets(facets), datasets)] if alive else []
-        self.memory.told = ENDED if self.memory.told else ""
+        self.memory.state = ENDED if self.memory.state else ""
         return [*own, *self._ends_tasks(how, list(self.memory.children))]
 
     # the tasks' runs
 
-    def _tasks(self, one: ConnectorState) -> list[Json]:
+    def _tasks(self, connector: ConnectorState) -> list[Json]:
         """The events of the tasks' runs, if there are several; a single task is covered by the connector's run."""
         if not self.memory.run:
             return []
-        wanted = one.tasks if len(one.tasks) > 1 else {}
-        events = self._ends_tasks("COMPLETE", [number for number in self.memory.children if int(number) not in wanted])
-        for number, task in sorted(wanted.items()):
+        tasks = connector.tasks if len(connector.tasks) > 1 else {}
+        events = self._ends_tasks("COMPLETE", [number for number in self.memory.children if int(number) not in tasks])
+        for number, task in sorted(tasks.items()):
             events += self._task(str(number), task)
         return events
 
     def _task(self, number: str, task: RunStatus) -> list[Json]:
         child = self.memory.children.get(number)
-        starts = child is None or child.told == ENDED or (child.told == TOLD_FAILED and task.state in (RUNNING, PAUSED))
-        if child is not None and child.told == TOLD_FAILED and not starts:
+        starts = child is None or child.state == ENDED or (child.state == FAILED_RUN and task.state in (RUNNING, PAUSED))
+        if child is not None and child.state == FAILED_RUN and not starts:
             return []
         events: list[Json] = []
         if starts:
             child = self.memory.children[number] = TaskRun(child.number + 1 if child else 1)
-            kind = {"jobType": self.out.job_type("STREAMING", INTEGRATION, "TASK", self.place.period_s)}
+            kind = {"jobType": self.out.job_type("STREAMING", INTEGRATION, "TASK", self.context.period_s)}
             events.append(self._task_event("START", number, {"parent": self._parent()}, kind))
         if task.state == FAILED:
-            self.memory.children[number].told = TOLD_FAILED
+            self.memory.children[number].state = FAILED_RUN
             return [*events, self._task_event("FAIL", number, {"errorMessage": self._error(task.trace)})]
         return [*events, self._task_event("RUNNING", number)]
 
     def _ends_tasks(self, how: str, numbers: list[str]) -> list[Json]:
         ordered = sorted(numbers, key=int)
-        events = [self._task_event(how, number) for number in ordered if self.memory.children[number].told == ALIVE]
+        events = [self._task_event(how, number) for number in ordered if self.memory.children[number].state == ALIVE]
         for number in numbers:
-            self.memory.children[number].told = ENDED
+            self.memory.children[number].state = ENDED
         return events
 
     def _task_event(
         self, kind: str, number: str, run_facets: Mapping[str, Json] | None = None, job_facets: Mapping[str, Json] | None = None
     ) -> Json:
         job, run = (self.job[0], f"{self.job[1]}.{number}"), run_id(self.memory.run, number, self.memory.children[number].number)
-        return self.out.run_event(kind, self.place.now_us, run, job, run_facets=run_facets, job_facets=job_facets)
+        return self.out.run_event(kind, self.context.now_us, run, job, run_facets=run_facets, job_facets=job_facets)
 
     def _parent(self) -> Json:
         return self.out.parent(self.memory.run, {"namespace": self.job[0], "name": self.job[1]})
@@ -169,26 +174,26 @@ class ConnectorLifecycle:
         datasets: "_Datasets | None" = None,
         job_facets: Mapping[str, Json] | None = None,
     ) -> Json:
-        said = datasets or _Datasets({}, {})
+        stated = datasets or _Datasets({}, {})
         return self.out.run_event(
             kind,
-            self.place.now_us,
+            self.context.now_us,
             UUID(self.memory.run),
             self.job,
             run_facets=run_facets,
-            job_facets={**(job_facets or {}), **said.job_facets},
-            inputs=[self.out.dataset(name, facets, inputFacets=access) for name, (facets, access) in sorted(said.inputs.items())],
-            outputs=[self.out.dataset(name, facets, outputFacets=access) for name, (facets, access) in sorted(said.outputs.items())],
+            job_facets={**(job_facets or {}), **stated.job_facets},
+            inputs=[self.out.dataset(name, facets, inputFacets=access) for name, (facets, access) in sorted(stated.inputs.items())],
+            outputs=[self.out.dataset(name, facets, outputFacets=access) for name, (facets, access) in sorted(stated.outputs.items())],
         )
 
-    def _health(self, one: ConnectorState) -> dict[str, Json]:
-        told = one.failures[:MOST_FAILURES]
-        failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in told]
-        states = [part.state for part in one.tasks.values()]
+    def _health(self, connector: ConnectorState) -> dict[str, Json]:
+        shown = connector.failures[:MOST_FAILURES]
+        failures = [{**({} if task is None else {"task": task}), "message": _message(trace)} for task, trace in shown]
+        states = [task.state for task in connector.tasks.values()]
         facet = self.out.own_facet(
             "1-0-0",
             "KafkaConnectHealthRunFacet",
-            state=one.status.state,
+            state=connector.status.state,
             tasks=len(states),
             running=states.count(RUNNING),
             failed=states.count(FAILED),
@@ -198,7 +203,7 @@ class ConnectorLifecycle:
 
     def _kind(self) -> dict[str, Json]:
         """All facets of the job."""
-        kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.place.period_s)
+        kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.context.period_s)
         return {"jobType": kind, **self._new_job_facets()}
 
     def _new_job_facets(self) -> dict[str, Json]:
@@ -209,19 +214,19 @@ class ConnectorLifecycle:
     def _new_facets(self, facets: Mapping[str, Json]) -> dict[str, Json]:
         """The facets that this run has not reported yet."""
         digests = {key: digest(facet) for key, facet in facets.items()}
-        new = {key: facets[key] for key, said in digests.items() if self.memory.facets.get(key) != said}
+        new = {key: facets[key] for key, facet_digest in digests.items() if self.memory.facets.get(key) != facet_digest}
         self.memory.facets |= digests
         return new
 
     def _new_content(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
         """The datasets and lineage that this run has not reported yet, with the counts."""
         new = self._counted(content, counts)
-        for side, said in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
+        for side, stated in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
             for name, facets in side.items():
                 key, mark = content.marks[side is content.inputs, name]
-                if self.memory.said.get(key) != mark:
-                    said[name] = (facets, said[name][1] if name in said else {})
-                    self.memory.said[key] = mark
+                if self.memory.datasets.get(key) != mark:
+                    stated[name] = (facets, stated[name][1] if name in stated else {})
+                    self.memory.datasets[key] = mark
         if not content.entries or self.memory.facets.get("lineage") == content.entries_mark:
             return new
         self.memory.facets["lineage"] = content.entries_mark
@@ -231,7 +236,7 @@ class ConnectorLifecycle:
         """Rows written to topics, or read from them."""
         name, facet = ("outputStatistics", self.out.output_statistics) if content.writes else ("inputStatistics", self.out.input_statistics)
         counted: dict[DatasetName, _Access] = {
-            (self.place.space, topic): ({}, {name: facet(rows)}) for topic, rows in sorted(counts.items())
+            (self.context.space, topic): ({}, {name: facet(rows)}) for topic, rows in sorted(counts.items())
         }
         return _Datasets({}, counted) if content.writes else _Datasets(counted, {})
 
@@ -255,5 +260,5 @@ def _message(trace: str) -> str:
     return mask_text(next(iter(trace.strip().splitlines()), "it failed, and the worker does not tell why"))[:LONGEST_MESSAGE]
 
 
-def _failure(one: ConnectorState) -> str:
-    return digest([[task, trace] for task, trace in one.failures])
+def _failure(connector: ConnectorState) -> str:
+    return digest([[task, trace] for task, trace in connector.failures])

@@ -6,48 +6,51 @@ from typing import Any
 import msgspec
 
 ALIVE, FAILED, ENDED = "RUNNING", "FAIL", "ENDED"
-"""What was told of a run last: it goes on, it failed, it has ended otherwise."""
+"""The state of a run that was reported last: it runs, it failed, it ended otherwise."""
 
 
 class TaskRun(msgspec.Struct):
     """The run of a task: its number within the connector's run, from 1, and the state that was reported last."""
 
     number: int
-    told: str = ALIVE
+    state: str = msgspec.field(name="told", default=ALIVE)
 
 
 class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     """One connector.
 
-    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: how many runs it had; `run`: the id of the last one; `told`:
-    its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
+    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: how many runs it had; `run`: the id of the last one;
+    `state`: its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
 
-    `given`, `topics`, `parts`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never. `last`:
-    the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
+    `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never.
+    `last`: the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
 
-    `said`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by key.
+    `datasets`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by
+    key.
+
+    Snapshots have some members under other names, in which earlier versions wrote them.
     """
 
     config: str
     ids: list[int] = msgspec.field(default_factory=list)
     number: int = 0
     run: str = ""
-    told: str = ""
+    state: str = msgspec.field(name="told", default="")
     failure: str = ""
     children: dict[str, TaskRun] = msgspec.field(default_factory=dict)
     given: list[dict[str, str]] | None = None
     topics: list[str] | None = None
-    parts: list[dict[str, Any]] | None = None
+    partitions: list[dict[str, Any]] | None = msgspec.field(name="parts", default=None)
     last: dict[str, int] = msgspec.field(default_factory=dict)
     base: dict[str, int] = msgspec.field(default_factory=dict)
     counted: dict[str, int] = msgspec.field(default_factory=dict)
-    said: dict[str, str] = msgspec.field(default_factory=dict)
+    datasets: dict[str, str] = msgspec.field(name="said", default_factory=dict)
     facets: dict[str, str] = msgspec.field(default_factory=dict)
 
     def begin(self, run: str, number: int) -> None:
         """Start another run, of which nothing is reported or counted yet."""
-        self.run, self.number, self.told, self.failure = run, number, ALIVE, ""
-        self.base, self.counted, self.said, self.facets = dict(self.last), {}, {}, {}
+        self.run, self.number, self.state, self.failure = run, number, ALIVE, ""
+        self.base, self.counted, self.datasets, self.facets = dict(self.last), {}, {}, {}
         self.children = {}
 
     def count(self, sums: Mapping[str, int]) -> dict[str, int]:

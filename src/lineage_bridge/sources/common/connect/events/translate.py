@@ -76,7 +76,7 @@ class Translation:
         self.fetched, self.shared, self.settings = fetched, shared, settings
         self.namespace, self.classes, self.made = namespace, classes, made
         self.kafka = self._kafka_of("")
-        self.place = EventContext(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
+        self.context = EventContext(fetched.cluster, self.kafka.space, fetched.version, settings.heartbeat_s, now_us)
         self.out = EventBuilder(PRODUCER)
 
     def observation(self, before: Snapshot) -> Observation:
@@ -85,102 +85,115 @@ class Translation:
         memories = {name: read_memory(entry) for name, entry in earlier if self.settings.matters(name)}
         past: dict[str, int] = dict(before.get("past", {}))
         plugins = plugins_known(before)
-        known = {name: self._known(one, memories.get(name), past.pop(name, 0), plugins) for name, one in self.fetched.connectors.items()}
-        writers = _writers(known.values())
+        polled = {
+            name: self._polled(connector, memories.get(name), past.pop(name, 0), plugins)
+            for name, connector in self.fetched.connectors.items()
+        }
+        writers = _writers(polled.values())
         events: list[Json] = []
-        for name in sorted({*memories, *known}):
-            if name in known:
-                events += self._goes_on(known[name], writers)
+        for name in sorted({*memories, *polled}):
+            if name in polled:
+                events += self._events_of(polled[name], writers)
             elif self.fetched.listed is not None and name not in self.fetched.listed:
                 memory = memories.pop(name)
                 past[name] = memory.number
-                events += ConnectorLifecycle(self.out, self.place, (self.namespace, name), memory).deleted()
-        same = [*self._same_cluster(before), *(pair for one in known.values() for pair in self._same(one))]
-        told = frozenset(before.get("same", ()))
-        kept = memories | {name: one.memory for name, one in known.items()}
+                events += ConnectorLifecycle(self.out, self.context, (self.namespace, name), memory).deleted()
+        same = [*self._same_cluster(before), *(pair for connector in polled.values() for pair in self._same(connector))]
+        emitted = frozenset(before.get("same", ()))
+        kept = memories | {name: connector.memory for name, connector in polled.items()}
         snapshot = {
             "version": self.fetched.version,
             "cluster": self.fetched.cluster,
             "connectors": {name: write_memory(memory) for name, memory in sorted(kept.items())},
             "past": {name: number for name, number in sorted(past.items()) if number},
-            "plugins": {name: [one.name, one.version, list(one.passwords or ())] for name, one in sorted(self.fetched.plugins.items())},
-            "lacks": sorted(self.fetched.lacks),
-            "same": sorted(told | {digest(pair) for pair in same}),
-            "groups": self._groups(before, known, kept),
-            "clusters": self._clusters(before, known, kept),
+            "plugins": {
+                name: [plugin.name, plugin.version, list(plugin.passwords or ())] for name, plugin in sorted(self.fetched.plugins.items())
+            },
+            "lacks": sorted(self.fetched.unsupported),
+            "same": sorted(emitted | {digest(pair) for pair in same}),
+            "groups": self._groups(before, polled, kept),
+            "clusters": self._clusters(before, polled, kept),
             "namespace": self.namespace,
             "space": self.kafka.space,
         }
         new = {digest(pair): pair for pair in same}
-        return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in told), self.fetched.unseen)
+        return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in emitted), self.fetched.unseen)
 
     def _kafka_of(self, servers: str) -> _Kafka:
         """The cluster of these servers, unless the settings name one for all connectors."""
-        told, shared = self.settings.kafka or servers, self.shared
-        cluster = shared.cluster(told) or shared.cluster(self.fetched.cluster)
-        space = shared.namespace(self.fetched.cluster, told)
+        address, shared = self.settings.kafka or servers, self.shared
+        cluster = shared.cluster(address) or shared.cluster(self.fetched.cluster)
+        space = shared.namespace(self.fetched.cluster, address)
         return _Kafka(cluster, self.fetched.cluster or (cluster.id if cluster else ""), space)
 
-    def _known(self, one: ConnectorState, memory: ConnectorMemory | None, runs: int, earlier: Mapping[str, Plugin]) -> _PolledConnector:
+    def _polled(
+        self, connector: ConnectorState, memory: ConnectorMemory | None, runs: int, earlier: Mapping[str, Plugin]
+    ) -> _PolledConnector:
         plugins = self.fetched.plugins
-        passwords = passwords_of(one.config, plugins)
-        same = memory is not None and is_same(memory.config, one.config, plugins, earlier)
+        passwords = passwords_of(connector.config, plugins)
+        same = memory is not None and is_same(memory.config, connector.config, plugins, earlier)
         memory = memory or ConnectorMemory("", number=runs)
-        memory.config = fingerprint(one.config, passwords)
+        memory.config = fingerprint(connector.config, passwords)
         if not same:
-            memory.given, memory.topics, memory.parts = None, None, None
-        detail = self.fetched.details.get(one.name, ConnectorDetail())
-        one = self._by_its_class(one)
-        secrets = passwords | frozenset(self.classes.find(one.config, one.direction).secrets)
+            memory.given, memory.topics, memory.partitions = None, None, None
+        detail = self.fetched.details.get(connector.name, ConnectorDetail())
+        connector = self._by_its_class(connector)
+        secrets = passwords | frozenset(self.classes.find(connector.config, connector.direction).secrets)
         remember(memory, detail, secrets)
-        kafka = self._kafka_of(one.service.servers) if one.service else self.kafka
-        evidence = evidence_of(one, memory, kafka.cluster)
-        connection = self.made.connections.get(one.name, (one.config, evidence), lambda: resolve(one.config, evidence, self.classes))
-        is_told = all(name in plugins for name in plugins_of(self.fetched.connectors[one.name].config).values())
-        masked = mask_config(one.config, secrets) if is_told else None
-        sums = {} if connection.is_source else sums_of(one, detail, kafka.cluster)
-        return _PolledConnector(one, kafka, memory, same, {**one.config, **evidence.settings}, masked, connection, sums)
+        kafka = self._kafka_of(connector.service.servers) if connector.service else self.kafka
+        evidence = evidence_of(connector, memory, kafka.cluster)
+        connection = self.made.connections.get(
+            connector.name, (connector.config, evidence), lambda: resolve(connector.config, evidence, self.classes)
+        )
+        is_documented = all(name in plugins for name in plugins_of(self.fetched.connectors[connector.name].config).values())
+        masked = mask_config(connector.config, secrets) if is_documented else None
+        sums = {} if connection.is_source else sums_of(connector, detail, kafka.cluster)
+        return _PolledConnector(connector, kafka, memory, same, {**connector.config, **evidence.settings}, masked, connection, sums)
 
-    def _by_its_class(self, one: ConnectorState) -> ConnectorState:
+    def _by_its_class(self, connector: ConnectorState) -> ConnectorState:
         """A connector, with the full class name if its configuration has a short one."""
-        plugin = self.fetched.plugins.get(one.config.get("connector.class", "").strip())
-        return one._replace(config={**one.config, "connector.class": plugin.name}) if plugin is not None and plugin.name else one
+        plugin = self.fetched.plugins.get(connector.config.get("connector.class", "").strip())
+        return (
+            connector._replace(config={**connector.config, "connector.class": plugin.name})
+            if plugin is not None and plugin.name
+            else connector
+        )
 
-    def _goes_on(self, one: _PolledConnector, writers: Mapping[DatasetName, int]) -> list[Json]:
+    def _events_of(self, connector: _PolledConnector, writers: Mapping[DatasetName, int]) -> list[Json]:
         content = self.made.contents.get(
-            one.seen.name,
-            basis_of(one.connection, one.config, one.kafka.space, self.shared),
+            connector.seen.name,
+            basis_of(connector.connection, connector.config, connector.kafka.space, self.shared),
             lambda: content_of(
                 self.out,
-                one.connection,
-                one.config,
-                one.kafka.space,
+                connector.connection,
+                connector.config,
+                connector.kafka.space,
                 self.shared,
-                links_of(one.connection, one.config),
-                sources=one.seen.service is not None and one.seen.service.sources,
+                links_of(connector.connection, connector.config),
+                sources=connector.seen.service is not None and connector.seen.service.sources,
             ),
         )
-        counts = one.memory.count(self._written(one, writers) if one.connection.is_source else one.sums)
-        place = self.place._replace(space=one.kafka.space, version=self._version(one.seen))
-        return ConnectorLifecycle(self.out, place, (self.namespace, one.seen.name), one.memory).existing(
-            one.seen, one.same, self._described(one), content, counts
+        counts = connector.memory.count(self._written(connector, writers) if connector.connection.is_source else connector.sums)
+        context = self.context._replace(space=connector.kafka.space, version=self._version(connector.seen))
+        return ConnectorLifecycle(self.out, context, (self.namespace, connector.seen.name), connector.memory).existing(
+            connector.seen, connector.same, self._described(connector), content, counts
         )
 
-    def _version(self, one: ConnectorState) -> str:
-        return one.service.version if one.service else self.fetched.version
+    def _version(self, connector: ConnectorState) -> str:
+        return connector.service.version if connector.service else self.fetched.version
 
-    def _written(self, one: _PolledConnector, writers: Mapping[DatasetName, int]) -> dict[str, int]:
+    def _written(self, connector: _PolledConnector, writers: Mapping[DatasetName, int]) -> dict[str, int]:
         """The end offsets of the topics that only this connector writes; none for a topic that does not exist yet."""
-        cluster, space = one.kafka.cluster, one.kafka.space
+        cluster, space = connector.kafka.cluster, connector.kafka.space
         if cluster is None or cluster.topics is None:
             return {}
         topics, ends = cluster.topics, cluster.ends
-        data = [use.name for use in one.connection.topics_out if use.role == DATA and not use.is_pattern]
+        data = [use.name for use in connector.connection.topics_out if use.role == DATA and not use.is_pattern]
         own = [topic for topic in data if writers[space, topic] == 1]
         return {topic: ends.get(topic, 0) for topic in own if topic in ends or topic not in topics}
 
-    def _described(self, one: _PolledConnector) -> Json:
-        seen, connection = one.seen, one.connection
+    def _described(self, connector: _PolledConnector) -> Json:
+        seen, connection = connector.seen, connector.connection
         named = self.fetched.connectors[seen.name].config.get("connector.class", "").strip()
         plugin = self.fetched.plugins.get(named)
         ways = (("in", connection.topics_in), ("out", connection.topics_out))
@@ -193,14 +206,14 @@ class Translation:
             inferred=connection.connector.inferred,
             pluginVersion=seen.status.version or (plugin.version if plugin else ""),
             workerVersion=self._version(seen),
-            kafkaClusterId=one.kafka.id,
+            kafkaClusterId=connector.kafka.id,
             state=seen.status.state,
             worker=seen.status.worker,
             tasks=[{"id": number, "state": task.state, "worker": task.worker} for number, task in sorted(seen.tasks.items())],
             sideTopics=[{"name": use.name, "role": use.role, "way": way} for way, uses in ways for use in uses if use.is_internal],
             unknown=list(connection.unknown),
             **(seen.service.facts if seen.service else {}),
-            **({} if one.masked is None else {"config": dict(sorted(one.masked.items()))}),
+            **({} if connector.masked is None else {"config": dict(sorted(connector.masked.items()))}),
         )
 
     def _same_cluster(self, before: Snapshot) -> list[SameJob | SameNamespace]:
@@ -209,27 +222,33 @@ class Translation:
         evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} tells it"
         return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
 
-    def _same(self, one: _PolledConnector) -> list[SameJob | SameNamespace]:
-        job, alone = (self.namespace, one.seen.name), all(known.id == one.kafka.id for known in self.shared.clusters)
+    def _same(self, connector: _PolledConnector) -> list[SameJob | SameNamespace]:
+        job, alone = (self.namespace, connector.seen.name), all(known.id == connector.kafka.id for known in self.shared.clusters)
         several = len({other.service.servers for other in self.fetched.connectors.values() if other.service}) > 1
-        return same_names(one.seen, job, one.connection, one.kafka.space, one.config, self.settings, alone=alone and not several)
+        return same_names(
+            connector.seen, job, connector.connection, connector.kafka.space, connector.config, self.settings, alone=alone and not several
+        )
 
-    def _groups(self, before: Snapshot, known: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
+    def _groups(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
         """The consumer group of each connector that is a sink."""
-        earlier = {name: group for name, group in before.get("groups", {}).items() if name in kept and name not in known}
-        return earlier | {name: group_of(one.seen) for name, one in sorted(known.items()) if not one.connection.is_source}
+        earlier = {name: group for name, group in before.get("groups", {}).items() if name in kept and name not in polled}
+        return earlier | {
+            name: group_of(connector.seen) for name, connector in sorted(polled.items()) if not connector.connection.is_source
+        }
 
-    def _clusters(self, before: Snapshot, known: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
+    def _clusters(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
         """The Kafka cluster id of each connector whose cluster is not the worker's."""
-        earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in known}
-        return earlier | {name: one.kafka.id for name, one in sorted(known.items()) if one.kafka.id != self.fetched.cluster}
+        earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in polled}
+        return earlier | {
+            name: connector.kafka.id for name, connector in sorted(polled.items()) if connector.kafka.id != self.fetched.cluster
+        }
 
 
-def _writers(known: Iterable[_PolledConnector]) -> dict[DatasetName, int]:
+def _writers(polled: Iterable[_PolledConnector]) -> dict[DatasetName, int]:
     """How many of the connectors write each topic."""
     writers: dict[DatasetName, int] = {}
-    for one in known:
-        for topic in {(one.kafka.space, use.name) for use in one.connection.topics_out if use.role == DATA}:
+    for connector in polled:
+        for topic in {(connector.kafka.space, use.name) for use in connector.connection.topics_out if use.role == DATA}:
             writers[topic] = writers.get(topic, 0) + 1
     return writers
 

@@ -38,11 +38,11 @@ def across(
     if not flow.before or not start.fields:
         return Record.nothing_known()
     outcomes = replay(connection.chain, flow.before, start).outcomes
-    reached = [outcome.record for outcome in outcomes if not connection.is_source or _is(outcome.topic, flow.topic)]
-    if not reached:
+    records = [outcome.record for outcome in outcomes if not connection.is_source or _is(outcome.topic, flow.topic)]
+    if not records:
         return Record.nothing_known()
-    end = reached[0]
-    for other in reached[1:]:
+    end = records[0]
+    for other in records[1:]:
         end = either(end, other)
     return end if connection.is_source else _columns(connection, flow, end, config or {})
 

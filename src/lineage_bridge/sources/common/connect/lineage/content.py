@@ -60,9 +60,11 @@ def content_of(
         if not use.is_pattern and (use.role == DATA or use.role in _REPORTS)
     }
     outside = {
-        named(one.dataset, shared): _outside_facets(out, named(one.dataset, shared), one.symlinks, links.get(one.dataset, ()), shared)
-        for one in connection.datasets
-        if not one.synthetic
+        named(dataset.dataset, shared): _outside_facets(
+            out, named(dataset.dataset, shared), dataset.symlinks, links.get(dataset.dataset, ()), shared
+        )
+        for dataset in connection.datasets
+        if not dataset.synthetic
     }
     for name, facets in outside.items() if sources else ():
         facets["dataSource"] = out.data_source(connection.connector.system or name[0], name[0])
@@ -82,7 +84,7 @@ def content_of(
 def basis_of(connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata) -> object:
     """Everything that the content of a connection depends on."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
-    outside = {named(one.dataset, shared) for one in connection.datasets}
+    outside = {named(dataset.dataset, shared) for dataset in connection.datasets}
     schemas = [shared.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
     return connection, config, space, [(known.servers, known.namespace) for known in shared.clusters], schemas
 
@@ -131,7 +133,7 @@ def _entries(
             columns.setdefault(target, {}).setdefault(column, []).extend(_sources(connection, source, origins))
     for use in connection.topics_out:
         if use.role in _REPORTS and not use.is_pattern:
-            whole[(space, use.name)] = {(space, one.name) for one in connection.topics_in if one.role == DATA and not one.is_pattern}
+            whole[(space, use.name)] = {(space, use.name) for use in connection.topics_in if use.role == DATA and not use.is_pattern}
     return [_entry(target, sorted(whole[target]), columns.get(target, {})) for target in sorted(whole) if whole[target]]
 
 
@@ -139,7 +141,7 @@ def _columns(
     connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, shared: SharedMetadata
 ) -> dict[RecordField, Origins]:
     """The columns of a flow, from the schema of its topic or, if the connector copies topics, of the other topic."""
-    at = next((one for one in (topic, other) if shared.fields(one)), None)
+    at = next((name for name in (topic, other) if shared.fields(name)), None)
     if at is None:
         return {}
     return columns_between(connection, flow, leaves(shared.fields(at)), leaves(shared.fields(at, KEY)), config)

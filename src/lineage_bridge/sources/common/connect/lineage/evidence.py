@@ -24,12 +24,12 @@ _PREFIXES = ("topic.prefix", "database.server.name")
 _TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "tables")
 
 
-def group_of(one: ConnectorState) -> str:
+def group_of(connector: ConnectorState) -> str:
     """The consumer group of a sink."""
-    if one.service is not None and one.service.group:
-        return one.service.group
-    own = one.config.get("consumer.override.group.id", "")
-    return own if own and not has_placeholder(own) else f"connect-{one.name}"
+    if connector.service is not None and connector.service.group:
+        return connector.service.group
+    own = connector.config.get("consumer.override.group.id", "")
+    return own if own and not has_placeholder(own) else f"connect-{connector.name}"
 
 
 def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozenset[str]) -> None:
@@ -39,28 +39,28 @@ def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozen
     if detail.topics is not None:
         memory.topics = list(detail.topics)
     if detail.offsets is not None:
-        memory.parts = _distinct(entry["partition"] for entry in detail.offsets)
+        memory.partitions = _distinct(entry["partition"] for entry in detail.offsets)
 
 
-def evidence_of(one: ConnectorState, memory: ConnectorMemory, cluster: ClusterMetadata | None) -> ConnectorEvidence:
+def evidence_of(connector: ConnectorState, memory: ConnectorMemory, cluster: ClusterMetadata | None) -> ConnectorEvidence:
     """All evidence about a connector, including values of placeholders that other evidence reveals."""
-    topics, parts = memory.topics or [], memory.parts or []
-    if one.direction == SINK and cluster is not None:
-        parts = [*parts, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(one), ())))]
+    topics, partitions = memory.topics or [], memory.partitions or []
+    if connector.direction == SINK and cluster is not None:
+        partitions = [*partitions, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(connector), ())))]
     return ConnectorEvidence(
-        direction=one.direction,
+        direction=connector.direction,
         known_topics=cluster.topics if cluster else None,
         observed_topics=tuple(topics),
         tasks=tuple(memory.given or ()),
-        offsets=tuple({"partition": part} for part in parts),
-        settings={**_readable(one.config, topics, parts), **(one.service.settings if one.service else {})},
+        offsets=tuple({"partition": partition} for partition in partitions),
+        settings={**_readable(connector.config, topics, partitions), **(connector.service.settings if connector.service else {})},
     )
 
 
-def sums_of(one: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
+def sums_of(connector: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
     """The offsets up to which a sink has read, summed by topic: as its worker reports, else those of its group in the cluster."""
     if detail.offsets is None:
-        group = group_of(one)
+        group = group_of(connector)
         return {topic: total for (reader, topic), total in cluster.read.items() if reader == group} if cluster else {}
     sums: dict[str, int] = {}
     for entry in detail.offsets:
@@ -77,13 +77,17 @@ def _distinct(partitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [dict(items) for items in sorted({tuple(sorted(partition.items())) for partition in named})]
 
 
-def _readable(config: Mapping[str, str], topics: list[str], parts: list[dict[str, Any]]) -> dict[str, str]:
+def _readable(config: Mapping[str, str], topics: list[str], partitions: list[dict[str, Any]]) -> dict[str, str]:
     """Values of settings that are placeholders, where the evidence allows exactly one."""
     hidden = {key for key, value in config.items() if has_placeholder(value)}
-    told = {key: {part[member] for part in parts if part.get(member)} for key, member in _OF_PARTITIONS.items() if key in hidden}
+    candidates = {
+        key: {partition[member] for partition in partitions if partition.get(member)}
+        for key, member in _OF_PARTITIONS.items()
+        if key in hidden
+    }
     for key in hidden.intersection(_PREFIXES):
-        told[key] = told.get(key) or _prefixes(config, topics)
-    return {key: next(iter(values)) for key, values in sorted(told.items()) if len(values) == 1}
+        candidates[key] = candidates.get(key) or _prefixes(config, topics)
+    return {key: next(iter(values)) for key, values in sorted(candidates.items()) if len(values) == 1}
 
 
 def _prefixes(config: Mapping[str, str], topics: list[str]) -> set[str]:

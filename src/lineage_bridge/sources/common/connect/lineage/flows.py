@@ -103,19 +103,19 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
     pattern = compile_java(topic.text) if topic.is_pattern else None
     if pattern is None:
         return [(topic, (EvidenceKind.OBSERVED,) if topic.text in observed else ())]
-    found = [(one, EvidenceKind.OBSERVED) for one in observed if pattern.fullmatch(one)]
-    found = found or [(one, EvidenceKind.MATCHED) for one in known if topic != ANY and pattern.fullmatch(one)]
-    return [(TopicName(one), (how,)) for one, how in found] if found else [(topic, ())]
+    found = [(name, EvidenceKind.OBSERVED) for name in observed if pattern.fullmatch(name)]
+    found = found or [(name, EvidenceKind.MATCHED) for name in known if topic != ANY and pattern.fullmatch(name)]
+    return [(TopicName(name), (how,)) for name, how in found] if found else [(topic, ())]
 
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     """The topics that a sink reads; the regex itself, if it matches none that is known."""
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
     if view.connector.numbered:
-        found += [(one.topic, EvidenceKind.LISTED) for one in numbered(view) if one.topic]
+        found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]
     found += [(topic, EvidenceKind.TASK) for task in view.evidence.tasks for topic in listed(task.get("topics", ""))]
-    partitions: list[Mapping[str, object]] = [one.get("partition") or {} for one in view.evidence.offsets]
-    found += [(str(one["kafka_topic"]), EvidenceKind.OFFSETS) for one in partitions if one.get("kafka_topic")]
+    partitions: list[Mapping[str, object]] = [offset.get("partition") or {} for offset in view.evidence.offsets]
+    found += [(str(partition["kafka_topic"]), EvidenceKind.OFFSETS) for partition in partitions if partition.get("kafka_topic")]
     found += [(topic, EvidenceKind.OBSERVED) for topic in view.evidence.observed_topics if topic not in side]
     regex = view.setting("topics.regex")
     pattern = compile_java(regex) if regex else None
@@ -135,10 +135,10 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
     connector = view.connector
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
-    own = [one._replace(topic=None) for one in numbered(view) if one.topic in (topic, seen.text)] if connector.numbered else []
+    own = [target._replace(topic=None) for target in numbered(view) if target.topic in (topic, seen.text)] if connector.numbered else []
     mapped = _mapped(pairs(view), topic, seen.text)
-    told = own or [FoundObject(thing, None, EvidenceKind.LISTED) for thing in mapped or view.list_of(connector.objects)]
-    return told or _by_topic(view, seen)
+    targets = own or [FoundObject(thing, None, EvidenceKind.LISTED) for thing in mapped or view.list_of(connector.objects)]
+    return targets or _by_topic(view, seen)
 
 
 def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:

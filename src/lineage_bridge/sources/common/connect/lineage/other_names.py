@@ -32,7 +32,7 @@ _KINDS = {
 
 
 def same_names(
-    one: ConnectorState,
+    connector: ConnectorState,
     job: DatasetName,
     connection: Connection,
     space: str,
@@ -48,13 +48,15 @@ def same_names(
     """
     found: list[SameJob | SameNamespace] = []
     if settings.get(f"{_INTEGRATION}enabled", "").strip().lower() == "true":
-        found += _debezium_jobs(one, job, connection, settings)
-        found += _debezium_spaces(one, connection, space, settings, alone=alone)
+        found += _debezium_jobs(connector, job, connection, settings)
+        found += _debezium_spaces(connector, connection, space, settings, alone=alone)
     for prefix in _smts(settings):
         if name := _plain(settings, f"{prefix}connector.name"):
-            found.append(SameJob(*job, asked.smt_namespace, name, f"connector {one.name}: {prefix}connector.name"))
+            found.append(SameJob(*job, asked.smt_namespace, name, f"connector {connector.name}: {prefix}connector.name"))
             if alone or "smt_bootstrap" in asked.model_fields_set:
-                found.append(SameNamespace(space, f"kafka://{asked.smt_bootstrap}", f"connector {one.name}: BOOTSTRAP of {prefix}type"))
+                found.append(
+                    SameNamespace(space, f"kafka://{asked.smt_bootstrap}", f"connector {connector.name}: BOOTSTRAP of {prefix}type")
+                )
     return [pair for pair in found if not _is_same(pair)]
 
 
@@ -64,7 +66,7 @@ def links_of(connection: Connection, settings: Mapping[str, str]) -> dict[Datase
     for prefix in () if connection.is_source else _smts(settings):
         space = _plain(settings, f"{prefix}dataset.namespace")
         names = listed(settings.get(f"{prefix}dataset.names", ""))
-        outside = [one.dataset for one in connection.datasets]
+        outside = [dataset.dataset for dataset in connection.datasets]
         if not space:
             continue
         if len(names) == len(outside) == 1:
@@ -77,29 +79,33 @@ def links_of(connection: Connection, settings: Mapping[str, str]) -> dict[Datase
 
 
 def _debezium_jobs(
-    one: ConnectorState, job: DatasetName, connection: Connection, settings: Mapping[str, str]
+    connector: ConnectorState, job: DatasetName, connection: Connection, settings: Mapping[str, str]
 ) -> list[SameJob | SameNamespace]:
-    lead = _plain(settings, "topic.prefix", "database.server.name") if connection.is_source else one.name
+    lead = _plain(settings, "topic.prefix", "database.server.name") if connection.is_source else connector.name
     space = _plain(settings, f"{_INTEGRATION}job.namespace") or _plain(settings, "topic.prefix")
     if not lead or not space:
         return []
-    tasks = sorted(one.tasks) if one.service is None else [0]  # a managed service reports no tasks; task 0 always exists
-    return [SameJob(*job, space, f"{lead}.{task}", f"connector {one.name}: {_INTEGRATION}enabled") for task in tasks]
+    tasks = sorted(connector.tasks) if connector.service is None else [0]  # a managed service reports no tasks; task 0 always exists
+    return [SameJob(*job, space, f"{lead}.{task}", f"connector {connector.name}: {_INTEGRATION}enabled") for task in tasks]
 
 
 def _debezium_spaces(
-    one: ConnectorState, connection: Connection, space: str, settings: Mapping[str, str], *, alone: bool
+    connector: ConnectorState, connection: Connection, space: str, settings: Mapping[str, str], *, alone: bool
 ) -> list[SameJob | SameNamespace]:
     found: list[SameJob | SameNamespace] = []
     servers = _plain(settings, f"{_INTEGRATION}dataset.kafka.bootstrap.servers", "schema.history.internal.kafka.bootstrap.servers")
     if servers and (alone or not _is_anybodys(first_server(servers))):
-        evidence = f"connector {one.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
+        evidence = f"connector {connector.name}: {_INTEGRATION}dataset.kafka.bootstrap.servers"
         found.append(SameNamespace(space, f"kafka://{first_server(servers)}", evidence))
     kind, host = _KINDS.get(settings.get("connector.class", "").strip()), _plain(settings, "database.hostname")
     spaces = {outside.dataset[0] for outside in connection.datasets}
     if kind and host and len(spaces) == 1:
-        called = f"{kind}://{host}:{_plain(settings, 'database.port') or 'null'}"
-        found.append(SameNamespace(spaces.pop(), called, f"connector {one.name}: Debezium's name of database.hostname and database.port"))
+        debezium_space = f"{kind}://{host}:{_plain(settings, 'database.port') or 'null'}"
+        found.append(
+            SameNamespace(
+                spaces.pop(), debezium_space, f"connector {connector.name}: Debezium's name of database.hostname and database.port"
+            )
+        )
     return found
 
 

@@ -23,14 +23,14 @@ from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_c
 
 NOTHING_ELSE = ConnectorEvidence()
 _AFTER_ONLY = "after.state.only"
-_AFTER_ONLY_UNLESS_TOLD = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
+_AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
 """Confluent Cloud's connectors of Debezium's first generation there: their records are rows unless they are told otherwise."""
 
 
 def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
     """The connection that the configuration and the evidence describe. `classes`: the catalogue, with a user's own mappings if any."""
     settings = {**config, **evidence.settings}
-    connector = _as_told((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
+    connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, settings, evidence)
     chain = read_chain(config)
     side = side_topics(view)
@@ -48,54 +48,54 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
     )
 
 
-def _as_told(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
+def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
     """The family. A Debezium connector in Confluent Cloud that writes rows instead of its envelope gets the shape `row`."""
     named = settings.get("connector.class", "")
     if connector.shape != "debezium" or named not in connector.managed:
         return connector
-    told = settings.get(_AFTER_ONLY, "true" if named in _AFTER_ONLY_UNLESS_TOLD else "")
-    return replace(connector, shape="row") if told.strip().lower() == "true" else connector
+    setting = settings.get(_AFTER_ONLY, "true" if named in _AFTER_ONLY_BY_DEFAULT else "")
+    return replace(connector, shape="row") if setting.strip().lower() == "true" else connector
 
 
 def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind, ...]) -> tuple[ExternalDataset, ...]:
     """One entry per dataset, with all its evidence."""
     merged: dict[DatasetName, ExternalDataset] = {}
-    for one in found:
-        known = merged.get(one.dataset, one)
-        evidence = merge_evidence((*known.evidence, *one.evidence, *more))
-        merged[one.dataset] = one._replace(evidence=evidence, symlinks=tuple(sorted({*known.symlinks, *one.symlinks})))
+    for dataset in found:
+        earlier = merged.get(dataset.dataset, dataset)
+        evidence = merge_evidence((*earlier.evidence, *dataset.evidence, *more))
+        merged[dataset.dataset] = dataset._replace(evidence=evidence, symlinks=tuple(sorted({*earlier.symlinks, *dataset.symlinks})))
     return tuple(merged[name] for name in sorted(merged))
 
 
 def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
     """One entry per topic and role, with all its evidence."""
     merged: dict[tuple[str, str, bool], tuple[EvidenceKind, ...]] = {}
-    for one in found:
-        key = (one.name, one.role, one.is_pattern)
-        merged[key] = merge_evidence((*merged.get(key, ()), *one.evidence))
+    for use in found:
+        key = (use.name, use.role, use.is_pattern)
+        merged[key] = merge_evidence((*merged.get(key, ()), *use.evidence))
     return tuple(TopicUse(*key, evidence) for key, evidence in sorted(merged.items()))
 
 
 def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]) -> tuple[ConnectorFlow, ...]:
     """One entry per dataset and topic; it is sure if one of those merged is. Flows without a dataset come first."""
     merged: dict[tuple[DatasetName, str, str, bool], ConnectorFlow] = {}
-    for one in found:
-        key = (one.outside or ("", ""), one.topic, one.before, one.is_pattern)
-        known = merged.get(key, one)
-        evidence = merge_evidence((*known.evidence, *one.evidence, *more))
-        merged[key] = one._replace(evidence=evidence, maybe=known.maybe and one.maybe)
+    for flow in found:
+        key = (flow.outside or ("", ""), flow.topic, flow.before, flow.is_pattern)
+        earlier = merged.get(key, flow)
+        evidence = merge_evidence((*earlier.evidence, *flow.evidence, *more))
+        merged[key] = flow._replace(evidence=evidence, maybe=earlier.maybe and flow.maybe)
     return tuple(merged[key] for key in sorted(merged))
 
 
 def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[str, ...]:
     """What could not be determined, and why."""
-    told = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
-    told += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
+    reasons = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
+    reasons += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
     if missing := view.missing():
-        told.append(f"datasets cannot be named without {', '.join(missing)}")
+        reasons.append(f"datasets cannot be named without {', '.join(missing)}")
     elif not traced.datasets and (view.connector.namespace or view.connector.jdbc):
-        told.append("no object outside is listed, and none was seen")
-    told += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
+        reasons.append("no object outside is listed, and none was seen")
+    reasons += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
     if not traced.topics:
-        told.append("no topic is listed, and none was seen")
-    return tuple(sorted(set(told)))
+        reasons.append("no topic is listed, and none was seen")
+    return tuple(sorted(set(reasons)))

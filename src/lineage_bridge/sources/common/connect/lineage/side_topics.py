@@ -29,12 +29,12 @@ def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
     given = _OF_MANAGED_SINKS if is_sink and view.setting("connector.class") in connector.managed else ()
     known = view.evidence.known_topics
     found: list[tuple[str, TopicUse]] = []
-    for place in (*connector.side, *(_OF_SINKS if is_sink else ()), *given):
-        name = view.text(place.topic)
-        if not name or (place in given and known is not None and name not in known):
+    for key in (*connector.side, *(_OF_SINKS if is_sink else ()), *given):
+        name = view.text(key.topic)
+        if not name or (key in given and known is not None and name not in known):
             continue
-        if _is_on(view, place.when) or name in view.evidence.observed_topics:
-            found.append((place.way, TopicUse(name, place.role, evidence=(EvidenceKind.LISTED,))))
+        if _is_on(view, key.when) or name in view.evidence.observed_topics:
+            found.append((key.way, TopicUse(name, key.role, evidence=(EvidenceKind.LISTED,))))
     return found
 
 

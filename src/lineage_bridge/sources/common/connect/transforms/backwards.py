@@ -20,7 +20,7 @@ def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
     for field in schema:
         path = lead + field.name
         inner = field.fields or ()
-        is_record = bool(inner) and not {one.name for one in inner} <= _INSIDE
+        is_record = bool(inner) and not {pattern.name for pattern in inner} <= _INSIDE
         found += leaves(inner, path + ".") if is_record else [path]
     return found
 

@@ -21,8 +21,8 @@ def convert_zone(record: Record, transform: Transform) -> Record:
     """Debezium's change of time zone, for the named fields, or for all times, which only their types identify."""
     names = [name.rpartition(":")[2] for name in transform.options_list("include.list")]
     fields = record.part(VALUE)
-    wanted = [path for path in fields if any(is_in(path, place + name) for name in names for place in ("", "after.", "before."))]
-    return record.with_part(VALUE, mapped(fields, wanted, changed))
+    converted = [path for path in fields if any(is_in(path, prefix + name) for name in names for prefix in ("", "after.", "before."))]
+    return record.with_part(VALUE, mapped(fields, converted, changed))
 
 
 def header_to_value(record: Record, transform: Transform) -> Record:

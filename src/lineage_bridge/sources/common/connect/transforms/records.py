@@ -76,14 +76,14 @@ class Record:
         return replace(self, unknown=self.unknown - {part}).with_part(part, fields)
 
 
-def either(one: Record, other: Record) -> Record:
+def either(first: Record, other: Record) -> Record:
     """A record that is one of two: what only one of them has is `maybe`."""
     merged: dict[RecordField, Origins] = {}
-    for field in {**one.fields, **other.fields}:
-        here, there = one.fields.get(field, frozenset()), other.fields.get(field, frozenset())
+    for field in {**first.fields, **other.fields}:
+        here, there = first.fields.get(field, frozenset()), other.fields.get(field, frozenset())
         both = here & there
         merged[field] = both | frozenset(origin._replace(maybe=True) for origin in (here | there) - both)
-    return Record(merged, one.unknown | other.unknown).forgetting(one.unknown | other.unknown)
+    return Record(merged, first.unknown | other.unknown).forgetting(first.unknown | other.unknown)
 
 
 def changed(origins: Origins, masking: bool = False) -> Origins:
@@ -108,11 +108,11 @@ def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origin
 
 def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
     """The fields, with `how` applied to the origins of those that are named or nested in a named one."""
-    wanted = list(names)
-    return {path: how(origins) if any(is_in(path, name) for name in wanted) else origins for path, origins in fields.items()}
+    patterns = list(names)
+    return {path: how(origins) if any(is_in(path, name) for name in patterns) else origins for path, origins in fields.items()}
 
 
 def dropped(start: Record, end: Record) -> list[RecordField]:
     """The fields at the start that nothing at the end comes from, sorted. Empty if a part of the end is unknown."""
-    reached = {origin.field for origins in end.fields.values() for origin in origins}
-    return [] if end.unknown else sorted(field for field in start.fields if field not in reached)
+    origin_fields = {origin.field for origins in end.fields.values() for origin in origins}
+    return [] if end.unknown else sorted(field for field in start.fields if field not in origin_fields)

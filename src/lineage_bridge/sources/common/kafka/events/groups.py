@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.kafka.look.purposes import is_streams_client,
 
 QUIET_US = 3_600_000_000
 _ASLEEP = frozenset(("Empty", "Dead", "Not Ready", ""))
-_MEMBERS_TOLD = 20
+_MEMBERS_REPORTED = 20
 
 GroupRecord = Mapping[str, Any]
 """What is remembered of a group: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one
@@ -32,7 +32,7 @@ class GroupContext:
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
-    is_told: Callable[[str], bool] = bool
+    is_selected: Callable[[str], bool] = bool
 
 
 def is_streams(name: str, group: KafkaGroup) -> bool:
@@ -43,18 +43,18 @@ def is_streams(name: str, group: KafkaGroup) -> bool:
 
 
 def group_events(
-    teller: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], context: GroupContext
+    builder: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], context: GroupContext
 ) -> tuple[list[Json], dict[str, GroupRecord]]:
     """The events about groups, and their part of the next snapshot."""
     after: dict[str, GroupRecord] = {name: state for name, state in before.items() if name not in seen.groups_gone}
     ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
-    events = [_GroupEvents(teller, name, before[name], seen, context).end("ABORT") for name in ended]
+    events = [_GroupEvents(builder, name, before[name], seen, context).end("ABORT") for name in ended]
     for name, group in sorted((seen.groups or {}).items()):
         if group.protocol not in ("consumer", "share", "streams", ""):
             continue  # Connect's workers and registries coordinate by groups, they read nothing by them
-        step = _GroupEvents(teller, name, before.get(name, {}), seen, context, group)
-        told, after[name] = step.step()
-        events += told
+        step = _GroupEvents(builder, name, before.get(name, {}), seen, context, group)
+        new, after[name] = step.step()
+        events += new
     return events, after
 
 
@@ -63,16 +63,16 @@ class _GroupEvents:
 
     def __init__(
         self,
-        teller: KafkaEventBuilder,
+        builder: KafkaEventBuilder,
         name: str,
         before: GroupRecord,
         seen: ClusterState,
         context: GroupContext,
         group: KafkaGroup | None = None,
     ) -> None:
-        self.teller, self.name, self.before, self.seen, self.context = teller, name, before, seen, context
+        self.builder, self.name, self.before, self.seen, self.context = builder, name, before, seen, context
         self.group = group or KafkaGroup(before.get("kind", ""), "Dead")
-        self.at: dict[str, list[int]] = {topic: list(places) for topic, places in seen.committed.get(name, {}).items()}
+        self.at: dict[str, list[int]] = {topic: list(offsets) for topic, offsets in seen.committed.get(name, {}).items()}
         if name not in seen.committed:
             self.at = dict(before.get("at", {}))
         self.run: dict[str, Any] | None = dict(before["run"]) if before.get("run") else None
@@ -90,7 +90,7 @@ class _GroupEvents:
         read = (subscribed or set(self.at)) | {topic for topic, rows in self.moved.items() if rows}
         if self.run:
             read |= set(self.before.get("topics", ()))
-        return sorted(topic for topic in read - self.seen.topics_gone if self.context.is_told(topic))
+        return sorted(topic for topic in read - self.seen.topics_gone if self.context.is_selected(topic))
 
     def _topology(self) -> tuple[Subtopology, ...]:
         written = self.context.written.get(self.name, frozenset())
@@ -117,16 +117,16 @@ class _GroupEvents:
     def step(self) -> tuple[list[Json], GroupRecord]:
         """The events of this poll, and the group's part of the next snapshot."""
         events: list[Json] = []
-        told = self.before.get("told", "")
+        stated = self.before.get("told", "")
         if self.name in self.context.owned:
             events = [self.end("COMPLETE")] if self.run else []
-            return events, self._state(None, told)
+            return events, self._state(None, stated)
         alive = self.active or any(self.moved.values())
-        if self.run is None and (alive or (self.reads and not told)):
+        if self.run is None and (alive or (self.reads and not stated)):
             self.run = {
-                "start": self.teller.now_us,
+                "start": self.builder.now_us,
                 "rows": dict.fromkeys(self.reads, 0) if alive else {},
-                "alive": self.teller.now_us,
+                "alive": self.builder.now_us,
                 "had": False,
                 "idle": 0,
             }
@@ -136,22 +136,22 @@ class _GroupEvents:
             events = [self._event("START" if alive else "COMPLETE", whole=True)]
             return events, self._state(self.run if alive else None, now)
         if self.run is None:
-            return [], self._state(None, told)
+            return [], self._state(None, stated)
         self._count()
         if alive:
-            self.run |= {"alive": self.teller.now_us, "idle": 0}
+            self.run |= {"alive": self.builder.now_us, "idle": 0}
         else:
             self.run["idle"] += 1
         if self._over():
-            return [self.end("COMPLETE")], self._state(None, told)
+            return [self.end("COMPLETE")], self._state(None, stated)
         now = self._digest()
-        return [self._event("RUNNING", whole=now != told)], self._state(self.run, now)
+        return [self._event("RUNNING", whole=now != stated)], self._state(self.run, now)
 
     def _over(self) -> bool:
         run = self.run or {}
         if run["had"]:
             return bool(run["idle"] >= 2)
-        return bool(self.teller.now_us - run["alive"] >= QUIET_US)
+        return bool(self.builder.now_us - run["alive"] >= QUIET_US)
 
     def _count(self) -> None:
         run = self.run or {}
@@ -170,8 +170,8 @@ class _GroupEvents:
             return str(self.before["told"])  # its description could not be had this time: that is nothing new
         return digest([self.reads, self.outputs, self._facet()])
 
-    def _state(self, run: Mapping[str, Any] | None, told: str) -> GroupRecord:
-        state: dict[str, Any] = {"kind": self.group.kind, "topics": self.reads, "at": self.at, "told": told}
+    def _state(self, run: Mapping[str, Any] | None, stated: str) -> GroupRecord:
+        state: dict[str, Any] = {"kind": self.group.kind, "topics": self.reads, "at": self.at, "told": stated}
         if self.outputs:
             state["outputs"] = self.outputs
         if self.before.get("joined"):
@@ -186,50 +186,50 @@ class _GroupEvents:
         outputs: Iterable[str] = ()
         if whole:
             run_facets["kafka_group"] = self._facet()
-            job_facets = self.teller.job_facets("STREAMS_APPLICATION" if streams else "CONSUMER_GROUP")
+            job_facets = self.builder.job_facets("STREAMS_APPLICATION" if streams else "CONSUMER_GROUP")
             outputs = self.outputs
             if len(self.topology) > 1:
                 job_facets["lineage"] = OUT.lineage(self._lineage())
-        ident = run_id("kafka", self.teller.cluster, "group", self.name, run["start"])
+        ident = run_id("kafka", self.builder.cluster, "group", self.name, run["start"])
         return OUT.run_event(
             kind,
-            self.teller.now_us,
+            self.builder.now_us,
             ident,
-            self.teller.group(self.name),
+            self.builder.group(self.name),
             run_facets=run_facets,
             job_facets=job_facets,
             inputs=[self._input(topic, run["rows"].get(topic)) for topic in self.reads],
-            outputs=[OUT.dataset(self.teller.name(topic)) for topic in outputs],
+            outputs=[OUT.dataset(self.builder.name(topic)) for topic in outputs],
         )
 
     def _input(self, topic: str, rows: int | None) -> Json:
         counted = rows is not None and topic in self.at
-        return OUT.dataset(self.teller.name(topic), inputFacets={"inputStatistics": OUT.input_statistics(rows)} if counted else {})
+        return OUT.dataset(self.builder.name(topic), inputFacets={"inputStatistics": OUT.input_statistics(rows)} if counted else {})
 
     def _lineage(self) -> list[Json]:
         sources: dict[str, set[str]] = {}
         for part in self.topology:
             for sink in part.sinks:
                 sources.setdefault(sink, set()).update(source for source in part.sources if source != sink)
-        ends = [self._entry(self.teller.name(sink), sorted(found)) for sink, found in sorted(sources.items())]
+        ends = [self._entry(self.builder.name(sink), sorted(found)) for sink, found in sorted(sources.items())]
         used = {source for found in sources.values() for source in found}
         idle = [topic for topic in self.reads if topic not in used]
-        return [*ends, {"type": "JOB", "inputs": [_dataset(self.teller.name(topic)) for topic in idle]}] if idle else ends
+        return [*ends, {"type": "JOB", "inputs": [_dataset(self.builder.name(topic)) for topic in idle]}] if idle else ends
 
     def _entry(self, target: DatasetName, sources: Iterable[str]) -> Json:
-        return {**_dataset(target), "inputs": [_dataset(self.teller.name(source)) for source in sources]}
+        return {**_dataset(target), "inputs": [_dataset(self.builder.name(source)) for source in sources]}
 
     def _facet(self) -> Json:
         group = self.group
-        members: Json = {"clusterId": self.teller.cluster, "groupType": group.kind, "state": group.state}
+        members: Json = {"clusterId": self.builder.cluster, "groupType": group.kind, "state": group.state}
         patterns = sorted({member.pattern for member in group.members or () if member.pattern})
-        members |= {key: said for key, said in (("assignor", group.assignor), ("subscribedPatterns", patterns)) if said}
+        members |= {key: value for key, value in (("assignor", group.assignor), ("subscribedPatterns", patterns)) if value}
         if group.members is None:
             members["membersUnknown"] = True
         else:
-            shown = sorted(group.members)[:_MEMBERS_TOLD]
+            shown = sorted(group.members)[:_MEMBERS_REPORTED]
             members["memberCount"] = len(group.members)
-            members["members"] = [_member(one) for one in shown]
+            members["members"] = [_member(member) for member in shown]
         return OUT.own_facet("1-0-0", "KafkaGroupRunFacet", **members)
 
     def _lag(self) -> Json | None:
@@ -237,19 +237,19 @@ class _GroupEvents:
         for topic in self.reads:
             ends, at = self.seen.ends.get(topic), self.at.get(topic)
             if ends and at:
-                lag[topic] = sum(max(0, end - place) for end, place in zip(ends, at, strict=False) if place >= 0)
+                lag[topic] = sum(max(0, end - offset) for end, offset in zip(ends, at, strict=False) if offset >= 0)
         if not lag:
             return None
-        return OUT.own_facet("1-0-0", "KafkaLagRunFacet", at=format_time(self.teller.now_us), rows=sum(lag.values()), topics=lag)
+        return OUT.own_facet("1-0-0", "KafkaLagRunFacet", at=format_time(self.builder.now_us), rows=sum(lag.values()), topics=lag)
 
 
-def _member(one: GroupMember) -> Json:
-    told: Json = {"clientId": one.client_id}
-    if one.host:
-        told["host"] = one.host.lstrip("/")
-    if one.partitions >= 0:
-        told["partitions"] = one.partitions
-    return told
+def _member(member: GroupMember) -> Json:
+    facts: Json = {"clientId": member.client_id}
+    if member.host:
+        facts["host"] = member.host.lstrip("/")
+    if member.partitions >= 0:
+        facts["partitions"] = member.partitions
+    return facts
 
 
 def _dataset(name: DatasetName) -> Json:
@@ -259,6 +259,6 @@ def _dataset(name: DatasetName) -> Json:
 def _moved(before: Mapping[str, list[int]], now: Mapping[str, list[int]]) -> dict[str, int]:
     """Rows read between two polls, over the partitions whose offset is known at both and went forward."""
     return {
-        topic: sum(max(0, place - was) for place, was in zip(places, before.get(topic, ()), strict=False) if place >= 0 and was >= 0)
-        for topic, places in now.items()
+        topic: sum(max(0, offset - was) for offset, was in zip(offsets, before.get(topic, ()), strict=False) if offset >= 0 and was >= 0)
+        for topic, offsets in now.items()
     }

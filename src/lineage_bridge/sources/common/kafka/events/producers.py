@@ -24,11 +24,11 @@ a run is open its `start` and when it was last `alive` (us)."""
 
 
 def producer_events(
-    teller: KafkaEventBuilder,
+    builder: KafkaEventBuilder,
     seen: ClusterState,
     before: Mapping[str, ProducerRecord],
     groups: Collection[str],
-    is_told: Callable[[str], bool],
+    is_selected: Callable[[str], bool],
 ) -> tuple[list[Json], dict[str, ProducerRecord], dict[str, frozenset[str]]]:
     """The events about producers, their part of the next snapshot, and the topics that groups' applications write."""
     if seen.transactions is None:
@@ -40,22 +40,22 @@ def producer_events(
         if name in held:
             continue
         if set(was["ids"]) <= seen.transactions_gone:
-            events += [_event(teller, name, was, "ABORT")] if "start" in was and name not in groups else []
+            events += [_event(builder, name, was, "ABORT")] if "start" in was and name not in groups else []
         else:
             after[name] = was
     for name, (ids, topics, last) in sorted(held.items()):
         known = before.get(name, {})
-        told = {topic for topic in {*known.get("topics", ()), *topics} - seen.topics_gone if is_told(topic)}
+        stated = {topic for topic in {*known.get("topics", ()), *topics} - seen.topics_gone if is_selected(topic)}
         state: dict[str, Any] = {
             "ids": ids[:_IDS_KEPT],
             "many": len(ids),
-            "topics": sorted(told),
+            "topics": sorted(stated),
             "last": max(last, known.get("last", -1)),
             "told": known.get("told", ""),
         }
-        alive = state["last"] > known.get("last", -1) or any(seen.transactions[one].state in UNDER_WAY for one in ids)
+        alive = state["last"] > known.get("last", -1) or any(seen.transactions[producer_id].state in UNDER_WAY for producer_id in ids)
         if name not in groups:
-            events += _step(teller, name, state, known, alive=alive)
+            events += _step(builder, name, state, known, alive=alive)
         after[name] = state
     return events, after, {name: frozenset(after[name]["topics"]) for name in after if name in groups}
 
@@ -64,9 +64,9 @@ def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[li
     """Producers by name: their transactional ids, the topics they write, and the time of their newest record."""
     by_id: dict[int, tuple[set[str], int]] = {}
     for topic, producers in seen.producers.items():
-        for one in producers:
-            topics, last = by_id.get(one.id, (set(), -1))
-            by_id[one.id] = topics | {topic}, max(last, one.last_ms)
+        for producer in producers:
+            topics, last = by_id.get(producer.id, (set(), -1))
+            by_id[producer.id] = topics | {topic}, max(last, producer.last_ms)
     held: dict[str, tuple[list[str], set[str], int]] = {}
     for ident, transaction in sorted((seen.transactions or {}).items()):
         names = stems(ident)
@@ -77,44 +77,44 @@ def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[li
     return held
 
 
-def _step(teller: KafkaEventBuilder, name: str, state: dict[str, Any], known: ProducerRecord, *, alive: bool) -> list[Json]:
+def _step(builder: KafkaEventBuilder, name: str, state: dict[str, Any], known: ProducerRecord, *, alive: bool) -> list[Json]:
     """The events of a producer that is a job by itself. Completes `state`."""
     if "start" in known:
-        state |= {"start": known["start"], "alive": teller.now_us if alive else known["alive"]}
-        if teller.now_us - state["alive"] >= QUIET_US:
-            return [_ended(teller, name, state)]
-        return [_running(teller, name, state, "RUNNING")]
+        state |= {"start": known["start"], "alive": builder.now_us if alive else known["alive"]}
+        if builder.now_us - state["alive"] >= QUIET_US:
+            return [_ended(builder, name, state)]
+        return [_running(builder, name, state, "RUNNING")]
     if state["topics"] and (alive or not state["told"]):
-        state |= {"start": teller.now_us, "alive": teller.now_us, "told": ""}
-        return [_running(teller, name, state, "START")]
+        state |= {"start": builder.now_us, "alive": builder.now_us, "told": ""}
+        return [_running(builder, name, state, "START")]
     return []
 
 
-def _ended(teller: KafkaEventBuilder, name: str, state: dict[str, Any]) -> Json:
-    event = _event(teller, name, state, "COMPLETE")
+def _ended(builder: KafkaEventBuilder, name: str, state: dict[str, Any]) -> Json:
+    event = _event(builder, name, state, "COMPLETE")
     del state["start"], state["alive"]
     return event
 
 
-def _running(teller: KafkaEventBuilder, name: str, state: dict[str, Any], kind: str) -> Json:
+def _running(builder: KafkaEventBuilder, name: str, state: dict[str, Any], kind: str) -> Json:
     now = digest([state["topics"], state["ids"], state["many"]])
     whole, state["told"] = now != state["told"], now
-    return _event(teller, name, state, kind, whole=whole)
+    return _event(builder, name, state, kind, whole=whole)
 
 
-def _event(teller: KafkaEventBuilder, name: str, state: ProducerRecord, kind: str, *, whole: bool = False) -> Json:
+def _event(builder: KafkaEventBuilder, name: str, state: ProducerRecord, kind: str, *, whole: bool = False) -> Json:
     facets: dict[str, Json] = {}
     if whole:
-        members: Json = {"clusterId": teller.cluster, "transactionalIds": state["ids"], "count": state["many"]}
+        members: Json = {"clusterId": builder.cluster, "transactionalIds": state["ids"], "count": state["many"]}
         if state["last"] >= 0:
             members["lastWritten"] = format_time(state["last"] * 1000)
         facets["kafka_producer"] = OUT.own_facet("1-0-0", "KafkaProducerRunFacet", **members)
     return OUT.run_event(
         kind,
-        teller.now_us,
-        run_id("kafka", teller.cluster, "producer", name, state["start"]),
-        teller.producer(name),
+        builder.now_us,
+        run_id("kafka", builder.cluster, "producer", name, state["start"]),
+        builder.producer(name),
         run_facets=facets,
-        job_facets=teller.job_facets("PRODUCER") if whole else {},
-        outputs=[OUT.dataset(teller.name(topic)) for topic in state["topics"]] if whole else (),
+        job_facets=builder.job_facets("PRODUCER") if whole else {},
+        outputs=[OUT.dataset(builder.name(topic)) for topic in state["topics"]] if whole else (),
     )

@@ -30,7 +30,7 @@ def settled(topics: Mapping[str, TopicRecord]) -> frozenset[str]:
 
 
 def topic_events(
-    teller: KafkaEventBuilder,
+    builder: KafkaEventBuilder,
     seen: ClusterState,
     before: Mapping[str, TopicRecord],
     columns: Mapping[str, tuple[SchemaField, ...]],
@@ -47,22 +47,22 @@ def topic_events(
     events: list[Json] = []
     after: dict[str, TopicRecord] = {name: state for name, state in before.items() if name not in seen.topics_gone}
     events += [
-        teller_event
+        builder_event
         for name in sorted(seen.topics_gone & set(before))
-        for teller_event in [OUT.dataset_event(teller.now_us, teller.name(name), {"lifecycleStateChange": OUT.lifecycle("DROP")})]
+        for builder_event in [OUT.dataset_event(builder.now_us, builder.name(name), {"lifecycleStateChange": OUT.lifecycle("DROP")})]
     ]
     rights = TopicAccess(seen.rules, names) if seen.rules is not None else None
     aliases = mirrors(seen.topics)
     for name, topic in sorted(seen.topics.items()):
-        event, after[name] = _told(
-            teller, seen, name, topic, before.get(name, {}), rights, aliases, columns.get(name, ()), more(name, topic)
+        event, after[name] = _topic_event(
+            builder, seen, name, topic, before.get(name, {}), rights, aliases, columns.get(name, ()), more(name, topic)
         )
         events += [event] if event else []
     return events, after
 
 
-def _told(
-    teller: KafkaEventBuilder,
+def _topic_event(
+    builder: KafkaEventBuilder,
     seen: ClusterState,
     name: str,
     topic: KafkaTopic,
@@ -76,45 +76,45 @@ def _told(
     access = rights.facet_members(name) if rights is not None else None
     ident = digest(topic.id) if topic.id else ""
     again = bool(before.get("id") and ident and before["id"] != ident)
-    said = list(before.get("said", ("", "", "", "")))
+    digests = list(before.get("said", ("", "", "", "")))
     now = [
         digest([topic.id, len(topic.leaders), topic.replication, mirror_of(name, aliases), *([more] if more else [])]),
-        said[_CONFIG] if config is None else digest(config),
-        said[_ACCESS] if access is None else digest(access),
-        digest([repr(field) for field in columns]) if columns else said[_COLUMNS],
+        digests[_CONFIG] if config is None else digest(config),
+        digests[_ACCESS] if access is None else digest(access),
+        digest([repr(field) for field in columns]) if columns else digests[_COLUMNS],
     ]
-    if name in seen.settled and now[_META] != said[_META]:
-        said[_CONFIG] = ""  # it is told at the next poll, with its configuration
-        return None, {**before, "said": said}
+    if name in seen.settled and now[_META] != digests[_META]:
+        digests[_CONFIG] = ""  # it is told at the next poll, with its configuration
+        return None, {**before, "said": digests}
     facets: dict[str, Json] = {}
-    if now != said:
-        facets = {**_facets(teller, name, topic, config, aliases), **more}
+    if now != digests:
+        facets = {**_facets(builder, name, topic, config, aliases), **more}
         if config is None:
             now[_CONFIG] = ""  # it is told again once its configuration can be had
-        if access is not None and (any(access.values()) or said[_ACCESS]):
+        if access is not None and (any(access.values()) or digests[_ACCESS]):
             facets["kafka_access"] = OUT.own_facet("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
-        if columns and now[_COLUMNS] != said[_COLUMNS]:
+        if columns and now[_COLUMNS] != digests[_COLUMNS]:
             facets["schema"] = OUT.schema(schema_fields(columns))
     if again:
         facets["lifecycleStateChange"] = OUT.lifecycle("OVERWRITE")
     counted = before.get("counted") if not again else None
-    statistics = _statistics(teller, seen, name, counted)
+    statistics = _statistics(builder, seen, name, counted)
     if statistics:
         facets["kafka_statistics"] = statistics
-        counted = [teller.now_us, sum(seen.starts[name]), sum(seen.ends[name])]
+        counted = [builder.now_us, sum(seen.starts[name]), sum(seen.ends[name])]
     ends = seen.ends.get(name)
     state = {"id": ident, "said": now, "end": before.get("end") if ends is None else sum(ends), "counted": counted}
-    if config is None and name not in seen.settled and said[_CONFIG]:
+    if config is None and name not in seen.settled and digests[_CONFIG]:
         state["blind"] = True
-    return (OUT.dataset_event(teller.now_us, teller.name(name), facets) if facets else None), state
+    return (OUT.dataset_event(builder.now_us, builder.name(name), facets) if facets else None), state
 
 
 def _facets(
-    teller: KafkaEventBuilder, name: str, topic: KafkaTopic, config: Mapping[str, str] | None, aliases: Collection[str]
+    builder: KafkaEventBuilder, name: str, topic: KafkaTopic, config: Mapping[str, str] | None, aliases: Collection[str]
 ) -> dict[str, Json]:
     mirrored = mirror_of(name, aliases)
     members: Json = {
-        "clusterId": teller.cluster,
+        "clusterId": builder.cluster,
         "partitions": len(topic.leaders),
         "replicationFactor": topic.replication,
         "purpose": "MIRROR" if mirrored else purpose(name),
@@ -127,17 +127,17 @@ def _facets(
         members["mirrorOf"] = {"clusterAlias": mirrored[0], "topic": mirrored[1]}
     return {
         "datasetType": OUT.dataset_type("TOPIC"),
-        "dataSource": OUT.data_source(teller.namespace, teller.namespace),
+        "dataSource": OUT.data_source(builder.namespace, builder.namespace),
         "kafka_topic": OUT.own_facet("1-0-0", "KafkaTopicDatasetFacet", **members),
     }
 
 
-def _statistics(teller: KafkaEventBuilder, seen: ClusterState, name: str, counted: list[int] | None) -> Json | None:
+def _statistics(builder: KafkaEventBuilder, seen: ClusterState, name: str, counted: list[int] | None) -> Json | None:
     """Rows in the topic, and rows written since the previous statistics; at most once an hour, and only if something changed."""
     if name not in seen.ends or name not in seen.starts:
         return None
     start, end = sum(seen.starts[name]), sum(seen.ends[name])
-    if counted and (teller.now_us - counted[0] < STATISTICS_EVERY_US or counted[1:] == [start, end]):
+    if counted and (builder.now_us - counted[0] < STATISTICS_EVERY_US or counted[1:] == [start, end]):
         return None
     members: Json = {"retainedRows": end - start, "endOffsets": end}
     if counted:
@@ -145,7 +145,7 @@ def _statistics(teller: KafkaEventBuilder, seen: ClusterState, name: str, counte
     held = seen.producers.get(name, ())
     if held:
         members["producers"] = len(held)
-    last = max((one.last_ms for one in held), default=-1)
+    last = max((producer.last_ms for producer in held), default=-1)
     if last >= 0:
         members["lastWritten"] = format_time(last * 1000)
     return OUT.own_facet("1-0-0", "KafkaStatisticsDatasetFacet", **members)
@@ -168,9 +168,9 @@ class TopicAccess:
         """`mayRead` and `mayWrite`: principals, sorted; `names`: the names of those that have one."""
         rules = [rule for rule in self._wide if rule.name == "*" or name.startswith(rule.name)] + self._literal.get(name, [])
         may = {"mayRead": _may(rules, "READ"), "mayWrite": _may(rules, "WRITE")}
-        named = {one: self._names.get(one.rpartition(":")[2]) for one in sorted({*may["mayRead"], *may["mayWrite"]})}
-        told = {one: name for one, name in named.items() if name}
-        return {**may, "names": told} if told else dict(may)
+        named = {principal: self._names.get(principal.rpartition(":")[2]) for principal in sorted({*may["mayRead"], *may["mayWrite"]})}
+        names = {principal: name for principal, name in named.items() if name}
+        return {**may, "names": names} if names else dict(may)
 
 
 def _may(rules: Iterable[AclRule], operation: str) -> list[str]:

@@ -39,9 +39,9 @@ def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
 def topics_to_sample(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, now_us: int) -> dict[str, tuple[int, ...]]:
     """The topics whose records to read now, with their end offsets: those with new records, each at most once an hour."""
     samples: Mapping[str, Any] = (before or {}).get("samples", {})
-    ends = {name: places for name, places in seen.ends.items() if matches(name, settings.sample) and any(places)}
-    wanted = [name for name, places in ends.items() if name not in samples or _is_old(samples[name], sum(places), now_us)]
-    return {name: ends[name] for name in sorted(wanted)[:_SAMPLED_AT_ONCE]}
+    ends = {name: offsets for name, offsets in seen.ends.items() if matches(name, settings.sample) and any(offsets)}
+    topics = [name for name, offsets in ends.items() if name not in samples or _is_old(samples[name], sum(offsets), now_us)]
+    return {name: ends[name] for name in sorted(topics)[:_SAMPLED_AT_ONCE]}
 
 
 def _is_old(sample: Mapping[str, Any], end: int, now_us: int) -> bool:
@@ -51,19 +51,19 @@ def _is_old(sample: Mapping[str, Any], end: int, now_us: int) -> bool:
 def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
     """The events and the next snapshot of a cluster."""
     held = before or {}
-    teller = KafkaEventBuilder(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
+    builder = KafkaEventBuilder(seen.cluster, f"kafka://{settings.server}", now_us, settings.heartbeat_s)
 
-    def told(topic: str) -> bool:
+    def is_selected(topic: str) -> bool:
         return is_reported(settings, topic)
 
     samples = _samples(seen, held.get("samples", {}), now_us)
-    columns = {name: _columns(state) for name, state in samples.items() if not _is_registered(shared, teller.name(name))}
+    columns = {name: _columns(state) for name, state in samples.items() if not _is_registered(shared, builder.name(name))}
     owners = {group: job for (cluster, group), job in shared.owners.items() if cluster == seen.cluster}
     groups_before: Mapping[str, Any] = held.get("groups", {})
     names = {*(seen.groups or {}), *groups_before}
-    writers, producers, written = producer_events(teller, seen, held.get("producers", {}), names, told)
-    readers, groups = group_events(teller, seen, groups_before, GroupContext(written, frozenset(owners), told))
-    topics_told, topics = topic_events(teller, seen, held.get("topics", {}), columns)
+    writers, producers, written = producer_events(builder, seen, held.get("producers", {}), names, is_selected)
+    readers, groups = group_events(builder, seen, groups_before, GroupContext(written, frozenset(owners), is_selected))
+    topic_state_events, topics = topic_events(builder, seen, held.get("topics", {}), columns)
     servers = sorted({*settings.bootstrap_servers.split(","), *seen.brokers})
     snapshot = {
         "cluster": seen.cluster,
@@ -75,9 +75,9 @@ def translate(settings: KafkaSettings, seen: ClusterState, before: Snapshot | No
         "producers": producers,
         "samples": samples,
     }
-    same: list[SameJob | SameNamespace] = [*_spaces(teller, [*servers, seen.cluster], held.get("same", []))]
-    same += group_aliases(teller, groups, owners)
-    return Observation(snapshot, (*topics_told, *writers, *readers), tuple(same), seen.unseen)
+    same: list[SameJob | SameNamespace] = [*_spaces(builder, [*servers, seen.cluster], held.get("same", []))]
+    same += group_aliases(builder, groups, owners)
+    return Observation(snapshot, (*topic_state_events, *writers, *readers), tuple(same), seen.unseen)
 
 
 def _samples(seen: ClusterState, before: Mapping[str, Any], now_us: int) -> dict[str, Any]:
@@ -97,19 +97,19 @@ def _is_registered(shared: SharedMetadata, topic: DatasetName) -> bool:
     return schema is not None and schema.rank < _OF_RECORDS
 
 
-def _spaces(teller: KafkaEventBuilder, others: list[str], told: list[str]) -> list[SameNamespace]:
+def _spaces(builder: KafkaEventBuilder, others: list[str], reported: list[str]) -> list[SameNamespace]:
     """The namespaces of the cluster that were not yet reported as equal."""
-    new = [other for other in others if other and other not in told and f"kafka://{other}" != teller.namespace]
-    return [SameNamespace(teller.namespace, f"kafka://{other}", f"cluster id {teller.cluster} answered by {other}") for other in new]
+    new = [other for other in others if other and other not in reported and f"kafka://{other}" != builder.namespace]
+    return [SameNamespace(builder.namespace, f"kafka://{other}", f"cluster id {builder.cluster} answered by {other}") for other in new]
 
 
-def group_aliases(teller: KafkaEventBuilder, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
+def group_aliases(builder: KafkaEventBuilder, groups: dict[str, Any], owners: Mapping[str, DatasetName]) -> list[SameJob]:
     """Groups that were reported as jobs before the job that owns them was known. Each is returned once, and marked in `groups`."""
     same = []
     for name in sorted(group for group in groups.keys() & owners.keys() if groups[group].get("told")):
-        ours = teller.group(name)
+        ours = builder.group(name)
         if owners[name] != ours and not groups[name].get("joined"):
-            same.append(SameJob(*owners[name], *ours, f"group {name} of cluster {teller.cluster} is that job's"))
+            same.append(SameJob(*owners[name], *ours, f"group {name} of cluster {builder.cluster} is that job's"))
         groups[name] = {**groups[name], "joined": True}
     return same
 
@@ -127,11 +127,11 @@ def shared_metadata(settings: KafkaSettings, snapshot: Snapshot) -> SharedMetada
         groups={name: frozenset(state["topics"]) for name, state in groups.items()},
         ends={name: state["end"] for name, state in topics.items() if state["end"] is not None},
         read={
-            (name, topic): sum(place for place in places if place >= 0)
+            (name, topic): sum(offset for offset in offsets if offset >= 0)
             for name, state in groups.items()
-            for topic, places in state["at"].items()
+            for topic, offsets in state["at"].items()
         },
-        sampled={place: frozenset(look.ids) for place, look in looks.items() if look.ids},
+        sampled={key: frozenset(look.ids) for key, look in looks.items() if look.ids},
     )
     schemas = {
         ((namespace, name), part): TopicSchema(look.fields, "as some records have it", _OF_RECORDS)

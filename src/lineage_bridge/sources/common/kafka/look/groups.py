@@ -35,29 +35,29 @@ def listed(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, tuple[int
         if code or isinstance(answer, SourceError):
             whole = False
             continue
-        for said in answer.groups:
-            kind = (said.group_type or CLASSIC).lower()
-            found[said.group_id] = node, KafkaGroup(kind, said.group_state or "", said.protocol_type or "")
+        for listing in answer.groups:
+            kind = (listing.group_type or CLASSIC).lower()
+            found[listing.group_id] = node, KafkaGroup(kind, listing.group_state or "", listing.protocol_type or "")
     return found, whole
 
 
 def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str, failures: Failures) -> dict[int, list[str]]:
     """The names by the broker that coordinates them. `kind` is GROUP or TRANSACTION."""
     found: dict[int, list[str]] = defaultdict(list)
-    for part in batches(sorted(names), _AT_ONCE):
+    for batch in batches(sorted(names), _AT_ONCE):
         if wire.supports(FindCoordinatorRequest, 4):
-            requests = [FindCoordinatorRequest(key_type=kind, coordinator_keys=part, min_version=4)]
+            requests = [FindCoordinatorRequest(key_type=kind, coordinator_keys=batch, min_version=4)]
         else:
-            requests = [FindCoordinatorRequest(key=name, key_type=kind, max_version=3) for name in part]
-        for place, answer in enumerate(wire.request_all([(wire.brokers[0], request) for request in requests])):
+            requests = [FindCoordinatorRequest(key=name, key_type=kind, max_version=3) for name in batch]
+        for index, answer in enumerate(wire.request_all([(wire.brokers[0], request) for request in requests])):
             if isinstance(answer, SourceError):
                 failures.add_listing(what, answer)
                 continue
-            for said, name in [(one, one.key) for one in answer.coordinators] or [(answer, part[place])]:
-                if said.error_code:
-                    failures.add_name(what, said.error_code, name)
+            for coordinator, name in [(entry, entry.key) for entry in answer.coordinators] or [(answer, batch[index])]:
+                if coordinator.error_code:
+                    failures.add_name(what, coordinator.error_code, name)
                 else:
-                    found[said.node_id].append(name)
+                    found[coordinator.node_id].append(name)
     return found
 
 
@@ -71,12 +71,12 @@ def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) 
             if isinstance(answer, SourceError):
                 failures.add_listing(what, answer)
                 continue
-            for said in answer.groups:
-                kept = known.get(said.group_id, CLASSIC) == CLASSIC and isinstance(request, DescribeGroupsRequest)
-                if said.error_code == GROUP_NOT_FOUND or (not said.error_code and said.group_state == DEAD and kept):
-                    gone.add(said.group_id)
-                elif said.error_code:
-                    failures.add_name(what, said.error_code, said.group_id)
+            for description in answer.groups:
+                kept = known.get(description.group_id, CLASSIC) == CLASSIC and isinstance(request, DescribeGroupsRequest)
+                if description.error_code == GROUP_NOT_FOUND or (not description.error_code and description.group_state == DEAD and kept):
+                    gone.add(description.group_id)
+                elif description.error_code:
+                    failures.add_name(what, description.error_code, description.group_id)
     return frozenset(gone)
 
 
@@ -86,11 +86,11 @@ def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[s
     for name, kind in groups:
         by_kind[kind].append(name)
     for kind, names in sorted(by_kind.items()):
-        for part in batches(sorted(names), _AT_ONCE):
+        for batch in batches(sorted(names), _AT_ONCE):
             if kind == CLASSIC:
-                yield DescribeGroupsRequest(groups=part, include_authorized_operations=False), part
+                yield DescribeGroupsRequest(groups=batch, include_authorized_operations=False), batch
             elif kind in _NEWER:
-                yield _NEWER[kind][0](group_ids=part, include_authorized_operations=False), part
+                yield _NEWER[kind][0](group_ids=batch, include_authorized_operations=False), batch
 
 
 def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures) -> dict[str, KafkaGroup]:
@@ -108,62 +108,66 @@ def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], 
             for name in names:
                 failures.add_name(_MEMBERS, why, name)
             continue
-        for said in answer.groups:
-            if said.error_code:
-                failures.add_name(_MEMBERS, said.error_code, said.group_id)
-            elif said.group_id in groups:
-                group = groups[said.group_id]
+        for description in answer.groups:
+            if description.error_code:
+                failures.add_name(_MEMBERS, description.error_code, description.group_id)
+            elif description.group_id in groups:
+                group = groups[description.group_id]
                 of = _NEWER[group.kind][1] if group.kind in _NEWER else _classic
-                groups[said.group_id] = of(said, group)
+                groups[description.group_id] = of(description, group)
     return groups
 
 
-def _classic(said: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # kafka-python has no types
-    members = tuple(_classic_member(member, group.protocol) for member in said.members)
-    return group._replace(state=said.group_state, assignor=said.protocol_data or "", members=members)
+def _classic(description: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # kafka-python has no types
+    members = tuple(_classic_member(member, group.protocol) for member in description.members)
+    return group._replace(state=description.group_state, assignor=description.protocol_data or "", members=members)
 
 
-def _classic_member(said: Any, protocol: str) -> GroupMember:  # noqa: ANN401  # as above
+def _classic_member(member: Any, protocol: str) -> GroupMember:  # noqa: ANN401  # as above
     topics: set[str] = set()
     partitions = 0
     if protocol == "consumer":
         try:
-            if said.member_metadata:
-                topics.update(ConsumerProtocolSubscription.decode(said.member_metadata).topics)
-            if said.member_assignment:
-                for assigned in ConsumerProtocolAssignment.decode(said.member_assignment).assigned_partitions:
+            if member.member_metadata:
+                topics.update(ConsumerProtocolSubscription.decode(member.member_metadata).topics)
+            if member.member_assignment:
+                for assigned in ConsumerProtocolAssignment.decode(member.member_assignment).assigned_partitions:
                     topics.add(assigned.topic)
                     partitions += len(assigned.partitions)
         except (struct.error, ValueError, IndexError):  # a client's own format
             pass
-    return GroupMember(said.client_id, said.client_host, frozenset(topics), "", partitions)
+    return GroupMember(member.client_id, member.client_host, frozenset(topics), "", partitions)
 
 
-def _newer(said: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # as above
-    return group._replace(state=said.group_state, assignor=said.assignor_name, members=tuple(_newer_member(one) for one in said.members))
+def _newer(description: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # as above
+    return group._replace(
+        state=description.group_state,
+        assignor=description.assignor_name,
+        members=tuple(_newer_member(member) for member in description.members),
+    )
 
 
-def _newer_member(said: Any) -> GroupMember:  # noqa: ANN401  # as above
-    assigned = said.assignment.topic_partitions
-    topics = frozenset(said.subscribed_topic_names) | {one.topic_name for one in assigned}
-    pattern = getattr(said, "subscribed_topic_regex", None) or ""
-    return GroupMember(said.client_id, said.client_host, topics, pattern, sum(len(one.partitions) for one in assigned))
+def _newer_member(member: Any) -> GroupMember:  # noqa: ANN401  # as above
+    assigned = member.assignment.topic_partitions
+    topics = frozenset(member.subscribed_topic_names) | {topic.topic_name for topic in assigned}
+    pattern = getattr(member, "subscribed_topic_regex", None) or ""
+    return GroupMember(member.client_id, member.client_host, topics, pattern, sum(len(topic.partitions) for topic in assigned))
 
 
-def _streams(said: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # as above
+def _streams(description: Any, group: KafkaGroup) -> KafkaGroup:  # noqa: ANN401  # as above
     topology = tuple(
         Subtopology(
-            tuple(sorted({*part.source_topics, *(topic.name for topic in part.repartition_source_topics)})),
-            tuple(sorted({*part.repartition_sink_topics, *(topic.name for topic in part.state_changelog_topics)})),
+            tuple(sorted({*subtopology.source_topics, *(topic.name for topic in subtopology.repartition_source_topics)})),
+            tuple(sorted({*subtopology.repartition_sink_topics, *(topic.name for topic in subtopology.state_changelog_topics)})),
         )
-        for part in (said.topology.subtopologies if said.topology else None) or ()
+        for subtopology in (description.topology.subtopologies if description.topology else None) or ()
     )
     read = frozenset(topic for part in topology for topic in part.sources)
     members = tuple(
-        GroupMember(one.client_id, one.client_host, read, "", sum(len(task.partitions) for task in one.assignment.active_tasks))
-        for one in said.members
+        GroupMember(member.client_id, member.client_host, read, "", sum(len(task.partitions) for task in member.assignment.active_tasks))
+        for member in description.members
     )
-    return group._replace(state=said.group_state, members=members, topology=topology)
+    return group._replace(state=description.group_state, members=members, topology=topology)
 
 
 _NEWER: dict[str, tuple[Any, Callable[[Any, KafkaGroup], KafkaGroup]]] = {
@@ -185,12 +189,12 @@ def committed(
             for name in names:
                 failures.add_name("groups: offsets", str(answer), name)
             continue
-        for said in answer.groups or [answer]:
-            name = said.group_id if answer.groups else names[0]
-            if said.error_code:
-                failures.add_name("groups: offsets", said.error_code, name)
+        for group in answer.groups or [answer]:
+            name = group.group_id if answer.groups else names[0]
+            if group.error_code:
+                failures.add_name("groups: offsets", group.error_code, name)
             else:
-                read[name] = _positions(said.topics)
+                read[name] = _positions(group.topics)
     return read
 
 
@@ -201,26 +205,26 @@ def _offset_requests(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGr
         by_node[node, group.kind == SHARE].append(name)
     many, of_share = wire.supports(OffsetFetchRequest, 8), messages.DescribeShareGroupOffsetsRequest
     for (node, share), names in sorted(by_node.items()):
-        for part in batches(sorted(names), _AT_ONCE if share or many else 1):
+        for batch in batches(sorted(names), _AT_ONCE if share or many else 1):
             if share:
-                wanted = [of_share.DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in part]
-                yield node, of_share(groups=wanted), part
+                groups = [of_share.DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in batch]
+                yield node, of_share(groups=groups), batch
             elif many:
-                held = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=name, topics=None) for name in part]
-                yield node, OffsetFetchRequest(groups=held, min_version=8, max_version=8), part
+                held = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=name, topics=None) for name in batch]
+                yield node, OffsetFetchRequest(groups=held, min_version=8, max_version=8), batch
             else:
-                yield node, OffsetFetchRequest(group_id=part[0], topics=None, min_version=2, max_version=7), part
+                yield node, OffsetFetchRequest(group_id=batch[0], topics=None, min_version=2, max_version=7), batch
 
 
 def _positions(topics: Iterable[Any]) -> dict[str, tuple[int, ...]]:
     read: dict[str, tuple[int, ...]] = {}
     for topic in topics:
         held = {
-            one.partition_index: one.committed_offset if hasattr(one, "committed_offset") else one.start_offset
-            for one in topic.partitions
-            if not one.error_code
+            partition.partition_index: partition.committed_offset if hasattr(partition, "committed_offset") else partition.start_offset
+            for partition in topic.partitions
+            if not partition.error_code
         }
-        places = tuple(held.get(place, -1) for place in range(max(held, default=-1) + 1))
-        if any(place >= 0 for place in places):
-            read[topic.name if hasattr(topic, "name") else topic.topic_name] = places
+        offsets = tuple(held.get(partition, -1) for partition in range(max(held, default=-1) + 1))
+        if any(offset >= 0 for offset in offsets):
+            read[topic.name if hasattr(topic, "name") else topic.topic_name] = offsets
     return read

@@ -105,7 +105,7 @@ def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str,
     steps: dict[str, Callable[[Failures], str]] = {
         "configurations": lambda failures: f"of {len(kafka_topics.configs(wire, some, failures))} topics",
         "offsets": lambda failures: f"of {len(kafka_topics.offsets(wire, some, kafka_topics.LATEST, failures))} topics",
-        "groups": lambda failures: _groups_told(wire, settings, failures),
+        "groups": lambda failures: _describe_groups_found(wire, settings, failures),
         "transactions": lambda failures: f"{len(kafka_producers.transactions(wire, failures)[0] or ())} transactional ids",
         "producers": lambda failures: f"of {len(kafka_producers.producers(wire, some, failures))} topics",
         "rights": lambda failures: f"{len(kafka_topics.rules(wire, failures) or ())} on topics",
@@ -116,6 +116,6 @@ def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str,
         yield what, seen, "; ".join(f"{unseen.what}: {unseen.why}" for unseen in failures.unseen())
 
 
-def _groups_told(wire: KafkaProtocol, settings: KafkaSettings, failures: Failures) -> str:
+def _describe_groups_found(wire: KafkaProtocol, settings: KafkaSettings, failures: Failures) -> str:
     groups, _, committed = _groups(wire, settings, RecordedNames(), failures)
     return f"{len(groups)} groups, {len(committed)} with offsets"

@@ -32,10 +32,10 @@ def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Tra
         if isinstance(answer, SourceError) or answer.error_code:
             whole = False
             continue
-        for said in answer.transaction_states:
-            found[said.transactional_id] = Transaction(said.producer_id, said.transaction_state)
-            if said.transaction_state in UNDER_WAY:
-                running[node].append(said.transactional_id)
+        for state in answer.transaction_states:
+            found[state.transactional_id] = Transaction(state.producer_id, state.transaction_state)
+            if state.transaction_state in UNDER_WAY:
+                running[node].append(state.transactional_id)
     for name, topics in _written(wire, running, failures).items():
         found[name] = found[name]._replace(topics=topics)
     return found, whole
@@ -43,20 +43,20 @@ def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Tra
 
 def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Failures) -> dict[str, frozenset[str]]:
     requests = [
-        (node, DescribeTransactionsRequest(transactional_ids=part))
+        (node, DescribeTransactionsRequest(transactional_ids=batch))
         for node, names in sorted(running.items())
-        for part in batches(sorted(names), _AT_ONCE)
+        for batch in batches(sorted(names), _AT_ONCE)
     ]
     written = {}
     for node, _, answer in request_each(wire, requests):
         if isinstance(answer, SourceError):
             failures.add_listing(f"broker {node}: transactions under way", answer)
             continue
-        for said in answer.transaction_states:
-            if not said.error_code:
-                written[said.transactional_id] = frozenset(topic.topic for topic in said.topics)
-            elif said.error_code != NOT_FOUND:
-                failures.add_name("transactions under way", said.error_code, said.transactional_id)
+        for state in answer.transaction_states:
+            if not state.error_code:
+                written[state.transactional_id] = frozenset(topic.topic for topic in state.topics)
+            elif state.error_code != NOT_FOUND:
+                failures.add_name("transactions under way", state.error_code, state.transactional_id)
     return written
 
 
@@ -71,20 +71,25 @@ def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> f
         if isinstance(answer, SourceError):
             failures.add_listing(what, answer)
             continue
-        for said in answer.transaction_states:
-            if said.error_code == NOT_FOUND:
-                gone.add(said.transactional_id)
-            elif said.error_code:
-                failures.add_name(what, said.error_code, said.transactional_id)
+        for state in answer.transaction_states:
+            if state.error_code == NOT_FOUND:
+                gone.add(state.transactional_id)
+            elif state.error_code:
+                failures.add_name(what, state.error_code, state.transactional_id)
     return frozenset(gone)
 
 
 def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
     """The recent producers of each topic: those that number their records, as newer clients do by default."""
-    wanted = DescribeProducersRequest.TopicRequest
+    topic_request = DescribeProducersRequest.TopicRequest
     requests = [
-        (node, DescribeProducersRequest(topics=[wanted(name=name, partition_indexes=places) for name, places in sorted(parts.items())]))
-        for node, parts in by_leader({name: topic.leaders for name, topic in topics.items()}, _PARTITIONS_AT_ONCE)
+        (
+            node,
+            DescribeProducersRequest(
+                topics=[topic_request(name=name, partition_indexes=partitions) for name, partitions in sorted(partitions_of.items())]
+            ),
+        )
+        for node, partitions_of in by_leader({name: topic.leaders for name, topic in topics.items()}, _PARTITIONS_AT_ONCE)
     ]
     found: dict[str, dict[int, int]] = defaultdict(dict)
     for node, _, answer in request_each(wire, requests):
@@ -95,10 +100,10 @@ def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: F
             failures.add_listing(f"broker {node}: producers of topics", answer)
             continue
         for topic in answer.topics:
-            for said in topic.partitions:
-                if said.error_code:
-                    failures.add_name("topics: producers", said.error_code, topic.name)
+            for partition in topic.partitions:
+                if partition.error_code:
+                    failures.add_name("topics: producers", partition.error_code, topic.name)
                     continue
-                for one in said.active_producers:
-                    found[topic.name][one.producer_id] = max(found[topic.name].get(one.producer_id, -1), one.last_timestamp)
+                for producer in partition.active_producers:
+                    found[topic.name][producer.producer_id] = max(found[topic.name].get(producer.producer_id, -1), producer.last_timestamp)
     return {topic: tuple(Producer(ident, last) for ident, last in sorted(held.items())) for topic, held in found.items()}

@@ -21,13 +21,13 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def purpose(name: str) -> str:
     """What a topic is for: KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS, CONTROL, else DATA."""
-    return next((told for told, rule in _RULES if rule.fullmatch(name)), "DATA")
+    return next((kind for kind, rule in _RULES if rule.fullmatch(name)), "DATA")
 
 
 def mirrors(names: Iterable[str]) -> frozenset[str]:
     """The aliases of the clusters that MirrorMaker copies topics from; its heartbeat and checkpoint topics contain them."""
     found = (re.fullmatch(r"(?P<alias>[^.].*?)\.(heartbeats|checkpoints\.internal)", name) for name in names)
-    return frozenset(one["alias"] for one in found if one)
+    return frozenset(match["alias"] for match in found if match)
 
 
 def mirror_of(name: str, aliases: Collection[str]) -> tuple[str, str] | None:

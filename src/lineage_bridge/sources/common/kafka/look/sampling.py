@@ -63,23 +63,23 @@ def _field(name: str, value: object, depth: int) -> SchemaField:
     return SchemaField(name=name, type=next((kind for of, kind in kinds if isinstance(value, of)), None))
 
 
-def _merged(one: Mapping[str, SchemaField], other: Mapping[str, SchemaField]) -> dict[str, SchemaField]:
-    merged = dict(one)
+def _merged(first: Mapping[str, SchemaField], other: Mapping[str, SchemaField]) -> dict[str, SchemaField]:
+    merged = dict(first)
     for name, field in other.items():
         known = merged.get(name)
         merged[name] = field if known is None else SchemaField(name=name, type=_either(known.type, field.type), fields=_inner(known, field))
     return merged
 
 
-def _inner(one: SchemaField, other: SchemaField) -> tuple[SchemaField, ...] | None:
-    both = _merged({field.name: field for field in one.fields or ()}, {field.name: field for field in other.fields or ()})
+def _inner(first: SchemaField, other: SchemaField) -> tuple[SchemaField, ...] | None:
+    both = _merged({field.name: field for field in first.fields or ()}, {field.name: field for field in other.fields or ()})
     return tuple(both.values()) or None
 
 
-def _either(one: str | None, other: str | None) -> str | None:
-    if one is None or other is None or one == other:
-        return one or other
-    return "double" if {one, other} == {"long", "double"} else None
+def _either(first: str | None, other: str | None) -> str | None:
+    if first is None or other is None or first == other:
+        return first or other
+    return "double" if {first, other} == {"long", "double"} else None
 
 
 def _declared(schema: Mapping[str, Any]) -> tuple[SchemaField, ...]:
@@ -90,12 +90,12 @@ def _declared(schema: Mapping[str, Any]) -> tuple[SchemaField, ...]:
     return tuple(_declared_field(field) for field in inner if isinstance(field, dict) and isinstance(field.get("field"), str))
 
 
-def _declared_field(said: Mapping[str, Any]) -> SchemaField:
-    kind, items = said.get("type"), said.get("items")
-    logical = _LOGICAL.get(str(said.get("name")))
-    fields = _declared(said) or (_declared(items) if isinstance(items, dict) else ())
-    told = logical or ("record" if kind == "struct" else kind if isinstance(kind, str) else None)
-    return SchemaField(name=said["field"], type=told, fields=fields or None)
+def _declared_field(declared: Mapping[str, Any]) -> SchemaField:
+    kind, items = declared.get("type"), declared.get("items")
+    logical = _LOGICAL.get(str(declared.get("name")))
+    fields = _declared(declared) or (_declared(items) if isinstance(items, dict) else ())
+    type_name = logical or ("record" if kind == "struct" else kind if isinstance(kind, str) else None)
+    return SchemaField(name=declared["field"], type=type_name, fields=fields or None)
 
 
 def to_json(found: RecordSample) -> dict[str, Any]:
@@ -104,15 +104,15 @@ def to_json(found: RecordSample) -> dict[str, Any]:
 
 
 def _to_json(field: SchemaField) -> dict[str, Any]:
-    said: dict[str, Any] = {"name": field.name, "type": field.type}
-    return {**said, "fields": [_to_json(inner) for inner in field.fields]} if field.fields else said
+    entry: dict[str, Any] = {"name": field.name, "type": field.type}
+    return {**entry, "fields": [_to_json(inner) for inner in field.fields]} if field.fields else entry
 
 
-def from_json(said: Mapping[str, Any]) -> RecordSample:
+def from_json(entry: Mapping[str, Any]) -> RecordSample:
     """A sample from a snapshot."""
-    return RecordSample(tuple(_from_json(field) for field in said["fields"]), tuple(said["ids"]))
+    return RecordSample(tuple(_from_json(field) for field in entry["fields"]), tuple(entry["ids"]))
 
 
-def _from_json(said: Mapping[str, Any]) -> SchemaField:
-    inner = tuple(_from_json(field) for field in said.get("fields", ()))
-    return SchemaField(name=said["name"], type=said["type"], fields=inner or None)
+def _from_json(entry: Mapping[str, Any]) -> SchemaField:
+    inner = tuple(_from_json(field) for field in entry.get("fields", ()))
+    return SchemaField(name=entry["name"], type=entry["type"], fields=inner or None)

@@ -22,17 +22,17 @@ _PATTERNS, _OPERATIONS, _ALLOW = {3: "LITERAL", 4: "PREFIXED"}, {2: "ALL", 3: "R
 def cluster(wire: KafkaProtocol) -> tuple[Any, dict[str, KafkaTopic]]:
     """The answer about the cluster, and the topics that the user may see. Raises SourceError."""
     answer = wire.request(MetadataRequest(topics=None, allow_auto_topic_creation=False))
-    return answer, {said.name: _topic(said) for said in answer.topics if not said.error_code or said.partitions}
+    return answer, {topic.name: _topic(topic) for topic in answer.topics if not topic.error_code or topic.partitions}
 
 
-def _topic(said: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no types
-    count = max((partition.partition_index for partition in said.partitions), default=-1) + 1
+def _topic(topic: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no types
+    count = max((partition.partition_index for partition in topic.partitions), default=-1) + 1
     leaders = [-1] * count
-    for partition in said.partitions:
+    for partition in topic.partitions:
         leaders[partition.partition_index] = partition.leader_id
-    copies = max((len(partition.replica_nodes) for partition in said.partitions), default=0)
-    ident = "" if said.topic_id is None or not int(said.topic_id) else str(said.topic_id)
-    return KafkaTopic(ident, bool(said.is_internal), tuple(leaders), copies)
+    copies = max((len(partition.replica_nodes) for partition in topic.partitions), default=0)
+    ident = "" if topic.topic_id is None or not int(topic.topic_id) else str(topic.topic_id)
+    return KafkaTopic(ident, bool(topic.is_internal), tuple(leaders), copies)
 
 
 def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
@@ -43,20 +43,20 @@ def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tup
     """
     found: dict[str, KafkaTopic] = {}
     gone = set()
-    for part in batches(sorted(names), _AT_ONCE):
-        wanted = [MetadataRequest.MetadataRequestTopic(name=name) for name in part]
+    for batch in batches(sorted(names), _AT_ONCE):
+        topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in batch]
         try:
-            answer = wire.request(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+            answer = wire.request(MetadataRequest(topics=topics, allow_auto_topic_creation=False))
         except SourceError as error:
             failures.add_listing("topics: those that are listed no more", error)
             continue
-        for said in answer.topics:
-            if said.error_code == UNKNOWN_TOPIC:
-                gone.add(said.name)
-            elif said.error_code and not said.partitions:
-                failures.add_name("topics: those that are listed no more", said.error_code, said.name)
+        for topic in answer.topics:
+            if topic.error_code == UNKNOWN_TOPIC:
+                gone.add(topic.name)
+            elif topic.error_code and not topic.partitions:
+                failures.add_name("topics: those that are listed no more", topic.error_code, topic.name)
             else:
-                found[said.name] = _topic(said)
+                found[topic.name] = _topic(topic)
     return found, frozenset(gone)
 
 
@@ -64,18 +64,18 @@ def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> di
     """The configuration set on each topic itself, without secrets and without what it inherits from the cluster."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
-    for part in batches(sorted(names), _AT_ONCE):
-        wanted = [resource(resource_type=_TOPIC_RESOURCE, resource_name=name, configuration_keys=None) for name in part]
+    for batch in batches(sorted(names), _AT_ONCE):
+        resources = [resource(resource_type=_TOPIC_RESOURCE, resource_name=name, configuration_keys=None) for name in batch]
         try:
-            answer = wire.request(DescribeConfigsRequest(resources=wanted))
+            answer = wire.request(DescribeConfigsRequest(resources=resources))
         except SourceError as error:
             failures.add_listing("topics: configurations", error)
             continue
-        for said in answer.results:
-            if said.error_code:
-                failures.add_name("topics: configurations", said.error_code, said.resource_name)
+        for result in answer.results:
+            if result.error_code:
+                failures.add_name("topics: configurations", result.error_code, result.resource_name)
             else:
-                found[said.resource_name] = {entry.name: entry.value or "" for entry in said.configs if _own(entry)}
+                found[result.resource_name] = {entry.name: entry.value or "" for entry in result.configs if _own(entry)}
     return found
 
 
@@ -88,27 +88,27 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
     of_topic, of_partition = ListOffsetsRequest.ListOffsetsTopic, ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition
     leaders = {name: topic.leaders for name, topic in topics.items()}
     requests = []
-    for node, parts in by_leader(leaders, _PARTITIONS_AT_ONCE):
-        wanted = [
-            of_topic(name=name, partitions=[of_partition(partition_index=place, timestamp=when) for place in places])
-            for name, places in parts.items()
+    for node, batch in by_leader(leaders, _PARTITIONS_AT_ONCE):
+        of_topics = [
+            of_topic(name=name, partitions=[of_partition(partition_index=partition, timestamp=when) for partition in partitions])
+            for name, partitions in batch.items()
         ]
-        requests.append((node, ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=wanted)))
+        requests.append((node, ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=of_topics)))
     found = {name: [-1] * len(nodes) for name, nodes in leaders.items()}
     for node, _, answer in request_each(wire, requests):
         if isinstance(answer, SourceError):
             failures.add_listing(f"broker {node}: offsets of topics", answer)
             continue
         for topic in answer.topics:
-            for said in topic.partitions:
-                if said.error_code:
-                    failures.add_name("topics: offsets", said.error_code, topic.name)
+            for partition in topic.partitions:
+                if partition.error_code:
+                    failures.add_name("topics: offsets", partition.error_code, topic.name)
                 else:
-                    found[topic.name][said.partition_index] = said.offset
+                    found[topic.name][partition.partition_index] = partition.offset
     for name, nodes in leaders.items():
         if -1 in nodes:
             failures.add_name("topics: offsets", "a partition has no leader", name)
-    return {name: tuple(places) for name, places in found.items() if places and -1 not in places}
+    return {name: tuple(offsets) for name, offsets in found.items() if offsets and -1 not in offsets}
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
@@ -135,10 +135,14 @@ def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None
     return tuple(
         sorted(
             AclRule(
-                said.resource_name, _PATTERNS[said.pattern_type], one.principal, _OPERATIONS[one.operation], one.permission_type == _ALLOW
+                resource.resource_name,
+                _PATTERNS[resource.pattern_type],
+                acl.principal,
+                _OPERATIONS[acl.operation],
+                acl.permission_type == _ALLOW,
             )
-            for said in answer.resources
-            for one in said.acls
-            if said.pattern_type in _PATTERNS and one.operation in _OPERATIONS
+            for resource in answer.resources
+            for acl in resource.acls
+            if resource.pattern_type in _PATTERNS and acl.operation in _OPERATIONS
         )
     )

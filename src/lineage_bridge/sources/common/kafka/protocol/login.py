@@ -50,10 +50,10 @@ def protocol_config(settings: KafkaSettings) -> dict[str, Any]:
         config["ssl_context"] = tls_context(settings)
     if settings.sasl_mechanism:
         config |= _login(settings)
-    for name, said in settings.properties.items():
+    for name, value in settings.properties.items():
         if name in _PROPERTIES:
             own, read = _PROPERTIES[name]
-            config[own] = read(said)
+            config[own] = read(value)
     return config
 
 
@@ -114,8 +114,8 @@ def records_config(settings: KafkaSettings) -> dict[str, Any]:
             "sasl.kerberos.principal": settings.kerberos_principal,
             "sasl.kerberos.keytab": settings.kerberos_keytab,
         }
-    given = {name: reveal(said) if SECRET_PROPERTY.search(name) else said for name, said in settings.properties.items()}
-    return {name: said for name, said in named.items() if said} | given
+    given = {name: reveal(value) if SECRET_PROPERTY.search(name) else value for name, value in settings.properties.items()}
+    return {name: value for name, value in named.items() if value} | given
 
 
 def _revealed(reference: str | None) -> str:
@@ -146,13 +146,13 @@ class Tokens:
             if settings.ssl_ca_file:
                 trusted.load_verify_locations(settings.ssl_ca_file)
             answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=trusted)
-            said = answer.json() if answer.is_success else {}
+            body = answer.json() if answer.is_success else {}
         except (httpx.HTTPError, OSError, ValueError) as error:
             raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "look at oauth_token_url") from error
-        if not isinstance(said, dict) or not isinstance(said.get("access_token"), str):
+        if not isinstance(body, dict) or not isinstance(body.get("access_token"), str):
             hint = "look at oauth_client_id, oauth_client_secret and oauth_scope"
             raise ForbiddenError(f"the token endpoint gave no token (HTTP {answer.status_code})", hint)
-        return said
+        return body
 
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types

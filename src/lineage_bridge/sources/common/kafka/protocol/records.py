@@ -21,17 +21,17 @@ def newest(
     settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
 ) -> dict[str, dict[str, RecordSample]]:
     """Samples of the newest records of these topics, which lie right before `ends`. Takes no longer than the timeout."""
-    wanted = [place for topic, places in ends.items() for place in _places(topic, places, starts.get(topic, ()))]
-    if not wanted:
+    partitions = [partition for topic, offsets in ends.items() for partition in _partitions(topic, offsets, starts.get(topic, ()))]
+    if not partitions:
         return {}
-    said: list[str] = []
+    errors: list[str] = []
     config = records_config(settings) | {
         "group.id": "lineage-bridge-samples",
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,
         "auto.offset.reset": "error",
-        "error_cb": lambda error: said.append(error.str()),
+        "error_cb": lambda error: errors.append(error.str()),
         "log_level": 0,
     }
     held: dict[str, list[Any]] = {topic: [] for topic in ends}
@@ -41,12 +41,12 @@ def newest(
         failures.add_listing(_WHAT, f"librdkafka refuses the settings: {_reason(error)}")
         return {}
     try:
-        consumer.assign(wanted)
-        left = _read(consumer, wanted, held, time.monotonic() + settings.timeout_s, failures)
+        consumer.assign(partitions)
+        left = _read(consumer, partitions, held, time.monotonic() + settings.timeout_s, failures)
     finally:
         consumer.close()
     for topic in sorted({topic for topic, _ in left}):
-        failures.add_name(_WHAT, said[-1] if said else "they did not come in time", topic)
+        failures.add_name(_WHAT, errors[-1] if errors else "they did not come in time", topic)
     return {
         topic: {KEY: sample(record.key() for record in records), VALUE: sample(record.value() for record in records)}
         for topic, records in held.items()
@@ -54,7 +54,7 @@ def newest(
     }
 
 
-def _places(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> list[TopicPartition]:
+def _partitions(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> list[TopicPartition]:
     begins = starts or (0,) * len(ends)
     filled = [(end - begin, partition) for partition, (begin, end) in enumerate(zip(begins, ends, strict=False)) if end > begin]
     chosen = [partition for _, partition in sorted(filled, reverse=True)[:_PARTITIONS]]
@@ -62,19 +62,19 @@ def _places(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> list[
 
 
 def _read(
-    consumer: Consumer, wanted: list[TopicPartition], held: dict[str, list[Any]], deadline: float, failures: Failures
+    consumer: Consumer, partitions: list[TopicPartition], held: dict[str, list[Any]], deadline: float, failures: Failures
 ) -> set[tuple[str, int]]:
     """Read until all partitions are at their ends or the deadline has passed; returns the partitions that are not."""
-    left = {(place.topic, place.partition) for place in wanted}
+    left = {(partition.topic, partition.partition) for partition in partitions}
     while left and time.monotonic() < deadline:
         for record in consumer.consume(500, timeout=0.5):
-            error, place = record.error(), (record.topic() or "", record.partition() or 0)
+            error, partition = record.error(), (record.topic() or "", record.partition() or 0)
             if error is None:
-                held[place[0]].append(record)
-            elif place in left:
-                left.discard(place)
+                held[partition[0]].append(record)
+            elif partition in left:
+                left.discard(partition)
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001  # that is its public name
-                    failures.add_name(_WHAT, error.str(), place[0])
+                    failures.add_name(_WHAT, error.str(), partition[0])
     return left
 
 

@@ -168,7 +168,7 @@ class TopicTail:
         self._consumer.poll(0)
         causes = [cause for cause in (*self._errors, error) if isinstance(cause, KafkaError)]
         named = f"topic {self._topic}: {causes[0].str() if causes else error}"
-        codes = {one.code() for one in causes}
+        codes = {cause.code() for cause in causes}
         if codes & _FORBIDDEN:
             return ForbiddenError(named, "are key and secret right, and may it read the topic?")
         return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)

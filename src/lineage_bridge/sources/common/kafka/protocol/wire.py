@@ -40,11 +40,11 @@ def source_error(error: Exception) -> SourceError:
         return error
     for kinds, kind, what in _KINDS:
         if isinstance(error, kinds):
-            return kind(f"{what}: {_said(error)}", _LOGIN if kind is ForbiddenError else "")
-    return SourceError(f"{type(error).__name__}: {_said(error)}")
+            return kind(f"{what}: {_message(error)}", _LOGIN if kind is ForbiddenError else "")
+    return SourceError(f"{type(error).__name__}: {_message(error)}")
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error.args[0]) if error.args and not isinstance(error, kafka_errors.NodeNotReadyError) else type(error).__name__
 
 
@@ -190,14 +190,14 @@ class KafkaProtocol:
 
     async def _gather(self, asked: list[tuple[int, Any]]) -> list[Any]:
         queues: dict[int, list[int]] = defaultdict(list)
-        for place, (node, _) in enumerate(asked):
-            queues[node].append(place)
+        for index, (node, _) in enumerate(asked):
+            queues[node].append(index)
         answers: list[Any] = [None] * len(asked)
         while any(queues.values()):
-            places = [queue.pop(0) for queue in queues.values() if queue]
-            sent = [(place, self._manager.call_soon(self._send, *asked[place])) for place in places]
-            for place, future in sent:
-                answers[place] = await future
+            indexes = [queue.pop(0) for queue in queues.values() if queue]
+            sent = [(index, self._manager.call_soon(self._send, *asked[index])) for index in indexes]
+            for index, future in sent:
+                answers[index] = await future
         return answers
 
     async def _send(self, node: int, request: Any) -> Any:  # noqa: ANN401  # as above

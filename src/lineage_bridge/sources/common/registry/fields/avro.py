@@ -14,9 +14,9 @@ def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
     """The fields of a schema. Raises RequestError."""
     reader = _Reader()
     for other in references.values():
-        reader.know(_parsed(other), "")
+        reader.register(_parsed(other), "")
     schema = _parsed(text)
-    reader.know(schema, "")
+    reader.register(schema, "")
     field = reader.field("", schema, "", None, ())
     return field.fields or () if reader.is_record(schema, "") else (field,)
 
@@ -36,20 +36,20 @@ class _Reader:
     def __init__(self) -> None:
         self.named: dict[str, dict[str, Any]] = {}
 
-    def know(self, schema: object, space: str) -> None:
+    def register(self, schema: object, space: str) -> None:
         """The named types within a schema."""
         if isinstance(schema, list):
-            for part in schema:
-                self.know(part, space)
+            for branch in schema:
+                self.register(branch, space)
         elif isinstance(schema, dict):
             kind = schema.get("type")
             if kind in _NAMED and isinstance(schema.get("name"), str):
                 full = _full(schema["name"], schema.get("namespace", space))
                 self.named.setdefault(full, schema)
                 space = full.rpartition(".")[0]
-            for part in [kind, schema.get("items"), schema.get("values"), *(field.get("type") for field in _record_fields(schema))]:
-                if isinstance(part, list | dict):
-                    self.know(part, space)
+            for branch in [kind, schema.get("items"), schema.get("values"), *(field.get("type") for field in _record_fields(schema))]:
+                if isinstance(branch, list | dict):
+                    self.register(branch, space)
 
     def is_record(self, schema: object, space: str) -> bool:
         """Whether a schema is a record, by itself or by name."""
@@ -68,22 +68,22 @@ class _Reader:
             return SchemaField(name=name, type=str(schema), description=doc)
         return self._typed(name, schema, space, doc or schema.get("doc"), inside)
 
-    def _typed(self, name: str, schema: dict[str, Any], space: str, told: str | None, inside: tuple[str, ...]) -> SchemaField:
+    def _typed(self, name: str, schema: dict[str, Any], space: str, declared: str | None, inside: tuple[str, ...]) -> SchemaField:
         kind = schema.get("type")
         if kind in _NAMED:
             full = _full(str(schema.get("name", "")), schema.get("namespace", space))
             parts = None if full in inside else self._fields(schema, full.rpartition(".")[0], (*inside, full))
-            return SchemaField(name=name, type=full if kind != "record" else kind, description=told, fields=parts)
+            return SchemaField(name=name, type=full if kind != "record" else kind, description=declared, fields=parts)
         if kind == "array":
             return SchemaField(
-                name=name, type="array", description=told, fields=(self.field("_element", schema.get("items"), space, None, inside),)
+                name=name, type="array", description=declared, fields=(self.field("_element", schema.get("items"), space, None, inside),)
             )
         if kind == "map":
             key = SchemaField(name="key", type="string")
             return SchemaField(
-                name=name, type="map", description=told, fields=(key, self.field("value", schema.get("values"), space, None, inside))
+                name=name, type="map", description=declared, fields=(key, self.field("value", schema.get("values"), space, None, inside))
             )
-        return SchemaField(name=name, type=_logical(schema), description=told)
+        return SchemaField(name=name, type=_logical(schema), description=declared)
 
     def _fields(self, schema: dict[str, Any], space: str, inside: tuple[str, ...]) -> tuple[SchemaField, ...] | None:
         made = tuple(self.field(str(f.get("name", "")), f.get("type"), space, f.get("doc"), inside) for f in _record_fields(schema))

@@ -46,8 +46,8 @@ def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ..
     if not isinstance(schema, dict) or id(schema) in inside:
         return SchemaField(name=name)
     inside = (*inside, id(schema))
-    told = schema.get("description")
-    described = told if isinstance(told, str) else None
+    description = schema.get("description")
+    described = description if isinstance(description, str) else None
     parts = _parts(schema, resolver, inside)
     kind = _kind(schema)
     if kind == "array" and not parts:
@@ -68,7 +68,7 @@ def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...])
     properties = schema.get("properties")
     for key, part in properties.items() if isinstance(properties, dict) else ():
         found[key] = _field(key, part, resolver, inside)
-    composed = [part for word in ("allOf", "anyOf", "oneOf") for part in schema.get(word) or () if isinstance(part, dict)]
+    composed = [part for keyword in ("allOf", "anyOf", "oneOf") for part in schema.get(keyword) or () if isinstance(part, dict)]
     for part in composed:
         made = _field("", part, resolver, inside)
         for field in (made.fields or ()) if made.type == "object" else ():
@@ -85,7 +85,7 @@ def _branch(name: str, schema: dict[str, Any], resolver: _Resolver, inside: tupl
         except Unresolvable:
             return SchemaField(name=name, type=reference)
         return _field(name, found.contents, found.resolver, inside)
-    branches = [part for word in ("anyOf", "oneOf", "allOf") for part in schema.get(word) or () if isinstance(part, dict)]
+    branches = [part for keyword in ("anyOf", "oneOf", "allOf") for part in schema.get(keyword) or () if isinstance(part, dict)]
     others = [part for part in branches if part.get("type") != "null"]
     if len(others) == 1:
         return _field(name, others[0], resolver, inside)
@@ -96,8 +96,8 @@ def _branch(name: str, schema: dict[str, Any], resolver: _Resolver, inside: tupl
 def _kind(schema: dict[str, Any]) -> str | None:
     kinds = schema.get("type")
     named = [kinds] if isinstance(kinds, str) else [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
-    told = [kind for kind in named if kind != "null"] or named
-    if len(told) == 1:
+    types = [kind for kind in named if kind != "null"] or named
+    if len(types) == 1:
         shape = schema.get("format")
-        return f"{told[0]}({shape})" if isinstance(shape, str) and told[0] in ("string", "integer", "number") else told[0]
-    return "union" if told else None
+        return f"{types[0]}({shape})" if isinstance(shape, str) and types[0] in ("string", "integer", "number") else types[0]
+    return "union" if types else None

@@ -37,9 +37,9 @@ def types_of(text: str) -> Types:
 class _Strict(ErrorListener):  # type: ignore[misc]  # the library has no types
     """Raises errors that the parser would only print."""
 
-    def syntaxError(self, *told: Any) -> None:  # noqa: ANN401, N802 - the library's own signature
+    def syntaxError(self, *cause: Any) -> None:  # noqa: ANN401, N802 - the library's own signature
         """What is wrong, and where."""
-        _, _, line, _, message, _ = told
+        _, _, line, _, message, _ = cause
         raise RequestError(
             f"line {line} of a Protobuf schema: {message.split(' expecting ', maxsplit=1)[0]}", "Look at the schema in the registry."
         )

@@ -25,10 +25,10 @@ class SchemaDocumentation(NamedTuple):
 def read_documentation(kind: str, text: str) -> SchemaDocumentation:
     """The documentation in a schema. Raises RequestError if it cannot be read."""
     with reading(kind):
-        return _said_in(kind, text)
+        return _documentation_of(kind, text)
 
 
-def _said_in(kind: str, text: str) -> SchemaDocumentation:
+def _documentation_of(kind: str, text: str) -> SchemaDocumentation:
     if kind == "PROTOBUF":
         return _protobuf(text)
     try:
@@ -73,9 +73,9 @@ def _avro_tags(schema: object, path: str) -> Iterator[Tagged]:
             below = _below(path, field.get("name"))
             yield from _own(field, below)
             yield from _avro_tags(field.get("type"), below)
-    for word in ("type", "items", "values"):
-        if isinstance(schema.get(word), dict | list):
-            yield from _avro_tags(schema[word], path)
+    for keyword in ("type", "items", "values"):
+        if isinstance(schema.get(keyword), dict | list):
+            yield from _avro_tags(schema[keyword], path)
 
 
 def _json_tags(schema: object, path: str) -> Iterator[Tagged]:
@@ -86,8 +86,8 @@ def _json_tags(schema: object, path: str) -> Iterator[Tagged]:
     for name, part in properties.items() if isinstance(properties, dict) else ():
         yield from _json_tags(part, _below(path, name))
     yield from _json_tags(schema.get("items"), path)
-    for word in ("allOf", "anyOf", "oneOf"):
-        for part in schema.get(word) or ():
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for part in schema.get(keyword) or ():
             yield from _json_tags(part, path)
 
 
