@@ -1,1 +1,1 @@
-"""Speeds of LineageBridge, printed and never asserted: `python -m bench`. docs/benchmarks.md tells what each figure means."""
+"""Speeds of LineageBridge, printed and never asserted: `python -m bench`. docs/benchmarks.md explains each figure."""

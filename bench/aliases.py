@@ -1,4 +1,4 @@
-"""aliases: joining two namespaces of 20,000 datasets by one alias, and parting them; what that costs a batch, and a question."""
+"""aliases: joining two namespaces of 20,000 datasets by one alias, and separating them: the cost for a batch and for a question."""
 
 import json
 import time
@@ -22,7 +22,7 @@ _A_RUN = 100
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
-    """Processor milliseconds of the batch that joins, of the one that parts, and of a walk before, while and after they are one."""
+    """Processor milliseconds of the batch that joins, of the batch that separates, and of a walk before, between and after."""
     return alone(_aliases, work, DATASETS // 20 if quick else DATASETS)
 
 
@@ -41,7 +41,7 @@ def _aliases(work: Path, datasets: int) -> Result:
 
 
 def _event(first: int, datasets: int) -> bytes:
-    """One run that reads datasets of the one namespace and writes others of the other: a chain that only the alias closes."""
+    """A run that reads datasets of one namespace and writes datasets of the other: a chain that only the alias closes."""
     numbers = range(first, min(first + _A_RUN, datasets))
     inputs = [{"namespace": NAMESPACE, "name": f"t{number}"} for number in numbers]
     outputs = [{"namespace": OTHER, "name": f"t{(number + _A_RUN) % datasets}"} for number in numbers[:1]]
@@ -63,12 +63,12 @@ def _event(first: int, datasets: int) -> bytes:
 def _operate(folder: Folder, operation: str, turn: int) -> float:
     body = json.dumps({"operation": operation, "aliases": [{"a": {"namespace": NAMESPACE}, "b": {"namespace": OTHER}}]}).encode()
     record = StoredRecord(
-        LOG_SOURCE, 0, folder.place, LogRecord(RecordKind.OPERATOR, event_id(body), BASE_US + turn, "http", "", b"", body)
+        LOG_SOURCE, 0, folder.next_offset, LogRecord(RecordKind.OPERATOR, event_id(body), BASE_US + turn, "http", "", b"", body)
     )
     began = time.process_time()
     rows = dict(flat(fold_records([record], folder.names)))
-    folder.store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(folder.place, folder.place + 1)}, rows), Budget(5_000))
-    folder.place += 1
+    folder.store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(folder.next_offset, folder.next_offset + 1)}, rows), Budget(5_000))
+    folder.next_offset += 1
     return time.process_time() - began
 
 

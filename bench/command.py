@@ -15,7 +15,7 @@ import duckdb
 import psutil
 import pyspark
 
-from bench import aliases, confluent, estates, fold, freshness, http, hubs, processes, questions, search, sources, sql, walks
+from bench import aliases, confluent, fold, freshness, graph_sizes, http, hubs, processes, questions, search, sources, sql, walks
 from bench.meter import Result, calibrate
 from bench.progress import report
 
@@ -24,7 +24,7 @@ NAMES = (
     "http",
     "freshness",
     "walks",
-    "estates",
+    "graph_sizes",
     "questions",
     "search",
     "hubs",
@@ -39,24 +39,24 @@ QUICK_SIZES = "2000,10000"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what was asked for; 1 if a figure could not be had. The others are printed all the same."""
-    asked = _parser().parse_args(arguments)
-    sizes = [int(size) for size in (asked.events or (QUICK_SIZES if asked.quick else SIZES)).split(",")]
-    names = asked.only or NAMES
-    work = Path(tempfile.mkdtemp(prefix="lineage-bridge-bench-", dir=asked.work))
+    """Run the requested benchmarks; 1 if one of them failed. The others are printed all the same."""
+    options = _parser().parse_args(arguments)
+    sizes = [int(size) for size in (options.events or (QUICK_SIZES if options.quick else SIZES)).split(",")]
+    names = options.only or NAMES
+    work = Path(tempfile.mkdtemp(prefix="lineage-bridge-bench-", dir=options.work))
     figures: Result = {"machine": _machine(), "figures": {}}
     try:
         for name in names:
             report(name)
             (work / name).mkdir()
-            figures["figures"][name] = _figure(_runs(sizes, asked.quick)[name], work / name)
+            figures["figures"][name] = _figure(_runs(sizes, options.quick)[name], work / name)
             shutil.rmtree(work / name, ignore_errors=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     text = json.dumps(figures, indent=2)
     print(text)
-    if asked.output:
-        asked.output.write_text(text + "\n", encoding="utf-8")
+    if options.output:
+        options.output.write_text(text + "\n", encoding="utf-8")
     return int(any("failed" in figure for figure in figures["figures"].values()))
 
 
@@ -67,7 +67,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "freshness": lambda work: freshness.run(work, quick=quick),
         "walks": lambda work: walks.run(work, quick=quick),
         "search": lambda work: search.run(work, quick=quick),
-        "estates": lambda work: estates.run(work, quick=quick),
+        "graph_sizes": lambda work: graph_sizes.run(work, quick=quick),
         "questions": lambda work: questions.run(work, quick=quick),
         "hubs": lambda work: hubs.run(work, quick=quick),
         "aliases": lambda work: aliases.run(work, quick=quick),

@@ -149,7 +149,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path, table: str, sql: s
         schema: pa.Schema | None = None
         for rows in _chunks(cursor):
             columns = list(zip(*rows, strict=True))
-            arrays = [pa.array(column, schema.field(place).type if schema else None) for place, column in enumerate(columns)]
+            arrays = [pa.array(column, schema.field(index).type if schema else None) for index, column in enumerate(columns)]
             chunk = pa.table(arrays, names=names)
             connection.register("chunk", chunk)
             connection.execute(

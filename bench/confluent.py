@@ -1,4 +1,4 @@
-"""confluent: what extracting an estate takes within the limits of calls, and whether memory grows over many polls of it."""
+"""confluent: how long extracting an organization takes within the limits of calls, and whether memory grows over many polls."""
 
 import json
 import math
@@ -29,14 +29,14 @@ _WIDE = 1000.0
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
-    """The stand-in's estate, extracted within its limits, then polled unchanged without limits: heartbeats alone, and the memory held.
+    """Extract the stand-in's organization within its limits, then poll it unchanged without limits: only heartbeats, and the memory used.
 
-    Brokers cannot be had, so groups are asked for by REST.
+    There are no brokers, so groups are read over REST.
     """
     with running() as cloud:
         settings, secrets = {**cloud.settings(), "groups_by": "rest"}, cloud.environment()
         cloud.limits.on = True
-        report("confluent: extracting the estate within its limits")
+        report("confluent: extracting the organization within its limits")
         began = time.monotonic()
         extraction = alone(_extract, settings, secrets)
         out: Result = {"extraction": {**extraction, **_buckets(cloud, extraction["wall_s"])}}
@@ -48,7 +48,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
-    """A first look: each plane's calls, events and seconds of fetching, by kind; and all of it."""
+    """A first extraction: calls, events and seconds of fetching by kind of plane, and in total."""
     os.environ.update(secrets)
     observer = ConfluentObserver("bench", ConfluentSettings.model_validate(settings))
     kinds: dict[str, dict[str, Any]] = defaultdict(lambda: {"scopes": 0, "requests": 0, "events": 0, "longest_s": 0.0, "states": set()})
@@ -64,29 +64,29 @@ def _extract(settings: dict[str, Any], secrets: dict[str, str]) -> Result:
     wall = time.monotonic() - began
     observer.close()
     planes = {name: {**kind, "states": sorted(kind["states"])} for name, kind in kinds.items()}
-    return {"wall_s": round(wall, 2), "cpu_s": round(time.process_time() - cpu, 2), "parcel_bytes": size, "planes": planes}
+    return {"wall_s": round(wall, 2), "cpu_s": round(time.process_time() - cpu, 2), "message_bytes": size, "planes": planes}
 
 
 def _buckets(cloud: Cloud, wall_s: float) -> Result:
-    """What each limit counted, beside the least that it could have counted; and the whole beside its slowest part."""
+    """The calls counted by each limit beside the minimum, and the whole beside its slowest limit."""
     least = minimum_calls(cloud.organization)
     names = dict(_keys(cloud))
-    asked: dict[str, list[float]] = defaultdict(list)
+    requested: dict[str, list[float]] = defaultdict(list)
     refused: dict[str, int] = defaultdict(int)
     for call in cloud.calls:
         bucket = "metrics" if call.plane == "metrics" else names.get(call.key, call.key)
-        asked[bucket].append(call.at)
+        requested[bucket].append(call.at)
         refused[bucket] += call.status == 429
     buckets = {}
     for name, (calls, seconds) in sorted(least.items()):
-        at = asked.pop(name, [])
+        at = requested.pop(name, [])
         taken = max(at) - min(at) if at else 0.0
         figures = {"requests": len(at), "refused": refused[name], "least_requests": calls, "floor_s": seconds, "taken_s": round(taken, 2)}
         buckets[name] = {**figures, "ratio": round(taken / seconds, 2) if seconds else None}
     longest = max(seconds for _, seconds in least.values())
     return {
         "buckets": buckets,
-        "others": {name: len(at) for name, at in asked.items()},
+        "others": {name: len(at) for name, at in requested.items()},
         "floor_s": longest,
         "ratio": _ratio(wall_s, longest),
     }
@@ -97,7 +97,7 @@ def _ratio(taken: float, least: float) -> float:
 
 
 def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
-    """Each key, and the name of what its limit counts."""
+    """Each API key, and the name of the limit that counts its calls."""
     for name, held in cloud.organization["credentials"].items():
         if "key" in held:
             yield held["key"], name
@@ -108,23 +108,23 @@ def _keys(cloud: Cloud) -> Iterator[tuple[str, str]]:
 def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts: tuple[int, ...]) -> Result:
     """The memory held after so many polls, and the events of the last one."""
     os.environ.update(secrets)
-    book = SourceRepository(StateDatabase(path))
-    desk = SourceService({}, book)
+    repository = SourceRepository(StateDatabase(path))
+    service = SourceService({}, repository)
     delivered: list[Any] = []
     clock = [time.time_ns() // 1000]
-    poller = Poller(desk.records, book, lambda parcel: delivered.extend(_events(parcel.path, parcel.body)), lambda: clock[0])
-    desk.add("bench", "confluent", settings, replace=False)
+    poller = Poller(service.records, repository, lambda message: delivered.extend(_events(message.path, message.body)), lambda: clock[0])
+    service.add("bench", "confluent", settings, replace=False)
     process, cpu, began = psutil.Process(), time.process_time(), time.monotonic()
     held: dict[str, int] = {}
     for number in range(1, counts[-1] + 1):
         delivered.clear()
-        poller.poll(desk.record("bench"))
+        poller.poll(service.record("bench"))
         poller.deliver()
         clock[0] += _INTERVAL_US
         if number in counts:
             held[str(number)] = round(process.memory_info().rss / 2**20)
             report(f"confluent: {number} polls, {held[str(number)]} MB")
-    state = desk.record("bench").state
+    state = service.record("bench").state
     if state.failures:
         raise RuntimeError(state.error)
     return {
@@ -132,7 +132,7 @@ def _polls(path: Path, settings: dict[str, Any], secrets: dict[str, str], counts
         "rss_mb": held,
         "cpu_s_per_poll": round((time.process_time() - cpu) / counts[-1], 2),
         "wall_s_per_poll": round((time.monotonic() - began) / counts[-1], 2),
-        "snapshot_bytes": len(book.snapshot("bench") or b""),
+        "snapshot_bytes": len(repository.snapshot("bench") or b""),
         "last_events": sorted({event.get("eventType", "none") for event in delivered}),
     }
 

@@ -51,7 +51,7 @@ class Sample(NamedTuple):
     rate: float
 
 
-class _Gate:
+class _Progress:
     """Counts what is committed, and holds the stream after the warm-up until the clock may start."""
 
     def __init__(self, warm: int) -> None:
@@ -60,7 +60,7 @@ class _Gate:
         self.clock = Clock()
         self.samples: list[Sample] = []
 
-    def done(self, batch: Batch, workers: list[int]) -> None:  # noqa: ARG002 - who folded does not matter here
+    def done(self, batch: Batch, workers: list[int]) -> None:  # noqa: ARG002 - the workers are not counted here
         """Called after each commit, within the batch."""
         with self.moved:
             self.events += len(batch.rows.get("event_record", ())) + len(batch.rows.get("quarantine", ()))
@@ -73,7 +73,7 @@ class _Gate:
             self.opened.wait(WAIT_S)
 
     def wait_for(self, events: int, query: StreamingQuery) -> None:
-        """Until so many events are committed. Raises RuntimeError when the query ends before."""
+        """Wait until this many events are committed. Raises RuntimeError if the query ends before."""
         with self.moved:
             while self.events < events:
                 self.moved.wait(1.0)
@@ -82,40 +82,40 @@ class _Gate:
 
 
 def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, events: int) -> Result:
-    """The serve query over a log: cost of `corpus` from the opened gate to its last commit, all that was left derived."""
+    """The serve query over a log: cost of `corpus` from when the stream may go on to its last commit, with everything derived."""
     settings = load_settings({}, {}, folder)
     limits = Limits(settings.batch_bytes, settings.batch_frames, settings.derived_rows, settings.trigger_ms)
-    gate, store = _Gate(warm_events), GraphWriter(folder / "graph.db", Names(KEY))
-    serve = Serve(store, KEY, limits, gate.done)
+    progress, store = _Progress(warm_events), GraphWriter(folder / "graph.db", Names(KEY))
+    serve = Serve(store, KEY, limits, progress.done)
     with LogWriter(folder / "log") as log:
         session = start_session(folder / "spark", master=settings.spark_master, memory=settings.spark_memory)
         warm_up(session, KEY)
         query = serve.start(session, folder / "log", folder / "spark")
         append_corpus(log, warm)
-        gate.wait_for(warm_events, query)
-        gate.warmed.wait(WAIT_S)
+        progress.wait_for(warm_events, query)
+        progress.warmed.wait(WAIT_S)
         append_corpus(log, corpus)
-        gate.clock.calibrate()
-        by_kind = cpu_by_kind(gate.clock.start().process)
-        gate.opened.set()
-        gate.wait_for(warm_events + events, query)
+        progress.clock.calibrate()
+        by_kind = cpu_by_kind(progress.clock.start().process)
+        progress.opened.set()
+        progress.wait_for(warm_events + events, query)
         while serve.settle():
             continue
-        cpu, wall = gate.clock.read()
-        by_kind = {kind: round((spent - by_kind[kind]) / events * 1e6, 1) for kind, spent in cpu_by_kind(gate.clock.process).items()}
-        progress = [dict(p["durationMs"]) for p in query.recentProgress]
+        cpu, wall = progress.clock.read()
+        by_kind = {kind: round((spent - by_kind[kind]) / events * 1e6, 1) for kind, spent in cpu_by_kind(progress.clock.process).items()}
+        durations = [dict(p["durationMs"]) for p in query.recentProgress]
         query.stop()
         serve.close()
         session.stop()
-    result = per_event(events, cpu, wall, gate.clock.calibration)
+    result = per_event(events, cpu, wall, progress.clock.calibration)
     return {
         **result,
         "cpu_us_per_event_by_process": by_kind,
-        "batches": len(gate.samples),
+        "batches": len(progress.samples),
         "store_bytes": store_size(store.path),
         "rows": row_counts(store),
-        "slices": _slices(gate.samples),
-        "last_batches_ms": progress[-3:],
+        "slices": _slices(progress.samples),
+        "last_batches_ms": durations[-3:],
     }
 
 
@@ -145,14 +145,14 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
         append_corpus(log, corpus)
         end = log.end()
     reader, names, clock = LogReader(folder / "log"), Names(KEY), Clock()
-    _apply_one(store, reader, names, limits, 0, warmed)
+    _apply_batch(store, reader, names, limits, 0, warmed)
     clock.start().calibrate()
-    place, samples, done = warmed, list[Sample](), 0
-    while place < end:
-        cut = min(end, reader.cut(place, limits.batch_bytes, limits.batch_records))
-        done += _apply_one(store, reader, names, limits, place, cut)
+    offset, samples, done = warmed, list[Sample](), 0
+    while offset < end:
+        cut = min(end, reader.cut(offset, limits.batch_bytes, limits.batch_records))
+        done += _apply_batch(store, reader, names, limits, offset, cut)
         samples.append(Sample(done, *clock.read(), clock.calibrate()))
-        place = cut
+        offset = cut
     while store.settle(Budget(limits.derived_rows)):
         continue
     cpu, wall = clock.read()
@@ -162,14 +162,14 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
     return {**figure, "store_bytes": store_size(store.path), "rows": counts, "slices": _slices(samples)}
 
 
-def _apply_one(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:
+def _apply_batch(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:
     """One batch; how many events it had."""
-    tables = fold_records(carried(reader, start, end), names)
+    tables = fold_records(stored_records(reader, start, end), names)
     store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, dict(flat(tables))), Budget(limits.derived_rows))
     return len(tables["event_record"]) + len(tables["quarantine"])
 
 
-def carried(reader: LogReader, start: int, end: int) -> Iterator[StoredRecord]:
+def stored_records(reader: LogReader, start: int, end: int) -> Iterator[StoredRecord]:
     """Records of the log as the fold takes them."""
-    for place, f in reader.read(start, end):
-        yield StoredRecord(LOG_SOURCE, 0, place, f)
+    for offset, f in reader.read(start, end):
+        yield StoredRecord(LOG_SOURCE, 0, offset, f)

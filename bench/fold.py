@@ -21,13 +21,13 @@ def run(work: Path, sizes: list[int], *, scale: Scale = "linear", engines: tuple
     return {"sizes": found, "flatness": {engine: _flatness(found, engine) for engine in engines}}
 
 
-def _size(folder: Path, warm: Written, wanted: Corpus, engines: tuple[str, ...]) -> Result:
+def _size(folder: Path, warm: Written, described: Corpus, engines: tuple[str, ...]) -> Result:
     folder.mkdir(parents=True)
-    report(f"fold: generating {wanted.events} events")
-    corpus = write_corpus(wanted, folder / "corpus.tsv")
-    out: Result = {"bytes_per_event": round(corpus.bytes / corpus.events), "jobs": wanted.jobs, "datasets": wanted.datasets}
+    report(f"fold: generating {described.events} events")
+    corpus = write_corpus(described, folder / "corpus.tsv")
+    out: Result = {"bytes_per_event": round(corpus.bytes / corpus.events), "jobs": described.jobs, "datasets": described.datasets}
     for engine in engines:
-        report(f"fold: {engine}, {wanted.events} events")
+        report(f"fold: {engine}, {described.events} events")
         (folder / engine).mkdir()
         out[engine] = _engine(engine, folder / engine, warm, corpus)
         shutil.rmtree(folder / engine / "log", ignore_errors=True)

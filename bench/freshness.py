@@ -64,7 +64,7 @@ def _measure(server: Running, prefix: str, samples: int) -> list[float]:
 
 def _see(client: httpx.Client, name: str, position: str) -> None:
     """Wait for the answer that holds the event. Raises RuntimeError when it lacks the edge in spite of the position."""
-    asked: dict[str, str | int] = {
+    question: dict[str, str | int] = {
         "namespace": _NAMESPACE,
         "name": name,
         "direction": "upstream",
@@ -72,7 +72,7 @@ def _see(client: httpx.Client, name: str, position: str) -> None:
         "min-position": position,
         "wait": 60,
     }
-    answer = client.get("/api/v1/lineage/datasets/lineage", params=asked)
+    answer = client.get("/api/v1/lineage/datasets/lineage", params=question)
     answer.raise_for_status()
     if name.removesuffix("_out") + "_in" not in answer.text:
         raise RuntimeError(f"the answer on {name} lacks its input: {answer.text[:500]}")

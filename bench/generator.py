@@ -12,7 +12,7 @@ from math import sqrt
 from random import Random
 from typing import Literal, NamedTuple
 
-from bench.estate import PRODUCER, Organization, Work, compact, facet, make_estate
+from bench.company import PRODUCER, Company, Work, compact, facet, make_company
 
 SECOND_US = 1_000_000
 MINUTE_US = 60 * SECOND_US
@@ -91,9 +91,7 @@ class _Feed:
         self.corpus = corpus
         self.random = Random(corpus.seed)
         streams = max(1, corpus.jobs // 2000)
-        self.estate: Organization = make_estate(
-            self.random, datasets=corpus.datasets, jobs=corpus.jobs, streams=streams, prefix=corpus.prefix
-        )
+        self.company: Company = make_company(self.random, datasets=corpus.datasets, jobs=corpus.jobs, streams=streams, prefix=corpus.prefix)
         self.pending: list[Pending] = []
         self.number = 0
 
@@ -119,8 +117,8 @@ class _Feed:
             yield int(at)
 
     def _heartbeats(self, span: int) -> None:
-        beats = max(2, int(self.corpus.events * self.corpus.heartbeats / len(self.estate.streams)))
-        for work in self.estate.streams:
+        beats = max(2, int(self.corpus.events * self.corpus.heartbeats / len(self.company.streams)))
+        for work in self.company.streams:
             run = self._run_id(BASE_US)
             for beat in range(beats):
                 at = BASE_US + beat * span // beats
@@ -128,7 +126,7 @@ class _Feed:
 
     def _run(self, start: int) -> None:
         """All events of one run of some job; few jobs run often."""
-        random, works = self.random, self.estate.works
+        random, works = self.random, self.company.works
         work = works[int(len(works) * random.random() ** 1.5)]
         run, end = self._run_id(start), start + random.randint(10, 5400) * SECOND_US
         above = (

@@ -34,7 +34,7 @@ def _readers(path: Path, share: int) -> Result:
         "build_cpu_s": round(built, 2),
         "calibration": calibrate(),
         **_against(folder, "hub", "plain"),
-        "one_event_of_the_hub_cpu_ms": _one(
+        "one_event_of_the_hub_cpu_ms": _one_event(
             folder, lambda turn: complete("writer of the hub", _FIRST_FREE * 2 + turn, [f"in{turn}"], ["hub"])
         ),
     }
@@ -50,8 +50,8 @@ def _inputs(path: Path, share: int) -> Result:
         "build_cpu_s": round(built, 2),
         "calibration": calibrate(),
         **_against(folder, "source7", "plain"),
-        "one_event_of_the_hub_cpu_ms": _one(folder, lambda turn: complete("wide", _FIRST_FREE * 2 + turn, names, ["wide out"])),
-        "one_event_of_the_hub_with_one_input_more_cpu_ms": _one(
+        "one_event_of_the_hub_cpu_ms": _one_event(folder, lambda turn: complete("wide", _FIRST_FREE * 2 + turn, names, ["wide out"])),
+        "one_event_of_the_hub_with_one_input_more_cpu_ms": _one_event(
             folder, lambda turn: complete("wide", _FIRST_FREE * 3 + turn, [*names, f"new{turn}"], ["wide out"])
         ),
     }
@@ -68,11 +68,11 @@ def _runs(path: Path, share: int) -> Result:
         "build_cpu_s": round(built, 2),
         "calibration": calibrate(),
         **_ratio(hub, calm),
-        "one_event_of_the_hub_cpu_ms": _one(folder, lambda turn: complete("busy", _FIRST_FREE * 2 + turn, ["busy in"], ["busy out"])),
-        "one_event_of_the_hub_with_another_input_cpu_ms": _one(
+        "one_event_of_the_hub_cpu_ms": _one_event(folder, lambda turn: complete("busy", _FIRST_FREE * 2 + turn, ["busy in"], ["busy out"])),
+        "one_event_of_the_hub_with_another_input_cpu_ms": _one_event(
             folder, lambda turn: complete("busy", _FIRST_FREE * 3 + turn, ["busy in", f"new{turn}"], ["busy out"])
         ),
-        "a_run_that_grows_cpu_ms": _one(folder, lambda turn: complete("busy", turn, ["busy in", f"late{turn}"], ["busy out"])),
+        "a_run_that_grows_cpu_ms": _one_event(folder, lambda turn: complete("busy", turn, ["busy in", f"late{turn}"], ["busy out"])),
     }
 
 
@@ -108,7 +108,7 @@ def _batches(folder: Folder, make: Callable[[int, int], bytes], turns: int = 5) 
     return median(_cost(folder.fold, [make(turn, number) for number in range(BATCH)]) for turn in range(turns))
 
 
-def _one(folder: Folder, make: Callable[[int], bytes], turns: int = 5) -> float:
+def _one_event(folder: Folder, make: Callable[[int], bytes], turns: int = 5) -> float:
     """The median processor milliseconds of a batch of one event."""
     return round(1000 * median(_cost(folder.fold, [make(turn)]) for turn in range(turns)), 2)
 

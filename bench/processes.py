@@ -49,20 +49,20 @@ def _send(server: Running) -> None:
 
 
 def _memory(server: Running) -> dict[str, int]:
-    """Resident MB by part. Workers and Spark's Python daemon share pages, so their sum counts those more than once."""
+    """Resident MB by kind of process. Workers and Spark's Python daemon share pages, so their sum counts those more than once."""
     status = json.loads((server.data_dir / "pipeline.json").read_bytes())
     out: dict[str, int] = {}
     for member in [server.process, *server.process.children(recursive=True)]:
         try:
-            name, size = _part(server, status, member), member.memory_info().rss
+            name, size = _role(server, status, member), member.memory_info().rss
         except psutil.NoSuchProcess:
             continue
         out[name] = out.get(name, 0) + (size >> 20)
     return dict(sorted(out.items()))
 
 
-def _part(server: Running, status: Result, member: psutil.Process) -> str:
-    """What a process of the product is."""
+def _role(server: Running, status: Result, member: psutil.Process) -> str:
+    """The role of one of the product's processes."""
     if member.pid == server.process.pid:
         return "supervisor"
     if member.pid == status["spark_pid"]:

@@ -20,7 +20,7 @@ _SMALL = 25
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
-    """Processor milliseconds of each question by size of the estate, and what it found; the answer is the same in every estate."""
+    """Processor milliseconds of each question by size of the graph, and how much it found; the answer is the same in every graph."""
     sizes = (_SMALL, _AREAS // 25) if quick else (_SMALL, _AREAS)
     return {f"areas_{areas}": alone(_questions, work / f"{areas}.db", areas, 10 if quick else 40) for areas in sizes}
 
@@ -34,7 +34,7 @@ def _questions(path: Path, areas: int, samples: int) -> Result:
     flows = execute("SELECT count(*) FROM flow").fetchone()[0]
     folder.close()
     pool, random = ReaderPool(path), Random(3)
-    asked: dict[str, Callable[[StoreReader, int], int]] = {
+    question: dict[str, Callable[[StoreReader, int], int]] = {
         "trace_column_up": lambda reader, area: _trace(reader, _name(area, LAYERS - 1, 0), "c7", "upstream"),
         "trace_column_down": lambda reader, area: _trace(reader, _name(area, 0, 0), "c7", "downstream"),
         "trace_every_column_up": lambda reader, area: _trace(reader, _name(area, LAYERS - 1, 0), "", "upstream"),
@@ -44,7 +44,7 @@ def _questions(path: Path, areas: int, samples: int) -> Result:
         "paths": _paths,
     }
     out: Result = {"column_flows": columns, "flows": flows, "calibration": calibrate()}
-    for name, ask in asked.items():
+    for name, ask in question.items():
         out[name] = _figure(pool, [random.randrange(areas) for _ in range(samples)], ask)
     pool.close()
     return out

@@ -13,19 +13,19 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.search import SearchFilter
 from lineage_bridge.store.reader import ReaderPool
 
-_WORDS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
+_NOUNS = ("order", "customer", "payment", "invoice", "session", "click", "stock", "price", "shipment", "refund", "account", "ledger")
 _PER_JOB = 40
-_TOLD_EVERY = 100_000
+_PROGRESS_EVERY = 100_000
 
 
 def _name(number: int) -> str:
-    return f"{_WORDS[number % len(_WORDS)]}.{('daily', 'hourly')[number % 2]}.t{number}"
+    return f"{_NOUNS[number % len(_NOUNS)]}.{('daily', 'hourly')[number % 2]}.t{number}"
 
 
 QUESTIONS: dict[str, Callable[[int], str]] = {
     "exact": _name,
     "rare_part": lambda number: f"ly.t{number}",
-    "common_part": lambda number: _WORDS[number % len(_WORDS)],
+    "common_part": lambda number: _NOUNS[number % len(_NOUNS)],
     "two_common_parts": lambda _: "customer hourly",
     "rare_column": lambda number: f"col_{number // 10 * 10}_7",
     "common_column": lambda _: "amount",
@@ -58,7 +58,7 @@ def _search(work: Path, names: int, samples: int) -> Result:
 def _events(names: int) -> Iterator[bytes]:
     """Jobs that each write datasets of their own; one dataset in ten has a schema, with a column of its own."""
     for job, start in enumerate(range(0, names, _PER_JOB)):
-        if start % _TOLD_EVERY == 0 and start:
+        if start % _PROGRESS_EVERY == 0 and start:
             report(f"search: {start} names sent")
         event = json.loads(complete(f"job{job}", job, [], [_name(n) for n in range(start, min(start + _PER_JOB, names))]))
         for number, dataset in enumerate(event["outputs"], start):

@@ -52,8 +52,8 @@ def _until_led(admin: AdminClient, names: list[str]) -> None:
     """Wait until the broker answers for all topics: that takes a while after they were made."""
     left, newest = names, OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client has few types
     while left:
-        asked = admin.list_offsets({TopicPartition(name, 0): newest for name in left})
-        left = [partition.topic for partition, answer in asked.items() if answer.exception()]
+        requested = admin.list_offsets({TopicPartition(name, 0): newest for name in left})
+        left = [partition.topic for partition, answer in requested.items() if answer.exception()]
 
 
 def _connect(path: Path, url: str) -> Result:
@@ -62,43 +62,43 @@ def _connect(path: Path, url: str) -> Result:
 
 
 def _kafka(path: Path, bootstrap: str, changed: list[str]) -> Result:
-    asked, ask_all = [0], KafkaProtocol.request_all
+    requested, original = [0], KafkaProtocol.request_all
 
     def counted(wire: KafkaProtocol, requests: Iterable[tuple[int, Any]]) -> list[Any]:
         every = list(requests)
-        asked[0] += len(every)
-        return ask_all(wire, every)
+        requested[0] += len(every)
+        return original(wire, every)
 
     def change() -> None:
         admin = AdminClient({"bootstrap.servers": bootstrap})
         for done in admin.create_partitions([NewPartitions(name, 2) for name in changed]).values():
             done.result()
 
-    setattr(KafkaProtocol, "ask_all", counted)  # noqa: B010  # counts what the source asks; a method is not assigned to otherwise
-    return _polls(path, "kafka", {"bootstrap_servers": bootstrap}, lambda: asked[0], change)
+    setattr(KafkaProtocol, "request_all", counted)  # noqa: B010  # counts the source's requests; mypy forbids assigning to a method
+    return _polls(path, "kafka", {"bootstrap_servers": bootstrap}, lambda: requested[0], change)
 
 
 def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[], int], change: Callable[[], object]) -> Result:
-    book = SourceRepository(StateDatabase(path))
-    desk = SourceService({}, book)
+    repository = SourceRepository(StateDatabase(path))
+    service = SourceService({}, repository)
     delivered: list[bytes] = []
-    poller = Poller(desk.records, book, lambda parcel: delivered.append(_events(parcel)), lambda: time.time_ns() // 1000)
-    desk.add("bench", kind, settings, replace=False)
+    poller = Poller(service.records, repository, lambda message: delivered.append(_events(message)), lambda: time.time_ns() // 1000)
+    service.add("bench", kind, settings, replace=False)
 
     def poll() -> Result:
         delivered.clear()
-        asked, clock = requests(), Clock().start()
+        requested, clock = requests(), Clock().start()
         clock.calibrate()
-        poller.poll(desk.record("bench"))
+        poller.poll(service.record("bench"))
         poller.deliver()
         cpu, wall = clock.read()
         clock.calibrate()
-        state = desk.record("bench").state
+        state = service.record("bench").state
         if state.failures:
             raise RuntimeError(state.error)
         events = [event for body in delivered for event in json.loads(body)]
         return {
-            "requests": requests() - asked,
+            "requests": requests() - requested,
             "cpu_s": round(cpu, 2),
             "wall_s": round(wall, 2),
             "calibration": round(clock.calibration, 1),
@@ -113,7 +113,7 @@ def _polls(path: Path, kind: str, settings: dict[str, Any], requests: Callable[[
         "first": first,
         "unchanged": unchanged,
         f"{CHANGED}_changed": [poll() for _ in range(2)],
-        "snapshot_bytes": len(book.snapshot("bench") or b""),
+        "snapshot_bytes": len(repository.snapshot("bench") or b""),
     }
 
 
@@ -122,5 +122,5 @@ def _get(url: str) -> int:
     return found
 
 
-def _events(parcel: OutboxMessage) -> bytes:
-    return parcel.body if parcel.path.endswith("/lineage") else b"[]"
+def _events(message: OutboxMessage) -> bytes:
+    return message.body if message.path.endswith("/lineage") else b"[]"

@@ -28,28 +28,30 @@ def run(*, quick: bool = False) -> Result:
 
 
 def _read(rounds: int, lengths: tuple[int, ...]) -> Result:
-    book = list(cases())
-    counts = Counter(case.dialect for case in book)
-    # What is loaded and compiled at first use is no statement's cost.
-    _book(book)
+    scripts = list(cases())
+    counts = Counter(case.dialect for case in scripts)
+    # Loading and compiling at first use is not part of a statement's cost.
+    _read_all(scripts)
     return {
-        "answer_book": {dialect: _timed([case for case in book if case.dialect == dialect], rounds) for dialect, _ in counts.most_common()},
+        "answer_book": {
+            dialect: _timed([case for case in scripts if case.dialect == dialect], rounds) for dialect, _ in counts.most_common()
+        },
         "long_script": {str(length): _long(length) for length in lengths},
     }
 
 
-def _timed(book: list[Case], rounds: int) -> Result:
+def _timed(scripts: list[Case], rounds: int) -> Result:
     clock = Clock().start()
     clock.calibrate()
     for _ in range(rounds):
-        _book(book)
+        _read_all(scripts)
     cpu, wall = clock.read()
     clock.calibrate()
-    return {"scripts": len(book), **_cost(rounds * sum(map(_statements, book)), cpu, wall, clock.calibration)}
+    return {"scripts": len(scripts), **_cost(rounds * sum(map(_statements, scripts)), cpu, wall, clock.calibration)}
 
 
-def _book(book: list[Case]) -> None:
-    for case in book:
+def _read_all(scripts: list[Case]) -> None:
+    for case in scripts:
         lineage_of(case.sql, case.dialect, {tuple(name.split(".")): columns for name, columns in case.schema.items()})
 
 
@@ -66,7 +68,7 @@ def _long(statements: int) -> Result:
     """Half of it defines tables, half fills each from two that stand before it."""
     half = statements // 2
     text = "".join(map(_TABLE.format, range(half)))
-    text += "".join(_INSERT.format(place, (place + 1) % half, (place + 7) % half) for place in range(half))
+    text += "".join(_INSERT.format(number, (number + 1) % half, (number + 7) % half) for number in range(half))
     clock = Clock().start()
     clock.calibrate()
     columns = len(lineage_of(text, FLINK).columns)

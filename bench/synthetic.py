@@ -1,4 +1,4 @@
-"""Events made to measure, for stores of a certain shape, and the plain way to fold them."""
+"""Events for stores of a given shape, and a plain way to fold them."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -39,26 +39,28 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.names = Names(KEY)
         self.store = GraphWriter(path, self.names)
-        self.place = self.store.position(LOG_SOURCE).get(0, 0)
+        self.next_offset = self.store.position(LOG_SOURCE).get(0, 0)
 
     def fold(self, bodies: Iterable[bytes]) -> None:
-        """In batches of the product's size; all is derived at the end."""
+        """Fold in batches of the product's size, and derive everything at the end."""
         waiting = iter(bodies)
         while batch := list(islice(waiting, _BATCH)):
-            self.one_batch(batch)
+            self.single_batch(batch)
         while self.store.settle(Budget(100_000)):
             continue
 
-    def one_batch(self, bodies: list[bytes]) -> None:
-        """One batch with the product's budget; what it leaves is not derived."""
-        tables = fold_records(self._carried(bodies), self.names)
-        self.store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(self.place, self.place + len(bodies))}, dict(flat(tables))), Budget(5_000))
-        self.place += len(bodies)
+    def single_batch(self, bodies: list[bytes]) -> None:
+        """Fold one batch with the product's budget; what the budget leaves is not derived."""
+        tables = fold_records(self._records(bodies), self.names)
+        self.store.apply(
+            Batch({(LOG_SOURCE, 0): OffsetRange(self.next_offset, self.next_offset + len(bodies))}, dict(flat(tables))), Budget(5_000)
+        )
+        self.next_offset += len(bodies)
 
-    def _carried(self, bodies: list[bytes]) -> Iterator[StoredRecord]:
+    def _records(self, bodies: list[bytes]) -> Iterator[StoredRecord]:
         for number, body in enumerate(bodies):
             yield StoredRecord(
-                LOG_SOURCE, 0, self.place + number, LogRecord(RecordKind.EVENT, event_id(body), BASE_US, "http", "", b"", body)
+                LOG_SOURCE, 0, self.next_offset + number, LogRecord(RecordKind.EVENT, event_id(body), BASE_US, "http", "", b"", body)
             )
 
     def close(self) -> None:

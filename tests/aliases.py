@@ -44,19 +44,19 @@ def end(namespace: str, name: str | None = None) -> dict[str, str]:
     return {"namespace": namespace, **({"name": name} if name is not None else {})}
 
 
-def said(operation: str, *words: dict[str, Any]) -> bytes:
-    return json.dumps({"operation": operation, "aliases": list(words)}).encode()
+def alias_operation(operation: str, *statements: dict[str, Any]) -> bytes:
+    return json.dumps({"operation": operation, "aliases": list(statements)}).encode()
 
 
-def operator(body: bytes, place: int = 5_000, arrival: int = T0 + DAY_US) -> StoredRecord:
-    return stored_record(body, place=place, arrival=arrival, kind=RecordKind.OPERATOR)
+def operator(body: bytes, offset: int = 5_000, arrival: int = T0 + DAY_US) -> StoredRecord:
+    return stored_record(body, offset=offset, arrival=arrival, kind=RecordKind.OPERATOR)
 
 
-def word(a: tuple[str, str], b: tuple[str, str], **members: str) -> dict[str, Any]:
+def between_names(a: tuple[str, str], b: tuple[str, str], **members: str) -> dict[str, Any]:
     return {"a": end(*a), "b": end(*b), **members}
 
 
-def spaces(a: str, b: str, **members: str) -> dict[str, Any]:
+def between_namespaces(a: str, b: str, **members: str) -> dict[str, Any]:
     return {"a": end(a), "b": end(b), **members}
 
 
@@ -65,9 +65,15 @@ _space = _name.map(lambda name: name[0])
 _why = st.sampled_from(["", "the cluster's own page"])
 _entities = st.sampled_from(["dataset", "dataset", "dataset", "job"])
 aliases = st.one_of(
-    st.builds(lambda a, b, why, entity: word(a, b, evidence=why, entity=entity), _name | st.just(("jobs", "j1")), _name, _why, _entities),
     st.builds(
-        lambda a, b, why, prefix: spaces(a, b, evidence=why, prefix=prefix), _space, _space, _why, st.sampled_from(["", "", "table/"])
+        lambda a, b, why, entity: between_names(a, b, evidence=why, entity=entity), _name | st.just(("jobs", "j1")), _name, _why, _entities
+    ),
+    st.builds(
+        lambda a, b, why, prefix: between_namespaces(a, b, evidence=why, prefix=prefix),
+        _space,
+        _space,
+        _why,
+        st.sampled_from(["", "", "table/"]),
     ),
 )
 _linked = st.sampled_from(NAMES).flatmap(
@@ -107,28 +113,32 @@ events = st.builds(
     outputs=st.lists(_linked | _plain | _claiming, max_size=2),
 )
 _vetoes = st.one_of(
-    st.builds(lambda said, kind: {**said, "kind": kind}, aliases, st.sampled_from(["", "operator", "symlink", "facet", "rule"])),
+    st.builds(
+        lambda alias_operation, kind: {**alias_operation, "kind": kind},
+        aliases,
+        st.sampled_from(["", "operator", "symlink", "facet", "rule"]),
+    ),
     st.builds(lambda rule: {"kind": "rule", "evidence": rule}, st.sampled_from(RULES)),
     st.builds(lambda key: {"kind": "facet", "evidence": key}, st.sampled_from(["confluent_kafka", "dataSource"])),
     st.builds(
-        lambda space, id_: spaces(space, f"kafka://{id_}", kind="facet"),
+        lambda space, id_: between_namespaces(space, f"kafka://{id_}", kind="facet"),
         st.sampled_from(["kafka://b1.example.com:1", "kafka://b2.example.com:1"]),
         st.sampled_from(["lkc-1", "lkc-2"]),
     ),
-    st.builds(lambda space, rule: spaces(space, space, kind="rule", evidence=rule), _space, st.sampled_from(RULES)),
+    st.builds(lambda space, rule: between_namespaces(space, space, kind="rule", evidence=rule), _space, st.sampled_from(RULES)),
 )
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> list[StoredRecord]:
+def alias_histories(draw: st.DrawFn) -> list[StoredRecord]:
     """Records with events of many spellings, operators who say and take back what is one, and now and then an erased run."""
-    records = [stored_record(body, place=place + 1) for place, body in enumerate(draw(st.lists(events, min_size=2, max_size=8)))]
+    records = [stored_record(body, offset=offset + 1) for offset, body in enumerate(draw(st.lists(events, min_size=2, max_size=8)))]
     stated = draw(st.lists(aliases, max_size=4))
-    for word_ in stated:
-        records.append(operator(said("alias", word_), len(records) + 1, T0 + draw(st.integers(0, 3))))
-    for word_ in draw(st.lists(st.sampled_from(stated) | _vetoes if stated else _vetoes, max_size=3)):
+    for statement in stated:
+        records.append(operator(alias_operation("alias", statement), len(records) + 1, T0 + draw(st.integers(0, 3))))
+    for statement in draw(st.lists(st.sampled_from(stated) | _vetoes if stated else _vetoes, max_size=3)):
         kind = draw(st.sampled_from(["veto", "veto", "lift"]))
-        records.append(operator(said(kind, word_), len(records) + 1, T0 + draw(st.integers(0, 3))))
+        records.append(operator(alias_operation(kind, statement), len(records) + 1, T0 + draw(st.integers(0, 3))))
     if draw(st.integers(0, 3)) == 0:
         records.append(operator(erase(draw(st.sampled_from(RUNS[:3]))), len(records) + 1))
     return records

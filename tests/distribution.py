@@ -51,9 +51,9 @@ def longest_first(items: list[pytest.Item]) -> None:
     """Puts groups before files, and files marked `long` before others, those with many tests before those with few."""
     sizes = Counter(item.path for item in items)
 
-    def rank(item: pytest.Item) -> tuple[int, bool, int, str]:
+    def sort_key(item: pytest.Item) -> tuple[int, bool, int, str]:
         group = item.get_closest_marker("xdist_group")
-        place = ORDER.index(group.args[0]) if group else len(ORDER)
-        return place, item.get_closest_marker("long") is None, -sizes[item.path], str(item.path)
+        rank = ORDER.index(group.args[0]) if group else len(ORDER)
+        return rank, item.get_closest_marker("long") is None, -sizes[item.path], str(item.path)
 
-    items.sort(key=rank)
+    items.sort(key=sort_key)

@@ -105,13 +105,13 @@ def erase(*runs: str) -> bytes:
 
 
 def stored_record(
-    body: bytes, place: int = 1, arrival: int = T0 + DAY_US, kind: RecordKind = RecordKind.EVENT, channel: str = "http"
+    body: bytes, offset: int = 1, arrival: int = T0 + DAY_US, kind: RecordKind = RecordKind.EVENT, channel: str = "http"
 ) -> StoredRecord:
-    return StoredRecord("log", 0, place, LogRecord(kind, event_id(body), arrival, channel, "", b"", body))
+    return StoredRecord("log", 0, offset, LogRecord(kind, event_id(body), arrival, channel, "", b"", body))
 
 
 def records_of(bodies: list[bytes], **members: Any) -> list[StoredRecord]:
-    return [stored_record(body, place=number + 1, **members) for number, body in enumerate(bodies)]
+    return [stored_record(body, offset=number + 1, **members) for number, body in enumerate(bodies)]
 
 
 # strategies
@@ -176,7 +176,7 @@ _entries = st.one_of(
 )
 _lineage_of_datasets = st.one_of(_flows_in.map(lambda flows: facet(**flows)), st.just(facet(_deleted=True)), _entries)
 _job_types = st.builds(
-    lambda word, pattern: facet(processingType=word, integration="TEST", **({"emissionPattern": pattern} if pattern else {})),
+    lambda processing, pattern: facet(processingType=processing, integration="TEST", **({"emissionPattern": pattern} if pattern else {})),
     st.sampled_from(["BATCH", "STREAMING"]),
     st.sampled_from([None, None, {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT"}]),
 )
@@ -256,16 +256,16 @@ bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)
 
 
 @st.composite
-def carried(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[StoredRecord]:
+def record_lists(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[StoredRecord]:
     """Records of one small world: some doubled under another place and channel, now and then an operator who erases a run."""
     records: list[StoredRecord] = []
-    for place, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
+    for offset, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
         arrival = T0 + draw(st.integers(0, 3)) * DAY_US
-        records.append(stored_record(body, place=2 * place + 1, arrival=arrival))
+        records.append(stored_record(body, offset=2 * offset + 1, arrival=arrival))
         if draw(st.integers(0, 4)) == 0:
             records.append(
-                stored_record(body, place=2 * place + 2, arrival=arrival + draw(st.sampled_from([0, DAY_US * 100])), channel="kafka")
+                stored_record(body, offset=2 * offset + 2, arrival=arrival + draw(st.sampled_from([0, DAY_US * 100])), channel="kafka")
             )
     if erasing and draw(st.integers(0, 3)) == 0:
-        records.append(stored_record(erase(draw(_runs)), place=10_000, kind=RecordKind.OPERATOR))
+        records.append(stored_record(erase(draw(_runs)), offset=10_000, kind=RecordKind.OPERATOR))
     return records

@@ -31,12 +31,12 @@ def schemas() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema, but that no member may be there which it does not name."""
-    told = {}
+    definitions = {}
     for name, facet in schema["$defs"].items():
         base, own = facet["allOf"]
         closed = {**own, "properties": {**own["properties"], **BASE["properties"]}, "additionalProperties": False}
-        told[name] = {**facet, "allOf": [base, closed]}
-    return {**schema, "$defs": told}
+        definitions[name] = {**facet, "allOf": [base, closed]}
+    return {**schema, "$defs": definitions}
 
 
 _SCHEMAS = {url: _strict(schema) for url, schema in schemas()}
@@ -45,10 +45,10 @@ _REGISTRY: Any = Registry().with_resource(SPECIFICATION.partition("#")[0], _SPEC
 
 def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Key and value of each facet of an event, wherever it hangs."""
-    parts = [event.get("run"), event.get("job"), event.get("dataset"), *event.get("inputs", ()), *event.get("outputs", ())]
-    for part in parts:
-        for place in ("facets", "inputFacets", "outputFacets"):
-            yield from (part or {}).get(place, {}).items()
+    entities = [event.get("run"), event.get("job"), event.get("dataset"), *event.get("inputs", ()), *event.get("outputs", ())]
+    for entity in entities:
+        for member in ("facets", "inputFacets", "outputFacets"):
+            yield from (entity or {}).get(member, {}).items()
 
 
 def faults(events: Iterable[Mapping[str, Any]]) -> list[str]:

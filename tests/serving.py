@@ -64,18 +64,18 @@ def bare_environment() -> dict[str, str]:
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
     """A server that is ready; afterwards it has stopped in order, and nothing of it runs any more."""
-    paths, said = DataFolder(folder), folder / "said"
+    paths, output = DataFolder(folder), folder / "output"
     command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
-    with said.open("wb") as told:
-        process = subprocess.Popen(command, stderr=told, env=bare_environment(), cwd=folder)
+    with output.open("wb") as file:
+        process = subprocess.Popen(command, stderr=file, env=bare_environment(), cwd=folder)
     try:
         url = f"http://127.0.0.1:{_port(process, paths)}"
         with Client(url) as client:
-            _until_ready(process, client, said)
+            _until_ready(process, client, output)
             yield Served(url, paths, client)
         family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(STOP_S) == 0, said.read_text()
+        assert process.wait(STOP_S) == 0, output.read_text()
         _, alive = psutil.wait_procs(family, timeout=10)
         assert alive == []
     finally:
@@ -92,9 +92,9 @@ def _port(process: "subprocess.Popen[bytes]", paths: DataFolder) -> int:
     return int(json.loads(paths.serve_status.read_bytes())["port"])
 
 
-def _until_ready(process: "subprocess.Popen[bytes]", client: Client, said: Path) -> None:
+def _until_ready(process: "subprocess.Popen[bytes]", client: Client, output: Path) -> None:
     deadline = time.monotonic() + START_S
     while not client.answers("/api/v1/ready"):
-        assert process.poll() is None, said.read_text()
-        assert time.monotonic() < deadline, said.read_text()
+        assert process.poll() is None, output.read_text()
+        assert time.monotonic() < deadline, output.read_text()
         time.sleep(0.2)

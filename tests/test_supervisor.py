@@ -13,7 +13,7 @@ import pytest
 from lineage_bridge import supervisor
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.supervisor import Part, ending, pause, supervise, write_status
+from lineage_bridge.supervisor import Program, ending, pause, supervise, write_status
 
 WRITE = """
 import os, select, signal, sys, time
@@ -36,23 +36,23 @@ while True:
 """
 
 
-def part(notes: Path, name: str, manner: str = "polite", grace_s: float = 10.0) -> Part:
-    return Part(name, (sys.executable, "-c", WRITE, str(notes), name, manner), grace_s=grace_s)
+def program(notes: Path, name: str, manner: str = "polite", grace_s: float = 10.0) -> Program:
+    return Program(name, (sys.executable, "-c", WRITE, str(notes), name, manner), grace_s=grace_s)
 
 
 @contextmanager
-def supervised(*parts: Part):
-    stop, hurry = threading.Event(), threading.Event()
-    thread = threading.Thread(target=supervise, args=(parts, os.environ, stop, hurry))
+def supervised(*programs: Program):
+    stop, kill_now = threading.Event(), threading.Event()
+    thread = threading.Thread(target=supervise, args=(programs, os.environ, stop, kill_now))
     thread.start()
     try:
-        yield stop, hurry
+        yield stop, kill_now
     finally:
         stop.set()
-        hurry_after = threading.Timer(20, hurry.set)
-        hurry_after.start()
+        kill_later = threading.Timer(20, kill_now.set)
+        kill_later.start()
         thread.join()
-        hurry_after.cancel()
+        kill_later.cancel()
 
 
 def noted(notes: Path, count: int, within_s: float = 20.0) -> list[list[str]]:
@@ -67,7 +67,7 @@ def noted(notes: Path, count: int, within_s: float = 20.0) -> list[list[str]]:
 
 def test_a_killed_child_is_started_again_and_the_others_stay(tmp_path):
     notes = tmp_path / "notes"
-    with supervised(part(notes, "one"), part(notes, "two")):
+    with supervised(program(notes, "one"), program(notes, "two")):
         pids = {name: int(pid) for _, name, pid in noted(notes, 2)}
         killed_at = time.monotonic()
         os.kill(pids["one"], signal.SIGKILL)
@@ -78,16 +78,16 @@ def test_a_killed_child_is_started_again_and_the_others_stay(tmp_path):
         os.kill(pids["two"], 0)
 
 
-def test_parts_are_stopped_in_their_order(tmp_path):
+def test_programs_are_stopped_in_their_order(tmp_path):
     notes = tmp_path / "notes"
-    with supervised(part(notes, "one"), part(notes, "two")):
+    with supervised(program(notes, "one"), program(notes, "two")):
         noted(notes, 2)
     assert [line[:2] for line in noted(notes, 4)[2:]] == [["stopped", "one"], ["stopped", "two"]]
 
 
-def test_a_part_that_does_not_stop_is_killed_when_its_time_is_over(tmp_path):
+def test_a_program_that_does_not_stop_is_killed_after_its_grace_period(tmp_path):
     notes = tmp_path / "notes"
-    with supervised(part(notes, "deaf", "deaf", grace_s=0.5)):
+    with supervised(program(notes, "deaf", "deaf", grace_s=0.5)):
         pid = int(noted(notes, 1)[0][2])
         began = time.monotonic()
     assert 0.4 < time.monotonic() - began < 10
@@ -97,11 +97,11 @@ def test_a_part_that_does_not_stop_is_killed_when_its_time_is_over(tmp_path):
 
 def test_a_second_signal_does_not_wait(tmp_path):
     notes = tmp_path / "notes"
-    with supervised(part(notes, "deaf", "deaf", grace_s=60)) as (stop, hurry):
+    with supervised(program(notes, "deaf", "deaf", grace_s=60)) as (stop, kill_now):
         noted(notes, 1)
         began = time.monotonic()
         stop.set()
-        hurry.set()
+        kill_now.set()
     assert time.monotonic() - began < 10
 
 
@@ -109,9 +109,9 @@ def test_a_child_learns_that_its_supervisor_was_killed(tmp_path):
     notes = tmp_path / "notes"
     code = f"""
 import os, threading
-from lineage_bridge.supervisor import Part, supervise
-part = Part("watching", {part(notes, "watching", "watching").command!r})
-supervise([part], os.environ, threading.Event(), threading.Event())
+from lineage_bridge.supervisor import Program, supervise
+program = Program("watching", {program(notes, "watching", "watching").command!r})
+supervise([program], os.environ, threading.Event(), threading.Event())
 """
     pid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, "-c", code])
     assert [line[0] for line in noted(notes, 2)] == ["started", "watched"]
@@ -124,12 +124,12 @@ def test_pauses_grow_to_a_limit():
     assert [pause(failures) for failures in (1, 2, 3, 4, 5, 6, 60)] == [1, 2, 4, 8, 16, 30, 30]
 
 
-def test_endings_are_told():
+def test_endings_are_described():
     assert ending(-9) == "killed by SIGKILL"
     assert ending(1) == "exit code 1"
 
 
-def test_a_second_one_over_the_same_data_says_where_the_first_is(tmp_path):
+def test_a_second_server_on_the_same_data_names_the_address_of_the_first(tmp_path):
     settings = Settings(data_dir=tmp_path, port=8123)
     with supervisor._exclusive(settings.paths):
         write_status(settings)

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Part:
+class Program:
     """A program to keep running: its command, the file descriptors it inherits, and how many seconds it may take to stop."""
 
     name: str
@@ -41,14 +41,14 @@ class Part:
 
 
 class Child:
-    """The process of a part. We hold the write end of its standard input, so that it notices when we end."""
+    """The process of a program. We hold the write end of its standard input, so that it notices when we end."""
 
-    def __init__(self, part: Part, environment: Mapping[str, str]) -> None:
-        self.part, self.environment = part, dict(environment)
+    def __init__(self, program: Program, environment: Mapping[str, str]) -> None:
+        self.program, self.environment = program, dict(environment)
         self.process: subprocess.Popen[bytes] | None = None
         self.failures, self.started, self.due = 0, 0.0, 0.0
 
-    def tend(self, now: float) -> None:
+    def start_if_due(self, now: float) -> None:
         """Start the process if it is due; if it has ended, schedule its restart. `now` is in seconds of a monotonic clock."""
         if self.process is None:
             if now >= self.due:
@@ -56,37 +56,37 @@ class Child:
         elif self.process.poll() is not None:
             self._ended(self.process, now)
 
-    def stop(self, hurry: threading.Event) -> None:
+    def stop(self, kill_now: threading.Event) -> None:
         """Terminate the process and wait for it; kill it after its grace period, or as soon as `hurry` is set."""
         if self.process is None:
             return
         self.process.terminate()
-        deadline = time.monotonic() + self.part.grace_s
-        while self.process.poll() is None and time.monotonic() < deadline and not hurry.is_set():
+        deadline = time.monotonic() + self.program.grace_s
+        while self.process.poll() is None and time.monotonic() < deadline and not kill_now.is_set():
             time.sleep(TICK_S / 2)
         if self.process.poll() is None:
-            log.warning("%s does not stop; killing it", self.part.name)
+            log.warning("%s does not stop; killing it", self.program.name)
             self.process.kill()
         self.process.wait()
         self._release(self.process)
 
     def _start(self, now: float) -> None:
-        # In a session of its own: Ctrl+C in a terminal then reaches only the supervisor, which stops the parts in order.
+        # In a session of its own: Ctrl+C in a terminal then reaches only the supervisor, which stops the programs in order.
         self.process = subprocess.Popen(  # noqa: S603  # our own program
-            self.part.command,
+            self.program.command,
             stdin=subprocess.PIPE,
-            pass_fds=self.part.descriptors,
+            pass_fds=self.program.descriptors,
             env=self.environment,
             start_new_session=True,
         )
         self.started = now
-        log.debug("%s is process %d", self.part.name, self.process.pid)
+        log.debug("%s is process %d", self.program.name, self.process.pid)
 
     def _ended(self, process: "subprocess.Popen[bytes]", now: float) -> None:
         self.failures = 1 if now - self.started >= HEALTHY_S else self.failures + 1
         wait = pause(self.failures)
         self.due = now + wait
-        log.warning("%s ended (%s); starting it again in %g s", self.part.name, ending(process.returncode), wait)
+        log.warning("%s ended (%s); starting it again in %g s", self.program.name, ending(process.returncode), wait)
         self._release(process)
 
     def _release(self, process: "subprocess.Popen[bytes]") -> None:
@@ -105,43 +105,43 @@ def ending(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
-def supervise(parts: Sequence[Part], environment: Mapping[str, str], stop: threading.Event, hurry: threading.Event) -> None:
-    """Keep all parts running until `stop` is set, then stop them in their order."""
-    children = [Child(part, environment) for part in parts]
+def supervise(programs: Sequence[Program], environment: Mapping[str, str], stop: threading.Event, kill_now: threading.Event) -> None:
+    """Keep all programs running until `stop` is set, then stop them in their order."""
+    children = [Child(program, environment) for program in programs]
     try:
         while not stop.wait(TICK_S):
             for child in children:
-                child.tend(time.monotonic())
+                child.start_if_due(time.monotonic())
     finally:
         log.info("stopping")
         for child in children:
-            child.stop(hurry)
+            child.stop(kill_now)
 
 
-Greet = Callable[[Settings, threading.Event, bool], None]
+PrintMessages = Callable[[Settings, threading.Event, bool], None]
 """Prints messages for the user, in a thread. Arguments: the settings with the actual port, a stop event, and whether the log was empty."""
 
 
-def serve(settings: Settings, greet: Greet) -> None:
+def serve(settings: Settings, print_messages: PrintMessages) -> None:
     """Run everything until SIGTERM or SIGINT; a second signal kills what still runs.
 
     Raises UnavailableError if another server uses the data folder, or the address is in use.
     """
-    stop, hurry = threading.Event(), threading.Event()
-    _stop_on_signals(stop, hurry)
+    stop, kill_now = threading.Event(), threading.Event()
+    _stop_on_signals(stop, kill_now)
     paths = settings.paths
     with _exclusive(paths), listen(settings) as listener:
         settings = settings.model_copy(update={"port": listener.getsockname()[1], "url": ""})
         write_status(settings)
         empty = log_reader(settings).durable_end() == 0
-        threading.Thread(target=greet, args=(settings, stop, empty), name="greeter", daemon=True).start()
-        parts = [
-            Part("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
-            Part("pipeline", (*COMMAND, "pipeline", "--attached")),
-            Part("observe", (*COMMAND, "observe", "--attached")),
+        threading.Thread(target=print_messages, args=(settings, stop, empty), name="banner", daemon=True).start()
+        programs = [
+            Program("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
+            Program("pipeline", (*COMMAND, "pipeline", "--attached")),
+            Program("observe", (*COMMAND, "observe", "--attached")),
         ]
         try:
-            supervise(parts, {**os.environ, **settings.environment()}, stop, hurry)
+            supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now)
         finally:
             paths.serve_status.unlink(missing_ok=True)
 
@@ -176,10 +176,10 @@ def _holder(paths: DataFolder) -> str:
         return ""
 
 
-def _stop_on_signals(stop: threading.Event, hurry: threading.Event) -> None:
+def _stop_on_signals(stop: threading.Event, kill_now: threading.Event) -> None:
     def on_signal(*_: object) -> None:
         if stop.is_set():
-            hurry.set()
+            kill_now.set()
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -3,16 +3,16 @@
 from typing import Any
 
 import pytest
-from tests.aliases import spaces, word
+from tests.aliases import between_names, between_namespaces
 from tests.api.support import Server
 from tests.events import dataset, facet, run_event
 
 KAFKA, CONFLUENT = "kafka://a:9092", "confluent://env-1/lkc-1"
 
 
-def order(server: Server, operation: str, *words: dict[str, Any]) -> dict[str, Any]:
+def order(server: Server, operation: str, *statements: dict[str, Any]) -> dict[str, Any]:
     server.parts.now_us += 1
-    response = server.client.post(f"/api/v1/operations/{operation}", json={"aliases": list(words)})
+    response = server.client.post(f"/api/v1/operations/{operation}", json={"aliases": list(statements)})
     assert response.status_code == 202, response.text
     server.fold()
     found: dict[str, Any] = response.json()
@@ -34,8 +34,8 @@ def aliases(server: Server, **parameters: str) -> list[dict[str, Any]]:
 
 
 def test_an_alias_is_stated_vetoed_and_lifted(filled: Server) -> None:
-    said = spaces(CONFLUENT, KAFKA, evidence="the cluster's page")
-    assert order(filled, "alias", said)["aliases"] == 1
+    statement = between_namespaces(CONFLUENT, KAFKA, evidence="the cluster's page")
+    assert order(filled, "alias", statement)["aliases"] == 1
     (item,) = aliases(filled, kind="operator")
     assert (item["a"], item["b"], item["evidence"], item["standing"]) == (
         {"namespace": CONFLUENT},
@@ -44,11 +44,11 @@ def test_an_alias_is_stated_vetoed_and_lifted(filled: Server) -> None:
         True,
     )
     assert detail(filled, CONFLUENT, "orders")["namespace"] == KAFKA
-    order(filled, "veto", said)
+    order(filled, "veto", statement)
     assert [item["standing"] for item in aliases(filled, kind="operator")] == [False]
     assert len(aliases(filled, kind="veto")) == 1
     assert filled.client.get("/api/v1/lineage/datasets/detail", params={"namespace": CONFLUENT, "name": "orders"}).status_code == 404
-    order(filled, "lift", said)
+    order(filled, "lift", statement)
     assert detail(filled, CONFLUENT, "orders")["namespace"] == KAFKA
 
 
@@ -78,7 +78,7 @@ def test_aliases_come_in_pages(filled: Server) -> None:
 def test_a_name_is_found_by_any_spelling_and_told_in_the_one_that_is_asked_for(filled: Server) -> None:
     assert detail(filled, "s3://b", "/lake/t")["canonical"] == {"namespace": "hive://h:1", "name": "db.t"}
     assert detail(filled, "google://p/d", "t")["canonical"] == {"namespace": "bigquery", "name": "p.d.t"}
-    order(filled, "alias", spaces(CONFLUENT, KAFKA))
+    order(filled, "alias", between_namespaces(CONFLUENT, KAFKA))
     for style, namespace in (("standard", KAFKA), ("lineagebridge", CONFLUENT)):
         assert detail(filled, KAFKA, "orders", names=style)["canonical"]["namespace"] == namespace
         asked = {"namespace": KAFKA, "name": "orders", "direction": "downstream", "names": style}
@@ -94,10 +94,10 @@ def test_a_name_is_found_by_any_spelling_and_told_in_the_one_that_is_asked_for(f
     "body",
     [
         {"aliases": []},
-        {"aliases": [word((KAFKA, "t"), (KAFKA, "t"))]},
+        {"aliases": [between_names((KAFKA, "t"), (KAFKA, "t"))]},
         {"aliases": [{"a": {"namespace": "x"}, "b": {"namespace": "y", "name": "n"}}]},
-        {"aliases": [word((KAFKA, "t"), ("b", "t"), kind="rule")]},
-        {"aliases": [word((KAFKA, "t"), ("b", "t"), entity="column")]},
+        {"aliases": [between_names((KAFKA, "t"), ("b", "t"), kind="rule")]},
+        {"aliases": [between_names((KAFKA, "t"), ("b", "t"), entity="column")]},
         {"aliases": "none"},
         {},
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.aliases import spaces
+from tests.aliases import between_namespaces
 from tests.api.support import Server, running
 from tests.api.test_aliases import CONFLUENT, KAFKA, order
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event, schema
@@ -53,17 +53,17 @@ def _fill(server: Server) -> None:
         ),
         run_event(inputs=[topic], outputs=[dataset("b", columnLineage=columns(y=[(KAFKA, "orders", "x")]))]),
     )
-    order(server, "alias", spaces(CONFLUENT, KAFKA))
+    order(server, "alias", between_namespaces(CONFLUENT, KAFKA))
 
 
-def goes_by(said: Any) -> Iterator[dict[str, str]]:
+def goes_by(answer: Any) -> Iterator[dict[str, str]]:
     """All that an answer says names go by."""
-    if isinstance(said, list):
-        for item in said:
+    if isinstance(answer, list):
+        for item in answer:
             yield from goes_by(item)
-    elif isinstance(said, dict):
-        yield from [said["goes_by"]] if "goes_by" in said else []
-        yield from goes_by(list(said.values()))
+    elif isinstance(answer, dict):
+        yield from [answer["goes_by"]] if "goes_by" in answer else []
+        yield from goes_by(list(answer.values()))
 
 
 @pytest.mark.parametrize(("path", "query"), QUESTIONS, ids=[path for path, _ in QUESTIONS])

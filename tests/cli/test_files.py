@@ -8,9 +8,9 @@ import pytest
 from lineage_bridge.cli.files import batches, read_events
 from lineage_bridge.errors import RequestError
 
-ONE = b'{"run": {"runId": "1"}, "x":  1.0}'
+EVENT = b'{"run": {"runId": "1"}, "x":  1.0}'
 TWO = b'{"run":{"runId":"2"}}'
-PRETTY = json.dumps(json.loads(ONE), indent=2).encode()
+PRETTY = json.dumps(json.loads(EVENT), indent=2).encode()
 SURROGATE = b'{"run":{"runId":"\\ud800"}}'
 
 
@@ -23,18 +23,18 @@ def found(tmp_path, content: bytes, name: str = "events.json") -> list[bytes]:
 @pytest.mark.parametrize(
     ("content", "events"),
     [
-        (ONE, [ONE]),
-        (ONE + b"\n", [ONE]),
+        (EVENT, [EVENT]),
+        (EVENT + b"\n", [EVENT]),
         (PRETTY + b"\n", [PRETTY]),
-        (ONE + b"\n" + TWO, [ONE, TWO]),
-        (b"\n" + ONE + b"\r\n\n" + TWO + b"\n\n", [ONE, TWO]),
-        (b"[" + ONE + b" ,\n" + TWO + b"]\n", [ONE, TWO]),
+        (EVENT + b"\n" + TWO, [EVENT, TWO]),
+        (b"\n" + EVENT + b"\r\n\n" + TWO + b"\n\n", [EVENT, TWO]),
+        (b"[" + EVENT + b" ,\n" + TWO + b"]\n", [EVENT, TWO]),
         (b"[\n" + PRETTY + b"\n]", [PRETTY]),
-        (b'{"events": [' + ONE + b", " + TWO + b"]}", [ONE, TWO]),
+        (b'{"events": [' + EVENT + b", " + TWO + b"]}", [EVENT, TWO]),
         (b'{"events": [1], "run": {}}', [b'{"events": [1], "run": {}}']),
         (b"[" + SURROGATE + b"," + TWO + b"]", [SURROGATE, TWO]),
         (SURROGATE + b"\n" + TWO, [SURROGATE, TWO]),
-        (ONE + b"\n{broken\n" + TWO, [ONE, b"{broken", TWO]),
+        (EVENT + b"\n{broken\n" + TWO, [EVENT, b"{broken", TWO]),
         (b'{"a":\n', [b'{"a":']),
         (b"{\n broken\n}", [b"{\n broken\n}"]),
         (b"not json", [b"not json"]),
@@ -49,15 +49,15 @@ def test_events_keep_their_bytes(tmp_path, content, events):
 
 
 def test_ndjson_files_are_read_by_line_even_if_the_first_is_invalid(tmp_path):
-    assert found(tmp_path, b"{broken\n" + ONE, "events.ndjson") == [b"{broken", ONE]
-    assert found(tmp_path, gzip.compress(b"{broken\n" + ONE), "events.jsonl.gz") == [b"{broken", ONE]
+    assert found(tmp_path, b"{broken\n" + EVENT, "events.ndjson") == [b"{broken", EVENT]
+    assert found(tmp_path, gzip.compress(b"{broken\n" + EVENT), "events.jsonl.gz") == [b"{broken", EVENT]
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(RequestError, match=r"cannot read .*none\.json: No such file"):
         list(read_events(str(tmp_path / "none.json")))
     cut = tmp_path / "cut.gz"
-    cut.write_bytes(gzip.compress(ONE * 100)[:-9])
+    cut.write_bytes(gzip.compress(EVENT * 100)[:-9])
     with pytest.raises(RequestError, match=r"cannot read .*cut\.gz"):
         list(read_events(str(cut)))
 

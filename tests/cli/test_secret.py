@@ -15,9 +15,9 @@ from lineage_bridge.wiring.shared import secrets
 def ask(call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
-    def asking(*words: str, typed: str = ""):
+    def asking(*arguments: str, typed: str = ""):
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-        return call("secret", *words, "--data-dir", tmp_path / "data")
+        return call("secret", *arguments, "--data-dir", tmp_path / "data")
 
     return asking
 
@@ -43,7 +43,7 @@ def test_the_file_and_the_key_can_be_elsewhere(ask, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("words", "typed", "expected"),
+    ("arguments", "typed", "expected"),
     [
         (("set", "a"), "b", "lineage-bridge secret key"),
         (("set", "{a}"), "b", "name"),
@@ -52,8 +52,8 @@ def test_the_file_and_the_key_can_be_elsewhere(ask, monkeypatch: pytest.MonkeyPa
         (("remove", "a"), "", "no secret a"),
     ],
 )
-def test_invalid_requests_are_one_line_errors(ask, words: tuple[str, ...], typed: str, expected: str):
-    done = ask(*words, typed=typed)
+def test_invalid_requests_are_one_line_errors(ask, arguments: tuple[str, ...], typed: str, expected: str):
+    done = ask(*arguments, typed=typed)
     assert done.code in (1, 2)
     assert expected in done.err
     assert done.err.count("\n") == 1

@@ -40,15 +40,15 @@ def write(tmp_path):
 
 
 def test_events_of_files_are_accepted_with_their_outcomes(call, server: Server, write):
-    one, many = write("one.json", event(1)), write("many.ndjson.gz", event(2), event(3))
-    result = call("send", one, many, "--url", server.url)
+    event_, many = write("one.json", event(1)), write("many.ndjson.gz", event(2), event(3))
+    result = call("send", event_, many, "--url", server.url)
     assert result.code == 0, result.err
     assert "3 events sent: 3 accepted, 0 rejected" in result.out
-    result = call("send", one, many, "--json", "--url", server.url)
+    result = call("send", event_, many, "--json", "--url", server.url)
     outcome = json.loads(result.out)
     assert (outcome["accepted"], outcome["rejected"]) == (3, 0)
     assert [(e["source"], e["index"], e["status"]) for e in outcome["events"]] == [
-        (one, 0, "accepted"),
+        (event_, 0, "accepted"),
         (many, 0, "accepted"),
         (many, 1, "accepted"),
     ]
@@ -82,7 +82,7 @@ def test_lineage_search_and_runs_answer_from_the_graph(call, server: Server, wri
     assert call("send", path, "--url", server.url).code == 0
     server.fold()
     result = call("lineage", "db", "dashboard", "--url", server.url)
-    names = [word for line in result.out.splitlines() for word in line.replace("job ", "").split() if word.isalpha()]
+    names = [text for line in result.out.splitlines() for text in line.replace("job ", "").split() if text.isalpha()]
     assert names == ["dashboard", "db", "report", "jobs", "facts", "db", "copy", "jobs", "orders", "db"]
     assert call("lineage", "dashboard", "--url", server.url).out == result.out
     down = call("lineage", "db", "orders", "--direction", "downstream", "--columns", "--url", server.url)

@@ -65,7 +65,7 @@ def test_kinds_list_their_settings(call, server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         (("add", "x", "connect"), "url"),
         (("add", "x", "connect", "url=http://c:8083", "password=hunter2"), "${env:NAME}"),
@@ -75,8 +75,8 @@ def test_kinds_list_their_settings(call, server: Server) -> None:
         (("poll", "nobody"), "nobody"),
     ],
 )
-def test_invalid_requests_are_one_line_errors(call, server: Server, words: tuple[str, ...], expected: str) -> None:
-    done = call("source", *words, "--url", server.url)
+def test_invalid_requests_are_one_line_errors(call, server: Server, arguments: tuple[str, ...], expected: str) -> None:
+    done = call("source", *arguments, "--url", server.url)
     assert done.code in (1, 2)
     assert expected in done.err
     assert done.err.count("\n") == 1

@@ -4,7 +4,7 @@ from itertools import permutations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, carried, dataset, facet, records_of, run_event
+from tests.events import KEY, dataset, facet, record_lists, records_of, run_event
 
 from lineage_bridge.graph.facts.fold import empty_tables, fold_records, merge_tables, without_erased
 from lineage_bridge.graph.facts.names import Names
@@ -18,7 +18,7 @@ NAMES = Names(KEY)
 
 
 @settings(max_examples=150, deadline=None)
-@given(carried(), st.randoms(use_true_random=False), st.data())
+@given(record_lists(), st.randoms(use_true_random=False), st.data())
 def test_any_shuffle_and_doubling_gives_equal_tables(records: list[StoredRecord], random: object, data: st.DataObject) -> None:
     doubled = records + data.draw(st.lists(st.sampled_from(records), max_size=5))
     random.shuffle(doubled)  # type: ignore[attr-defined]  # st.randoms is typed as object here
@@ -26,7 +26,7 @@ def test_any_shuffle_and_doubling_gives_equal_tables(records: list[StoredRecord]
 
 
 @settings(max_examples=100, deadline=None)
-@given(carried(), st.data())
+@given(record_lists(), st.data())
 def test_any_cut_gives_equal_tables(records: list[StoredRecord], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(records)))
     one, other = fold_records(records[:cut], NAMES), fold_records(records[cut:], NAMES)
@@ -45,13 +45,13 @@ def test_what_one_event_counts_no_other_of_the_same_time_hides() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(carried())
+@given(record_lists())
 def test_merging_a_fold_into_itself_changes_nothing(records: list[StoredRecord]) -> None:
     assert merge_tables(fold_records(records, NAMES), fold_records(records, NAMES)) == fold_records(records, NAMES)
 
 
 @settings(max_examples=75, deadline=None)
-@given(carried(), st.randoms(use_true_random=False))
+@given(record_lists(), st.randoms(use_true_random=False))
 def test_derived_values_do_not_depend_on_order(records: list[StoredRecord], random: object) -> None:
     shuffled = list(records)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # as above

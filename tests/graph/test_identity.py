@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.aliases import alias_histories, alias_operation, between_names, between_namespaces
 from tests.aliases import operator as record_of
-from tests.aliases import said, spaces, word, worlds
 from tests.events import KEY, dataset, facet, records_of, run_event
 
 from lineage_bridge.graph.facts.fold import fold_records, merge_tables, without_erased
@@ -47,7 +47,7 @@ def test_a_damaged_or_deleted_facet_names_nothing() -> None:
 def goes_by(named: Iterable[Name], *operators: bytes) -> dict[Name, Name]:
     """Names that go by another, once these datasets have been named and operators have spoken, in this order."""
     event = run_event(inputs=[dataset(name, namespace) for namespace, name in named])
-    records = records_of([event]) + [record_of(body, place=n + 2, arrival=n) for n, body in enumerate(operators)]
+    records = records_of([event]) + [record_of(body, offset=n + 2, arrival=n) for n, body in enumerate(operators)]
     tables = fold_records(records, NAMES)
     spelt = {key[0]: key[2:] for key in tables["node"]}
     return {spelt[node]: (namespace, name) for node, _, namespace, name in derive(tables, NAMES).get("identity", set())}
@@ -67,7 +67,7 @@ def test_a_name_goes_by_the_form_of_the_specification_even_if_nobody_wrote_it() 
 
 
 def test_an_alias_joins_two_names_until_it_is_vetoed_and_again_when_the_veto_is_lifted() -> None:
-    alias, veto, lift = (said(kind, word(A, C, evidence="e")) for kind in ("alias", "veto", "lift"))
+    alias, veto, lift = (alias_operation(kind, between_names(A, C, evidence="e")) for kind in ("alias", "veto", "lift"))
     joined = {A: A, C: A}
     assert goes_by([A, C], alias) == joined
     assert goes_by([A, C], alias, veto) == {}
@@ -76,13 +76,17 @@ def test_an_alias_joins_two_names_until_it_is_vetoed_and_again_when_the_veto_is_
 
 
 def test_a_veto_without_evidence_is_on_all_there_is() -> None:
-    assert goes_by([A, C], said("alias", word(A, C, evidence="e")), said("veto", word(C, A))) == {}
-    assert goes_by([A, C], said("alias", word(A, C, evidence="e")), said("veto", word(A, C, evidence="another"))) == {A: A, C: A}
+    assert goes_by([A, C], alias_operation("alias", between_names(A, C, evidence="e")), alias_operation("veto", between_names(C, A))) == {}
+    assert goes_by(
+        [A, C],
+        alias_operation("alias", between_names(A, C, evidence="e")),
+        alias_operation("veto", between_names(A, C, evidence="another")),
+    ) == {A: A, C: A}
 
 
 def test_a_namespace_joins_with_all_its_names() -> None:
     named = [("other", "t"), ("other", "u"), A, ("kafka://a:9092", "u")]
-    found = goes_by(named, said("alias", spaces("other", "kafka://a:9092")))
+    found = goes_by(named, alias_operation("alias", between_namespaces("other", "kafka://a:9092")))
     assert found[("other", "t")] == A
     assert found[("other", "u")] == ("kafka://a:9092", "u")
 
@@ -90,7 +94,7 @@ def test_a_namespace_joins_with_all_its_names() -> None:
 def test_a_glue_database_needs_its_account() -> None:
     table, arn = ("aws://eu-west-1/shop", "orders"), ("arn:aws:glue:eu-west-1:123456789012", "table/shop/orders")
     assert table not in goes_by([table, arn]) or goes_by([table, arn])[table] != arn
-    account = said("alias", spaces("aws://eu-west-1", "arn:aws:glue:eu-west-1:123456789012"))
+    account = alias_operation("alias", between_namespaces("aws://eu-west-1", "arn:aws:glue:eu-west-1:123456789012"))
     assert goes_by([table, arn], account) == {table: arn, arn: arn}
 
 
@@ -98,11 +102,11 @@ def test_a_rule_is_vetoed_for_two_names_within_a_namespace_or_everywhere() -> No
     part, table = ("s3://b", "t/dt=1"), ("s3://b", "t")
     assert goes_by([part, table]) == {part: table, table: table}
     for veto in (
-        word(part, table, kind="rule"),
-        spaces("s3://b", "s3://b", kind="rule", evidence="path-key-value"),
+        between_names(part, table, kind="rule"),
+        between_namespaces("s3://b", "s3://b", kind="rule", evidence="path-key-value"),
         {"kind": "rule", "evidence": "path-key-value"},
     ):
-        assert goes_by([part, table], said("veto", veto)) == {}, veto
+        assert goes_by([part, table], alias_operation("veto", veto)) == {}, veto
 
 
 def test_what_means_nothing_is_not_an_alias_and_stops_nothing() -> None:
@@ -110,17 +114,17 @@ def test_what_means_nothing_is_not_an_alias_and_stops_nothing() -> None:
         b"no json",
         b'{"operation": "unknown"}',
         b'{"operation": "erase", "runs": ["no id"]}',
-        said("alias", word(A, A)),
-        said("alias", {"a": {"namespace": "x"}, "b": {"namespace": "y", "name": "n"}}),
-        said("alias", word(A, C, entity="column")),
-        said("alias", word(A, C, kind="rule")),
-        said("veto", {}),
+        alias_operation("alias", between_names(A, A)),
+        alias_operation("alias", {"a": {"namespace": "x"}, "b": {"namespace": "y", "name": "n"}}),
+        alias_operation("alias", between_names(A, C, entity="column")),
+        alias_operation("alias", between_names(A, C, kind="rule")),
+        alias_operation("veto", {}),
     ):
         assert fold_records([record_of(body)], NAMES)["alias"] == {}, body
 
 
 @settings(max_examples=60, deadline=None)
-@given(worlds(), st.randoms(use_true_random=False), st.data())
+@given(alias_histories(), st.randoms(use_true_random=False), st.data())
 def test_no_order_doubling_or_cut_matters(records: list[StoredRecord], random: object, data: st.DataObject) -> None:
     doubled = records + data.draw(st.lists(st.sampled_from(records), max_size=5))
     random.shuffle(doubled)  # type: ignore[attr-defined]  # st.randoms is typed as object here

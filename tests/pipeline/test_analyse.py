@@ -15,7 +15,7 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
 from lineage_bridge.model.graph import Node
-from lineage_bridge.pipeline.analyse import analyse, write_estate
+from lineage_bridge.pipeline.analyse import analyse, write_tables
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.whole.analysis import Findings, write_findings
 from lineage_bridge.store.whole.tables import WholeGraphTables
@@ -92,7 +92,7 @@ def named(node: Node) -> Name:
 
 
 def measured(spark: SparkSession, writer: GraphWriter, folder: Path, before_us: int) -> Analysis:
-    write_estate(WholeGraphTables(writer.connection), folder)
+    write_tables(WholeGraphTables(writer.connection), folder)
     return analyse(spark, folder, unused_before_us=before_us)
 
 

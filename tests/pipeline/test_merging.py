@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
-from tests.events import KEY, carried
+from tests.events import KEY, record_lists
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
@@ -108,7 +108,7 @@ def same_key(relation: Relation, rows: list[Row]) -> list[Row]:
 
 
 @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(carried(min_size=25, max_size=40), st.randoms(use_true_random=False))
+@given(record_lists(min_size=25, max_size=40), st.randoms(use_true_random=False))
 def test_folds_of_parts_merge_to_the_fold_of_all(spark: SparkSession, records: list[StoredRecord], source: random.Random) -> None:
     pieces = [[source.choice(records) for _ in range(source.randint(1, 12))] for _ in range(40)]
     parts = [dict(flat(fold_records(piece, NAMES))) for piece in pieces]

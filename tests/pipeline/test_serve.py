@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from tests.events import KEY, T0, carried, dataset, erase, run_event
+from tests.events import KEY, T0, dataset, erase, record_lists, run_event
 from tests.store.reading import reader_of
 
 from lineage_bridge.eventlog.reader import LogReader
@@ -147,7 +147,7 @@ def test_real_events_through_spark_equal_the_plain_fold(pipeline: Pipeline) -> N
 
 
 @settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(carried(min_size=25, max_size=40), st.randoms(use_true_random=False))
+@given(record_lists(min_size=25, max_size=40), st.randoms(use_true_random=False))
 def test_mixed_corpora_equal_the_plain_fold(spark: SparkSession, records: list[StoredRecord], random_: random.Random) -> None:
     with TemporaryDirectory() as folder:
         pipeline = Pipeline(spark, Path(folder), Limits(batch_records=17, trigger_ms=0))

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, carried, dataset, erase, facet, records_of, run_event, stored_record
+from tests.events import KEY, RUNS, T0, dataset, erase, facet, record_lists, records_of, run_event, stored_record
 from tests.store.reading import reader_of
 
 from lineage_bridge.errors import CollisionError, PositionError
@@ -66,7 +66,7 @@ def exported(writer: GraphWriter) -> list[bytes]:
 
 
 @settings(max_examples=80, deadline=None)
-@given(carried(min_size=8), st.data())
+@given(record_lists(min_size=8), st.data())
 def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.DataObject) -> None:
     tables = without_erased(fold_records(records, NAMES))
     derived = derive(tables, NAMES)
@@ -88,7 +88,7 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
 
 
 @settings(max_examples=30, deadline=None)
-@given(carried(), st.data())
+@given(record_lists(), st.data())
 def test_shuffled_batches_export_the_same(records: list[StoredRecord], data: st.DataObject) -> None:
     exports = []
     for _ in range(2):
@@ -102,9 +102,9 @@ def test_shuffled_batches_export_the_same(records: list[StoredRecord], data: st.
 
 
 @settings(max_examples=30, deadline=None)
-@given(carried(erasing=False), st.sampled_from(range(3)))
+@given(record_lists(erasing=False), st.sampled_from(range(3)))
 def test_an_erased_run_is_as_if_it_had_never_spoken(records: list[StoredRecord], which: int) -> None:
-    gone = stored_record(erase(RUNS[which]), place=9_999, kind=RecordKind.OPERATOR)
+    gone = stored_record(erase(RUNS[which]), offset=9_999, kind=RecordKind.OPERATOR)
     with opened() as writer, opened() as without:
         apply(writer, records)
         apply(writer, [gone])
@@ -116,7 +116,7 @@ def test_an_erased_run_is_as_if_it_had_never_spoken(records: list[StoredRecord],
 
 
 @settings(max_examples=30, deadline=None)
-@given(carried())
+@given(record_lists())
 def test_folding_a_store_again_gives_the_same_graph(records: list[StoredRecord]) -> None:
     with opened() as writer:
         apply(writer, records)
@@ -175,7 +175,7 @@ def test_a_parent_is_a_node_though_a_newer_one_came_with_it_and_an_erased_run() 
         )
 
     told = records_of([under("above"), under("newer", time_us=T0 + 1), under("gone", RUNS[1])])
-    gone = stored_record(erase(RUNS[1]), place=9, kind=RecordKind.OPERATOR)
+    gone = stored_record(erase(RUNS[1]), offset=9, kind=RecordKind.OPERATOR)
     with opened() as before, opened() as after:
         apply(before, [gone])
         apply(before, told)
@@ -192,6 +192,6 @@ def test_every_parent_an_erased_run_ever_named_goes_with_it() -> None:
     ]
     with opened() as writer:
         apply(writer, records_of(named))
-        apply(writer, [stored_record(erase(RUNS[0]), place=9, kind=RecordKind.OPERATOR)])
+        apply(writer, [stored_record(erase(RUNS[0]), offset=9, kind=RecordKind.OPERATOR)])
         assert contents(writer, "node") == set()
         assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.aliases import worlds
-from tests.events import RUNS, T0, carried, columns, dataset, facet, job_event, records_of, run_event, schema
+from tests.aliases import alias_histories
+from tests.events import RUNS, T0, columns, dataset, facet, job_event, record_lists, records_of, run_event, schema
 from tests.store.test_apply import NAMES, apply, opened, settle
 
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
@@ -47,9 +47,9 @@ def present(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
         for table, fed in FED.items()
         if table != "alias"
     }
-    words = writer.connection.execute("SELECT * FROM alias").fetchall()
+    statements = writer.connection.execute("SELECT * FROM alias").fetchall()
     states = {
-        json.dumps(row[:8], separators=(",", ":")): b"vetoed" if row[11] else b"stated" if row[9] != NEVER_US else b"" for row in words
+        json.dumps(row[:8], separators=(",", ":")): b"vetoed" if row[11] else b"stated" if row[9] != NEVER_US else b"" for row in statements
     }
     return {**rows, "alias": {(text, state) for text, state in states.items() if state}}
 
@@ -72,7 +72,7 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.one_of(carried(min_size=8), worlds()), st.data())
+@given(st.one_of(record_lists(min_size=8), alias_histories()), st.data())
 def test_what_the_feed_tells_amounts_to_the_present_rows(records: list[StoredRecord], data: st.DataObject) -> None:
     with opened() as writer:
         left = data.draw(st.permutations(records))

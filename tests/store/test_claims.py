@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.aliases import operator, said, spaces
+from tests.aliases import alias_operation, between_namespaces, operator
 from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
 from tests.store.test_apply import apply, exported, opened
 
@@ -64,16 +64,16 @@ def test_a_server_that_is_claimed_to_be_two_clusters_is_in_neither(writer: Graph
     assert members(writer, B2) == {B2}
     assert members(writer, B2, T0 + DAY_US) == {B1, B2, CONFLUENT}
     assert [record.standing for record in AliasList(writer.connection).page(AliasFilter(kind="facet"))] == [True, False, False]
-    apply(writer, [operator(said("veto", {**spaces(B2, "kafka://lkc-2"), "kind": "facet"}))])
+    apply(writer, [operator(alias_operation("veto", {**between_namespaces(B2, "kafka://lkc-2"), "kind": "facet"}))])
     assert members(writer, CLUSTER) == {B1, B2, CONFLUENT}
     assert differing(writer) == []
 
 
 def test_a_veto_takes_one_claim_back_or_all_of_a_key(writer: GraphWriter) -> None:
-    apply(writer, [operator(said("veto", {**spaces(B1, CLUSTER), "kind": "facet", "evidence": "confluent_kafka"}))])
+    apply(writer, [operator(alias_operation("veto", {**between_namespaces(B1, CLUSTER), "kind": "facet", "evidence": "confluent_kafka"}))])
     assert members(writer, B1) == {B1}
     assert members(writer, B2) == {B2, CONFLUENT}
-    apply(writer, [operator(said("veto", {"kind": "facet", "evidence": "confluent_kafka"}), 5_001)])
+    apply(writer, [operator(alias_operation("veto", {"kind": "facet", "evidence": "confluent_kafka"}), 5_001)])
     assert members(writer, B2) == {B2}
 
 

@@ -135,7 +135,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             apply(writer, small_world(seed), budget=1 if seed % 3 else 10_000)
             settle(writer)
             ask_all(reader_of(writer))
-            apply(writer, [stored_record(erase(*RUNS[:2]), place=9_999, kind=RecordKind.OPERATOR)])
+            apply(writer, [stored_record(erase(*RUNS[:2]), offset=9_999, kind=RecordKind.OPERATOR)])
             settle(writer)
     return sorted(recording.seen)
 

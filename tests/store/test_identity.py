@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from tests.aliases import NAMES as SPELLINGS
-from tests.aliases import UNSEEN, aliases, operator, said, spaces, word, worlds
+from tests.aliases import UNSEEN, alias_histories, alias_operation, aliases, between_names, between_namespaces, operator
 from tests.events import KEY, T0, dataset, facet, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.test_apply import apply, contents, exported, opened, settle
@@ -37,7 +37,7 @@ def is_event_of(record: LogRecord, day: bytes) -> bool:
 
 
 @settings(max_examples=60, deadline=None)
-@given(worlds(), st.data())
+@given(alias_histories(), st.data())
 def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.DataObject) -> None:
     tables = without_erased(fold_records(records, NAMES))
     derived = derive(tables, NAMES)
@@ -56,7 +56,7 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
 
 
 @settings(max_examples=40, deadline=None)
-@given(worlds())
+@given(alias_histories())
 def test_a_group_is_the_same_from_each_of_its_names(records: list[StoredRecord]) -> None:
     with opened() as writer:
         apply(writer, records)
@@ -76,7 +76,7 @@ def test_a_group_is_the_same_from_each_of_its_names(records: list[StoredRecord])
 
 def test_a_spelling_of_a_group_finds_that_group_though_no_node_has_it_and_a_rule_is_vetoed_elsewhere() -> None:
     here = [dataset("/x/dt=2", "s3://b"), dataset("x", "s3://b"), dataset("x/dt=1", "s3a://b")]
-    vetoed = said("veto", {**spaces("s3://b", "s3://b"), "kind": "rule", "evidence": "path-key-value"})
+    vetoed = alias_operation("veto", {**between_namespaces("s3://b", "s3://b"), "kind": "rule", "evidence": "path-key-value"})
     with opened() as writer:
         apply(writer, [*records_of([run_event(inputs=here)]), operator(vetoed)])
         nodes = Nodes(writer.connection)
@@ -86,14 +86,14 @@ def test_a_spelling_of_a_group_finds_that_group_though_no_node_has_it_and_a_rule
 
 
 @settings(max_examples=40, deadline=None)
-@given(worlds(), st.lists(aliases, min_size=1, max_size=3))
-def test_a_vetoed_alias_equals_never_having_had_it(records: list[StoredRecord], words: list[dict[str, object]]) -> None:
+@given(alias_histories(), st.lists(aliases, min_size=1, max_size=3))
+def test_a_vetoed_alias_equals_never_having_had_it(records: list[StoredRecord], statements: list[dict[str, object]]) -> None:
     late = T0 + 10
     with opened() as writer, opened() as never:
-        fresh = [{**word_, "evidence": f"never said before {n}"} for n, word_ in enumerate(words)]
-        apply(writer, [*records, operator(said("alias", *fresh), 900, late)])
+        fresh = [{**statement, "evidence": f"never said before {n}"} for n, statement in enumerate(statements)]
+        apply(writer, [*records, operator(alias_operation("alias", *fresh), 900, late)])
         apply(never, records)
-        apply(writer, [operator(said("veto", *fresh), 901, late + 1)])
+        apply(writer, [operator(alias_operation("veto", *fresh), 901, late + 1)])
         assert exported(writer) == exported(never)
         for table in STORED[1:]:
             assert contents(writer, table) == contents(never, table), table
@@ -119,8 +119,8 @@ def test_the_node_is_found_by_every_spelling_seen_or_not() -> None:
 def test_names_may_be_spelt_as_lineage_bridge_does() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("t", "kafka://a:1")], outputs=[dataset("p.d.t", "bigquery")])]))
-        apply(writer, [operator(said("alias", spaces("confluent://env-1/lkc-1", "kafka://a:1")))])
-        apply(writer, [operator(said("alias", spaces("google://p/d", "bigquery", prefix="p.d.")))])
+        apply(writer, [operator(alias_operation("alias", between_namespaces("confluent://env-1/lkc-1", "kafka://a:1")))])
+        apply(writer, [operator(alias_operation("alias", between_namespaces("google://p/d", "bigquery", prefix="p.d.")))])
         nodes = Nodes(writer.connection)
         topic = nodes.find(NodeKind.DATASET, "kafka://a:1", "t")
         assert topic is not None
@@ -136,10 +136,10 @@ def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> N
         names = [dataset(f"t{n}", namespace) for n in range(50) for namespace in ("one", "two")]
         apply(writer, records_of([run_event(inputs=names)]))
         # The next batch clears what the first one was staged in.
-        apply(writer, [operator(said("veto", spaces("three", "four")))])
+        apply(writer, [operator(alias_operation("veto", between_namespaces("three", "four")))])
         for kind in ("alias", "veto"):
             before = writer.connection.raw.total_changes
-            apply(writer, [operator(said(kind, spaces("one", "two")), arrival=T0 + len(kind))])
+            apply(writer, [operator(alias_operation(kind, between_namespaces("one", "two")), arrival=T0 + len(kind))])
             assert writer.connection.raw.total_changes - before < 20
             assert len(list(Identities(writer.connection).all())) == (100 if kind == "alias" else 0)
 
@@ -148,7 +148,14 @@ def test_jobs_are_joined_by_operators_alone() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(job="inventory.0", outputs=[dataset("t")]), run_event(job="connector", inputs=[dataset("s")])]))
         apply(
-            writer, [operator(said("alias", word(("jobs", "inventory.0"), ("jobs", "connector"), entity="job", evidence="one connector")))]
+            writer,
+            [
+                operator(
+                    alias_operation(
+                        "alias", between_names(("jobs", "inventory.0"), ("jobs", "connector"), entity="job", evidence="one connector")
+                    )
+                )
+            ],
         )
         lines = [json.loads(line) for line in exported(writer)]
         assert [line["name"] for line in lines if line["type"] == "job"] == ["connector"]
@@ -161,13 +168,13 @@ def test_a_job_goes_by_the_name_that_its_own_system_gives_it() -> None:
         connector = ("kafka-connect://worker:8083", "inventory")
         apply(writer, records_of([run_event(job="inventory.0", outputs=[dataset("t")])]))
         apply(writer, records_of([run_event(job=connector[1], namespace=connector[0], inputs=[dataset("s")])]))
-        apply(writer, [operator(said("alias", word(("jobs", "inventory.0"), connector, entity="job")))])
+        apply(writer, [operator(alias_operation("alias", between_names(("jobs", "inventory.0"), connector, entity="job")))])
         lines = [json.loads(line) for line in exported(writer)]
         assert [(line["namespace"], line["name"]) for line in lines if line["type"] == "job"] == [connector]
 
 
 @settings(max_examples=40, deadline=None)
-@given(worlds(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
+@given(alias_histories(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
 def test_groups_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
         apply(writer, records)
@@ -178,7 +185,7 @@ def test_groups_as_of_a_time_are_those_of_what_had_been_said(records: list[Store
 
 
 @settings(max_examples=40, deadline=None)
-@given(worlds(), worlds())
+@given(alias_histories(), alias_histories())
 def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[StoredRecord], later: list[StoredRecord]) -> None:
     at_us = T0 - T0 % DAY_US + DAY_US
     late = [arriving(stored, at_us + stored.record.arrival_us % DAY_US) for stored in later if b'"runs"' not in stored.record.body]

@@ -1,7 +1,7 @@
 """The whole graph as a list: every dataset and job once, and each found again by its node id."""
 
 from hypothesis import example, given, settings
-from tests.aliases import operator, said, spaces, word, worlds
+from tests.aliases import alias_histories, alias_operation, between_names, between_namespaces, operator
 from tests.events import T0, dataset, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.test_apply import apply, opened
@@ -14,12 +14,12 @@ EVERY = (NodeKind.DATASET, NodeKind.JOB)
 UNITY, DATABRICKS = "unitycatalog://dbc.example.com", "databricks://dbc.example.com"
 APART = [
     *records_of([run_event(inputs=[dataset("a.b.c", UNITY), dataset("a.b.c", DATABRICKS), dataset("p.d.t", "bigquery")])]),
-    operator(said("veto", spaces(DATABRICKS, UNITY))),
+    operator(alias_operation("veto", between_namespaces(DATABRICKS, UNITY))),
 ]
 
 
 @settings(max_examples=60, deadline=None)
-@given(worlds())
+@given(alias_histories())
 @example(APART)
 def test_every_node_is_there_once_and_its_id_finds_it_again(records: list[StoredRecord]) -> None:
     with opened() as writer:
@@ -56,7 +56,9 @@ def test_an_id_without_its_cluster_names_every_cluster_that_has_the_topic_also_o
         dataset("orders", "kafka://b2:9092"),
         dataset("orders", "confluent://env-2/lkc-9"),
     ]
-    joined = said("alias", spaces("confluent://env-1/lkc-2", "kafka://b2:9092"), word(("x", "y"), ("x", "z")))
+    joined = alias_operation(
+        "alias", between_namespaces("confluent://env-1/lkc-2", "kafka://b2:9092"), between_names(("x", "y"), ("x", "z"))
+    )
     with opened() as writer:
         apply(writer, [*records_of([run_event(inputs=here)]), operator(joined)])
         reader = reader_of(writer)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import RUNS, T0, carried, dataset, dataset_event, facet, records_of, run_event
+from tests.events import RUNS, T0, dataset, dataset_event, facet, record_lists, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, opened, settle
 
@@ -24,7 +24,7 @@ _MIDNIGHT = T0 - T0 % DAY_US
 _moments = st.sampled_from([T0 - 1, T0, T0 + 500_000, T0 + 1_000_000, T0 + 30_000_000, T0 + 90_000_000, T0 + DAY_US, T0 + 2 * DAY_US - 1])
 _midnights = st.sampled_from([_MIDNIGHT + day * DAY_US for day in (0, 1, 2, 3, 31, 90, 91, 200)])
 
-plain = carried(min_size=4)
+plain = record_lists(min_size=4)
 
 
 def nodes(reader: GraphReader) -> Iterator[Node]:
@@ -88,7 +88,7 @@ def test_labels_as_of_midnight_are_those_of_what_had_been_said(records: list[Sto
 
 
 @settings(max_examples=40, deadline=None)
-@given(carried(min_size=4), st.none() | _moments | _midnights, st.integers(1, 4))
+@given(record_lists(min_size=4), st.none() | _moments | _midnights, st.integers(1, 4))
 def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(records: list[StoredRecord], at_us: int | None, depth: int) -> None:
     with opened() as writer:
         apply(writer, records)
@@ -103,7 +103,7 @@ def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(records: list[Stor
 
 
 @settings(max_examples=40, deadline=None)
-@given(carried(min_size=4, erasing=False), carried(erasing=False), st.sampled_from([1, 2, 3, 91]))
+@given(record_lists(min_size=4, erasing=False), record_lists(erasing=False), st.sampled_from([1, 2, 3, 91]))
 def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[StoredRecord], later: list[StoredRecord], days: int) -> None:
     at_us = _MIDNIGHT + days * DAY_US
     # That a job streams is a trait of it, however late it was learnt.

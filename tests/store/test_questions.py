@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, carried, columns, dataset, facet, job_event, records_of, run_event
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, record_lists, records_of, run_event
 from tests.store.reading import reader_of
 from tests.store.test_apply import NAMES, apply, opened, settle
 from tests.store.test_past import _moments, nodes, plain
@@ -110,7 +110,7 @@ FAR = T0 + 10_000 * DAY_US
 
 
 @settings(deadline=None, max_examples=30)
-@given(carried(min_size=4, max_size=12, erasing=False), st.sampled_from(["a", "b", "c"]))
+@given(record_lists(min_size=4, max_size=12, erasing=False), st.sampled_from(["a", "b", "c"]))
 def test_impact_lists_what_the_walk_meets(records: list[StoredRecord], name: str) -> None:
     with opened() as writer:
         apply(writer, records)

@@ -111,7 +111,7 @@ def test_an_older_facet_changes_nothing(estate: GraphWriter) -> None:
 
 
 def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
-    gone = stored_record(erase(RUNS[0]), place=9_999, kind=RecordKind.OPERATOR)
+    gone = stored_record(erase(RUNS[0]), offset=9_999, kind=RecordKind.OPERATOR)
     estate.apply(Batch({}, dict(flat(fold_records([gone], NAMES)))), Budget(10**6))
     assert found(estate, "customer_id") == []
     assert found(estate, "everyone") == ["customers"]

@@ -37,7 +37,7 @@ def stating(type_: str = "RUNNING", time_us: int = T0) -> bytes:
 def say(writer: GraphWriter, operation: str, arrival: int = NOW) -> None:
     ends = {"a": {"namespace": "jobs", "name": "own"}, "b": {"namespace": "jobs", "name": "seen"}}
     body = json.dumps({"operation": operation, "aliases": [{"entity": "job", **ends, "evidence": "one connector"}]}).encode()
-    rows = dict(flat(fold_records([stored_record(body, place=arrival, arrival=arrival, kind=RecordKind.OPERATOR)], NAMES)))
+    rows = dict(flat(fold_records([stored_record(body, offset=arrival, arrival=arrival, kind=RecordKind.OPERATOR)], NAMES)))
     writer.apply(Batch({}, rows), Budget(10**6))
 
 

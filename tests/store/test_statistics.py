@@ -90,7 +90,7 @@ def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(write
     job = {"jobType": facet(processingType="STREAMING", integration="X", emissionPattern=pattern)}
     ahead = wrote(3 * 86_400, 500, job_facets=job)
     for place, arrival in enumerate((T0, T0 + 5 * S, T0 + 2 * DAY_US)):
-        copies = [stored_record(ahead, place=place, arrival=arrival)]
+        copies = [stored_record(ahead, offset=place, arrival=arrival)]
         writer.apply(Batch({}, dict(flat(fold_records(copies, NAMES)))), Budget(10**6))
     (series,) = asked(writer, T0, T0 + 4 * DAY_US)
     assert (series.amount.rows, series.samples, series.first) == (500, 1, T0)

@@ -114,7 +114,7 @@ def families(draw: st.DrawFn) -> list[StoredRecord]:
     events = [event for run in draw(st.lists(_readers | _writers, min_size=2, max_size=8)) for event in run]
     records = records_of(draw(st.permutations(events)))
     if draw(st.integers(0, 3)) == 0:
-        records.append(stored_record(erase(run_id(draw(st.integers(0, 9)))), place=10_000, kind=RecordKind.OPERATOR))
+        records.append(stored_record(erase(run_id(draw(st.integers(0, 9)))), offset=10_000, kind=RecordKind.OPERATOR))
     return records
 
 

@@ -1,4 +1,4 @@
-"""Asks Flink's planner for the column flows of the answer book and writes them to tests/sql/planner.json."""
+"""Asks Flink's planner for the column flows of the SQL cases and writes them to tests/sql/planner.json."""
 
 import json
 from collections import defaultdict
@@ -27,10 +27,10 @@ def _answer(case: Case, answers: list[tuple[str, list[str]]]) -> dict[str, objec
 
 
 def _name(case: Case, path: str) -> str:
-    """The book's name of a table that the planner gives in full: the longest that is an end of it."""
+    """The case's name of a table that the planner names in full: the longest name that its full name ends with."""
     full = path.split("\0")
-    known = case.inputs | case.optional_inputs | case.outputs
-    parts = {name: [part.strip("`") for part in name.split(".")] if "`" not in name else [name.strip("`")] for name in known}
+    names = case.inputs | case.optional_inputs | case.outputs
+    parts = {name: [part.strip("`") for part in name.split(".")] if "`" not in name else [name.strip("`")] for name in names}
     ends = [name for name, ends in parts.items() if full[-len(ends) :] == ends]
     return max(ends, key=len, default=".".join(full))
 

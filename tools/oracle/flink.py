@@ -1,4 +1,4 @@
-"""Flink's planner, as it lies in the wheel of its Java libraries."""
+"""Flink's planner, from the wheel of its Java libraries."""
 
 import os
 import shutil
@@ -17,9 +17,9 @@ PLANNER = "flink-table-planner.jar"
 
 
 def jars() -> list[Path]:
-    """The archives of the locked version. Raises CalledProcessError when pip cannot fetch it, which prints the reason itself."""
+    """The archives of the locked version. Raises CalledProcessError if pip, which prints the reason, cannot fetch it."""
     libraries = installed("flink") / "pyflink" / "lib"
-    # The loader hides the planner's classes from those who would ask it; inside lies the planner itself.
+    # The loader hides the planner's classes from callers; the planner itself is inside it.
     (loader,) = libraries.glob(LOADER)
 
     def extract(home: Path) -> None:
@@ -31,9 +31,9 @@ def jars() -> list[Path]:
 
 
 def plan(scripts: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """What `Oracle.java` tells of each script (name to statements), line by line in fields.
+    """The lines that `Oracle.java` prints for the scripts (name to statements), each split into fields.
 
-    Raises CalledProcessError when it does not compile or ends early, with its own message printed before. Exits without a compiler.
+    Raises CalledProcessError if it does not compile or ends early; it prints the reason itself. Exits if there is no Java compiler.
     """
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else "java"

@@ -1,11 +1,11 @@
-"""Cases of the answer book as scripts for Flink's planner, which wants every table declared and every column typed."""
+"""The SQL cases as scripts for Flink's planner, which needs every table declared and every column typed."""
 
 import re
 from collections.abc import Iterator
 
 from tests.sql.cases import Case
 
-# The book tells names of columns only. A name not listed here is an INT.
+# The cases give only the names of columns. A name not listed here is an INT.
 TYPES = {
     "TIMESTAMP(3)": (
         "ts at order_time update_time taken_at sold_at clicked_at quoted_at read_at reached_at made_at seen_at closed_at changed since"
@@ -24,7 +24,7 @@ TYPES = {
     "MAP<STRING, STRING>": "props attrs",
     "MAP<STRING, BYTES>": "hdrs",
 }
-# Where a case means another type by a name.
+# Cases in which a name has another type.
 TYPES_IN = {
     "casts-and-operators": {"b": "STRING", "c": "STRING", "d": "STRING"},
     "collecting-aggregates": {"v": "STRING"},
@@ -49,26 +49,26 @@ def _declarations(case: Case) -> Iterator[str]:
     yield from (f"CREATE DATABASE IF NOT EXISTS {_quoted(database)}" for database in sorted(databases))
     for name, columns in case.schema.items():
         types = {column: TYPES_IN.get(case.name, {}).get(column, _TYPE_OF.get(column, "INT")) for column in columns}
-        parts = [f"`{column}` {kind}" for column, kind in types.items()]
+        definitions = [f"`{column}` {kind}" for column, kind in types.items()]
         times = [column for column, kind in types.items() if kind == "TIMESTAMP(3)"]
-        parts += [f"WATERMARK FOR `{column}` AS `{column}`" for column in times[:1]]
-        yield f"CREATE TABLE {_quoted(name)} ({', '.join(parts)})"
+        definitions += [f"WATERMARK FOR `{column}` AS `{column}`" for column in times[:1]]
+        yield f"CREATE TABLE {_quoted(name)} ({', '.join(definitions)})"
 
 
 def _quoted(name: str) -> str:
-    return ".".join(f"`{part}`" for part in name.split("."))
+    return ".".join(f"`{identifier}`" for identifier in name.split("."))
 
 
 def _statements(sql: str) -> Iterator[str]:
     """The script at its semicolons; a STATEMENT SET BEGIN ... END is one statement, and comments are left out."""
-    parts: list[str] = []
+    lexemes: list[str] = []
     for lexeme in _LEXEME.findall(sql):
-        words = tuple(part.upper() for part in parts if not part.isspace())
-        if lexeme == ";" and (words[1:4] != _SET_OPENS or words[-1] == "END"):
-            if words:
-                yield "".join(parts)
-            parts = []
+        keywords = tuple(text.upper() for text in lexemes if not text.isspace())
+        if lexeme == ";" and (keywords[1:4] != _SET_OPENS or keywords[-1] == "END"):
+            if keywords:
+                yield "".join(lexemes)
+            lexemes = []
         elif not lexeme.startswith("--") and (not lexeme.startswith("/*") or lexeme.startswith("/*+")):
-            parts.append(lexeme)
-    if "".join(parts).strip():
-        yield "".join(parts)
+            lexemes.append(lexeme)
+    if "".join(lexemes).strip():
+        yield "".join(lexemes)

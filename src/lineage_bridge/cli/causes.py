@@ -10,12 +10,12 @@ _ID = re.compile(r"[^\s/:,;]+")
 def group_by_cause(failures: Iterable[tuple[str, str]], others: Iterable[str] = ()) -> list[tuple[str, list[str]]]:
     """Causes with their scopes, in the order in which they first appear. `failures` are pairs of scope and cause.
 
-    Causes that differ only in ids are one cause, with * in place of the ids. Ids are the parts around a slash, such as env-1 and lkc-1 in
+    Causes that differ only in ids are one cause, with * in place of the ids. Ids are the texts around a slash, such as env-1 and lkc-1 in
     "connect env-1/lkc-1", in the scopes that failed and in `others`.
     """
     listed = list(failures)
     scopes = [*(scope for scope, _ in listed), *others]
-    ids = {part for scope in scopes for word in scope.split() if "/" in word for part in _ID.findall(word)}
+    ids = {id_ for scope in scopes for word in scope.split() if "/" in word for id_ in _ID.findall(word)}
     groups: dict[str, list[tuple[str, str]]] = {}
     for scope, cause in listed:
         joined = _join_repetitions(cause, ids)
@@ -29,9 +29,9 @@ def _generalize(cause: str, ids: set[str]) -> str:
 
 def _join_repetitions(cause: str, ids: set[str]) -> str:
     """A cause that lists several, separated by semicolons; those that differ only in ids are written once."""
-    parts = cause.split("; ")
-    general = list(dict.fromkeys(_generalize(part, ids) for part in parts))
-    return "; ".join(general) if len(general) < len(parts) else cause
+    causes = cause.split("; ")
+    general = list(dict.fromkeys(_generalize(id_, ids) for id_ in causes))
+    return "; ".join(general) if len(general) < len(causes) else cause
 
 
 def format_scopes(scopes: Iterable[str]) -> str:

@@ -60,21 +60,21 @@ def _items(client: Client, after: str | None, kinds: tuple[str, ...], limit: int
 
 def describe_change(item: Json) -> str:
     """A change as one line of text."""
-    words = [_SIGNS[item["change"]], item["kind"]]
+    columns = [_SIGNS[item["change"]], item["kind"]]
     job = f"by {_name(item['job'])}" if "job" in item else ""
     if item["kind"] == "flow":
-        words += [_name(item["source"]), "->", _name(item["target"]), job, f"({item['origin']}, {item['evidence']})"]
+        columns += [_name(item["source"]), "->", _name(item["target"]), job, f"({item['origin']}, {item['evidence']})"]
     elif item["kind"] == "port":
-        words += [_name(item["job"]), {"input": "reads", "output": "writes"}[item["side"]], _name(item["node"]), f"({item['origin']})"]
+        columns += [_name(item["job"]), {"input": "reads", "output": "writes"}[item["side"]], _name(item["node"]), f"({item['origin']})"]
     elif item["kind"] == "identity":
-        words += [_name(item["node"]), "=", _name(item["other"]), item["link"]]
+        columns += [_name(item["node"]), "=", _name(item["other"]), item["link"]]
     elif item["kind"] == "alias":
-        words += [_end(item["alias"]["a"]), "=", _end(item["alias"]["b"]), "vetoed" if item["alias"]["vetoed"] else ""]
+        columns += [_end(item["alias"]["a"]), "=", _end(item["alias"]["b"]), "vetoed" if item["alias"]["vetoed"] else ""]
     elif item["kind"] == "hub":
-        words += [item["hub"], job, f"({item['origin']})"]
+        columns += [item["hub"], job, f"({item['origin']})"]
     else:
-        words += [item["node"].get("kind", ""), _name(item["node"]), item.get("facet", ""), job]
-    return " ".join(word for word in words if word)
+        columns += [item["node"].get("kind", ""), _name(item["node"]), item.get("facet", ""), job]
+    return " ".join(column for column in columns if column)
 
 
 def _name(node: Json) -> str:

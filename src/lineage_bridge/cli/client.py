@@ -31,7 +31,7 @@ class Client:
     def __init__(self, address: str) -> None:
         self.address = address
         # trust_env=False: proxy settings in the environment must not apply to a server on this machine.
-        self._reached = False
+        self._has_connected = False
         self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
 
     def __enter__(self) -> Self:
@@ -132,10 +132,10 @@ class Client:
             elif response.status_code != 503 or time.monotonic() - since > patience_s:
                 raise error_of(response)
 
-    def is_reached(self) -> bool:
+    def has_connected(self) -> bool:
         """Whether the server has answered before, or answers now."""
-        self._reached = self._reached or self.answers("/api/v1/health")
-        return self._reached
+        self._has_connected = self._has_connected or self.answers("/api/v1/health")
+        return self._has_connected
 
     def _wait_for_events(self, pending: str, *, has_graph: bool) -> bool:
         """Wait until all events are in the answers. Returns whether they are.

@@ -101,7 +101,7 @@ def post_batch(client: Client, batch: EventBatch) -> dict[str, Any]:
     retrying = Retrying(
         retry=retry_if_exception_type(UnavailableError),
         wait=wait_random_exponential(multiplier=0.5, max=10),
-        stop=stop_after_delay(RETRY_S if client.is_reached() else 0),
+        stop=stop_after_delay(RETRY_S if client.has_connected() else 0),
         reraise=True,
     )
     answer: dict[str, Any] = retrying(client.post_events, batch.body, batch.kind)

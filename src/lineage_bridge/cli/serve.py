@@ -34,10 +34,10 @@ def serve(settings: Settings, demo: bool) -> None:
     source_service(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
-    def greet(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
+    def print_messages(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
         StartupBanner(settings, program, stop).run(load_demo=demo and empty)
 
-    supervise(settings, greet)
+    supervise(settings, print_messages)
 
 
 @click.command(cls=Command, examples=("api --port 8001",))

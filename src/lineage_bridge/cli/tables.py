@@ -80,8 +80,8 @@ def _lines(columns: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequen
     for row in (columns, *rows):
         cells = [wrap(cell, width) if cell_len(cell) > width else [cell] for cell, width in zip(row, widths, strict=True)]
         for number in range(max(map(len, cells))):
-            parts = [cell[number] if number < len(cell) else "" for cell in cells]
-            yield "".join(f"{part}{' ' * (width - cell_len(part) + GAP)}" for part, width in zip(parts, widths, strict=True)).rstrip()
+            lines = [cell[number] if number < len(cell) else "" for cell in cells]
+            yield "".join(f"{line}{' ' * (width - cell_len(line) + GAP)}" for line, width in zip(lines, widths, strict=True)).rstrip()
 
 
 def _blocks(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:

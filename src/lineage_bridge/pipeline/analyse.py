@@ -45,14 +45,14 @@ class Collected:
     touched: pa.Table
 
 
-def write_estate(estate: GraphTables, folder: Path) -> None:
+def write_tables(tables: GraphTables, folder: Path) -> None:
     """Write the whole graph to Parquet files in a folder."""
     for table, columns in _SCHEMAS.items():
-        _write_rows(estate.rows(table), pa.schema(list(columns.items())), folder / f"{table.value}.parquet")
+        _write_rows(tables.rows(table), pa.schema(list(columns.items())), folder / f"{table.value}.parquet")
 
 
 def analyse(session: SparkSession, folder: Path, *, unused_before_us: int) -> Analysis:
-    """Analyse the graph that `write_estate` wrote. A dataset is unused if it was written but not read since `unused_before_us`."""
+    """Analyse the graph that `write_tables` wrote. A dataset is unused if it was written but not read since `unused_before_us`."""
     return measure(_collect({table: session.read.parquet(str(folder / f"{table.value}.parquet")) for table in _SCHEMAS}), unused_before_us)
 
 

@@ -59,7 +59,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
             disk=log_disk,
         )
         stack.enter_context(writer)
-        records, desk, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
+        records, service, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield create_app(
             Services(
@@ -73,8 +73,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
                 graph_id=graph,
-                sources=desk,
-                tasks=_tasks(stack, settings, desk, pool, writer, partial(_size, graph, pool)),
+                sources=service,
+                tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 allowed_hosts=LOOPBACK | {host},
             )
@@ -82,31 +82,31 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
 
 
 def _tasks(
-    stack: ExitStack, settings: Settings, desk: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
+    stack: ExitStack, settings: Settings, service: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
 ) -> TaskService:
     """The tasks of this process, which end with `stack`."""
-    kept, hidden = state_database(settings), secrets(settings)
-    book = SourceRepository(kept)
+    state, secrets_ = state_database(settings), secrets(settings)
+    repository = SourceRepository(state)
 
-    def folded(place: int) -> bool:
+    def has_folded(offset: int) -> bool:
         try:
             with pool.reader() as reader:
-                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= place and not reader.progress.settling()
+                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= offset and not reader.progress.settling()
         except StoreMissingError:
-            return place == 0
+            return offset == 0
 
-    world = ExtractionContext(
-        TaskRepository(kept),
-        book,
-        MetadataCache(desk.records, book, hidden),
-        hidden,
+    context = ExtractionContext(
+        TaskRepository(state),
+        repository,
+        MetadataCache(service.records, repository, secrets_),
+        secrets_,
         SourceLocks(settings.paths.turns).hold,
         now_us,
         log.end,
-        folded,
+        has_folded,
         size,
     )
-    tasks = TaskService(desk, world, lambda: str(uuid.uuid4()))
+    tasks = TaskService(service, context, lambda: str(uuid.uuid4()))
     stack.callback(tasks.close)
     return tasks
 

@@ -37,14 +37,14 @@ def differences(settings: Settings, on_progress: Callable[[str], None] = lambda 
 
 def analyse(settings: Settings, unused_days: int) -> Findings:
     """Measure the whole graph on Spark, and keep what was found. Raises UnavailableError when Spark fails."""
-    from lineage_bridge.pipeline.analyse import write_estate  # noqa: PLC0415  # loads Spark
+    from lineage_bridge.pipeline.analyse import write_tables  # noqa: PLC0415  # loads Spark
     from lineage_bridge.pipeline.analyser import run_analysis  # noqa: PLC0415  # as above
 
     paths, began = settings.paths, now_us()
     with TemporaryDirectory(dir=paths.data_dir, prefix="analysing-") as scratch:
         folder = Path(scratch)
         with readers(paths) as pool, pool.reader() as reader:
-            write_estate(reader.whole.tables(), folder)
+            write_tables(reader.whole.tables(), folder)
             position = reader.progress.position()
         found = run_analysis(settings, folder, unused_before_us=began - unused_days * DAY_US)
     write_findings(paths.analysis, found, position, began, unused_days)

@@ -21,7 +21,7 @@ PAGE = 4096
 
 @contextmanager
 def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
-    """The graph store at `path`, to write; with `stitch`, flows between runs that belong together are inferred."""
+    """The graph store at `path`, to write; with `stitch`, it infers flows between runs that belong together."""
     writer = GraphWriter(path, names, stitch=stitch)
     try:
         yield writer
@@ -50,21 +50,21 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
     if to is not None and to.exists():
         raise RequestError(f"{to} exists", "name a file that does not")
     paths, key = settings.paths, state_database(settings).key()
-    part = paths.replayed if to is None else to.with_name(f"{to.name}.part")
+    unfinished = paths.replayed if to is None else to.with_name(f"{to.name}.part")
     scratch = paths.spark if to is None else to.with_name(f"{to.name}.spark")
     with ExitStack() as stack:
         if to is None:
             stack.enter_context(alone(settings))
         else:
             stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        stack.callback(rebuild.remove, part)
-        fresh = rebuild.open_fresh(part, Names(key), stitch=settings.stitch_siblings)
+        stack.callback(rebuild.remove, unfinished)
+        fresh = rebuild.open_fresh(unfinished, Names(key), stitch=settings.stitch_siblings)
         stack.callback(fresh.close)
         run_replay(settings, fresh, key, scratch, lambda progress: on_progress("folding", progress.done, progress.left))
         counted = rebuild.compare(paths.graph, fresh)
         if to is not None:
             rebuild.seal(fresh)
-            rebuild.publish(fresh, part, to)
+            rebuild.publish(fresh, unfinished, to)
             return counted
         if not anyway:
             rebuild.refuse_loss(paths.graph, fresh, counted)

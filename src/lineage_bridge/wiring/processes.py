@@ -1,4 +1,4 @@
-"""What every process needs: logging, the clock, and a look at other processes."""
+"""What every process needs: logging, the clock, and the state of other processes."""
 
 import json
 import logging
@@ -12,7 +12,7 @@ from typing import Any
 
 from lineage_bridge.config import DataFolder, Settings
 
-_FORMAT = "%(asctime)s %(levelname)-7s {part}: %(message)s"
+_FORMAT = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
 
 
@@ -26,11 +26,11 @@ def now_us() -> int:
     return time.time_ns() // 1000
 
 
-def configure_logging(settings: Settings, part: str) -> None:
-    """Log to standard error, with the name of this part of the program on each line."""
+def configure_logging(settings: Settings, program: str) -> None:
+    """Log to standard error, with the name of this program on each line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_is_not_from_py4j)
-    logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), format=_FORMAT.format(part=part))
+    logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), format=_FORMAT.format(program=program))
     for name, level in sorted(_QUIET.items()):
         logging.getLogger(name).setLevel(level)
 

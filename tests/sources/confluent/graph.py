@@ -32,7 +32,7 @@ def exported(*seen: Observation) -> list[bytes]:
     """The exported lines of the graph that observations make."""
     with opened() as writer:
         aliases = [body for observation in seen for path, body in outbox_messages(observation) if path.endswith("aliases")]
-        apply(writer, [operator(_added(body), place=90_000 + at) for at, body in enumerate(aliases)])
+        apply(writer, [operator(_added(body), offset=90_000 + at) for at, body in enumerate(aliases)])
         apply(writer, records_of([encode(event) for observation in seen for event in observation.events]))
         settle(writer)
         return list(reader_of(writer).whole.lines(frozenset(), now_us=T0))

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from tests.servers.flink import NAMESPACE, kafka_table
 
 

@@ -1,6 +1,6 @@
-"""estates: one question to estates of different sizes, and the same question as of an earlier time.
+"""graph_sizes: one question to graphs of different sizes, and the same question as of an earlier time.
 
-An estate is made of components of 50 jobs (fan-in 2), each run on three days, with START and COMPLETE; the answer is always one component.
+A graph consists of components of 50 jobs (fan-in 2), each run on three days, with START and COMPLETE; the answer is always one component.
 """
 
 import time
@@ -27,11 +27,11 @@ _WALKS = 40
 def run(work: Path, *, quick: bool = False) -> Result:
     """Processor milliseconds of a walk of depth 20 both ways: now, as of the last midnight, and as of a moment when all jobs ran."""
     sizes = (100, 500) if quick else (100, 1_000, 10_000)
-    return {f"jobs_{size}": alone(_estate, work / f"{size}.db", size) for size in sizes}
+    return {f"jobs_{size}": alone(_graph, work / f"{size}.db", size) for size in sizes}
 
 
-def _estate(path: Path, jobs: int) -> Result:
-    report(f"estates: {jobs} jobs")
+def _graph(path: Path, jobs: int) -> Result:
+    report(f"graph_sizes: {jobs} jobs")
     folder = Folder(path)
     folder.fold(_events(jobs))
     folder.close()
@@ -47,10 +47,10 @@ def _events(jobs: int) -> Iterator[bytes]:
     """Job k of a component reads tables k and k // 2 and writes table k + 1."""
     for day in range(DAYS):
         for job in range(jobs):
-            part, k = divmod(job, COMPONENT)
+            component, k = divmod(job, COMPONENT)
             at = _FIRST_US + day * DAY_US
-            yield _event("START", at, job, day, inputs=[f"c{part}.t{k}", f"c{part}.t{k // 2}"])
-            yield _event("COMPLETE", at + _HOUR_US, job, day, outputs=[f"c{part}.t{k + 1}"])
+            yield _event("START", at, job, day, inputs=[f"c{component}.t{k}", f"c{component}.t{k // 2}"])
+            yield _event("COMPLETE", at + _HOUR_US, job, day, outputs=[f"c{component}.t{k + 1}"])
 
 
 def _event(type_: str, at_us: int, job: int, day: int, inputs: list[str] | None = None, outputs: list[str] | None = None) -> bytes:
@@ -67,7 +67,7 @@ def _walks(pool: ReaderPool, jobs: int, at_us: int | None) -> Result:
         with pool.reader() as reader:
             node = reader.nodes.find(NodeKind.DATASET, NAMESPACE, f"c{turn % (jobs // COMPONENT)}.t{COMPONENT // 2}")
             if node is None:
-                raise AssertionError("the estate lacks a table")
+                raise AssertionError("a table is missing in the graph")
             began = time.process_time()
             walk = reader.lineage.walk(node, "both", 20, WalkLimits(), now_us=_FIRST_US + DAYS * DAY_US, at_us=at_us)
             cpu.append(time.process_time() - began)

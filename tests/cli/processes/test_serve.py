@@ -33,8 +33,8 @@ class Serving:
         status: dict[str, Any] = json.loads((self.folder / "pipeline.json").read_bytes())
         return status
 
-    def child(self, part: str) -> psutil.Process:
-        (found,) = (child for child in psutil.Process(self.process.pid).children() if part in child.cmdline())
+    def child(self, program: str) -> psutil.Process:
+        (found,) = (child for child in psutil.Process(self.process.pid).children() if program in child.cmdline())
         return found
 
 

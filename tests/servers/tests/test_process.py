@@ -7,7 +7,6 @@ import time
 
 import psutil
 import pytest
-
 from tests.servers.process import running
 
 IDLE = "import time; print('up', flush=True); time.sleep(600)"

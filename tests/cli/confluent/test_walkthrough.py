@@ -48,8 +48,8 @@ def extracted(client: httpx.Client, task_id: str) -> dict[str, Any]:
 
 def lineage(client: httpx.Client, namespace: str, name: str, direction: str, depth: int) -> dict[str, Any]:
     """An answer of the dataset lineage call, which has the printed shape."""
-    asked: dict[str, str | int] = {"namespace": namespace, "name": name, "direction": direction, "depth": depth}
-    found: dict[str, Any] = client.get("/lineage/datasets/lineage", params=asked).raise_for_status().json()
+    requested: dict[str, str | int] = {"namespace": namespace, "name": name, "direction": direction, "depth": depth}
+    found: dict[str, Any] = client.get("/lineage/datasets/lineage", params=requested).raise_for_status().json()
     assert {key: found[key] for key in ("origin", "direction", "depth")} == {
         "origin": {"namespace": namespace, "name": name},
         "direction": direction,
@@ -66,8 +66,8 @@ def lineage(client: httpx.Client, namespace: str, name: str, direction: str, dep
 def chain(found: dict[str, Any]) -> set[str]:
     """The lines that the examples print."""
     return {
-        f"{', '.join(sorted(one['name'] for one in event['inputs']))} -> [{event['job']['name']}] -> "
-        f"{', '.join(sorted(one['name'] for one in event['outputs']))}"
+        f"{', '.join(sorted(node['name'] for node in event['inputs']))} -> [{event['job']['name']}] -> "
+        f"{', '.join(sorted(node['name'] for node in event['outputs']))}"
         for event in found["events"]
     }
 
@@ -84,8 +84,8 @@ def test_events_are_listed_after_an_extraction(client: httpx.Client, tmp_path) -
 
 @pytest.mark.parametrize("how", ["query", "body"])
 def test_environments_in_the_query_or_the_body(client: httpx.Client, how: str) -> None:
-    asked = {"params": {"environment_ids": ANALYTICS}} if how == "query" else {"json": {"environment_ids": [ANALYTICS]}}
-    task = extracted(client, client.post("/tasks/extract", **asked).json()["task_id"])
+    requested = {"params": {"environment_ids": ANALYTICS}} if how == "query" else {"json": {"environment_ids": [ANALYTICS]}}
+    task = extracted(client, client.post("/tasks/extract", **requested).json()["task_id"])
     assert task["params"]["environment_ids"] == [ANALYTICS]
     scopes = {plane["scope"].split("/")[0] for plane in task["planes"] if plane["scope"].startswith("env-")}
     assert scopes == {ANALYTICS}
@@ -164,11 +164,11 @@ def test_upstream_of_a_topic(client: httpx.Client) -> None:
 
 def test_downstream_of_a_table_of_unity_catalog_and_up_to_its_topic(client: httpx.Client) -> None:
     tables = client.get("/lineage/datasets", params={"namespace": "unitycatalog://*", "limit": 100}).json()
-    table = next(one for one in tables if ".lkc-" in one["name"])
+    table = next(node for node in tables if ".lkc-" in node["name"])
     host = table["namespace"].removeprefix("unitycatalog://").partition(":")[0]
-    asked = {"namespace": f"databricks://https://{host}", "name": table["name"]}
+    requested = {"namespace": f"databricks://https://{host}", "name": table["name"]}
     for direction, least in (("downstream", 0), ("upstream", 1)):
-        found = client.get("/lineage/datasets/lineage", params={**asked, "direction": direction, "depth": 5}).raise_for_status().json()
+        found = client.get("/lineage/datasets/lineage", params={**requested, "direction": direction, "depth": 5}).raise_for_status().json()
         assert found["jobs_visited"] >= least
         assert all({"name"} <= named.keys() for event in found["events"] for named in (event["job"], *event["outputs"]))
     assert any(event["job"]["name"].startswith("tableflow/") for event in found["events"])
@@ -190,15 +190,15 @@ def test_node_ids_with_and_without_the_cluster(client: httpx.Client, encoded: bo
     assert client.get(f"/graphs/{graph['graph_id']}").json()["stats"]["node_count"] > 1000
     alone = client.get(f"/graphs/{graph['graph_id']}/nodes", params={"type": "kafka_topic", "env_id": PROD, "limit": 2000}).json()["nodes"]
     names = [node["display_name"] for node in alone]
-    node = next(one for one in alone if names.count(one["display_name"]) == 1 and one["display_name"].startswith("shop"))
+    node = next(node for node in alone if names.count(node["display_name"]) == 1 and node["display_name"].startswith("shop"))
     whole = node["node_id"]
     short = f"confluent:kafka_topic:{PROD}:{node['display_name']}"
     answers = []
     for node_id in (whole, short):
         path = quote(node_id, safe="") if encoded else node_id
         for direction in ("upstream", "downstream"):
-            asked = client.get(f"/graphs/{graph['graph_id']}/query/{direction}/{path}", params={"hops": 3})
-            answers.append(asked.raise_for_status().json())
+            requested = client.get(f"/graphs/{graph['graph_id']}/query/{direction}/{path}", params={"hops": 3})
+            answers.append(requested.raise_for_status().json())
     assert answers[:2] == answers[2:]
     assert answers[0]["node_count"] + answers[1]["node_count"] > 0
     assert all(len(answer["nodes"]) == answer["node_count"] and len(answer["edges"]) == answer["edge_count"] for answer in answers)

@@ -15,13 +15,13 @@ class LaggingServer:
     """A server whose answers contain the dataset `orders` once its readiness was asked for `catches_up_after` times."""
 
     def __init__(self) -> None:
-        self.pipeline, self.catches_up_after, self.asked = "ok", 4, 0
+        self.pipeline, self.catches_up_after, self.question = "ok", 4, 0
         self.has_store = True
 
     def answer(self, request: Request) -> Reply:
-        behind = self.asked < self.catches_up_after
+        behind = self.question < self.catches_up_after
         if request.parts[-1] == "ready":
-            self.asked += 1
+            self.question += 1
             lag = {"bytes": 1000 if behind else 0, "caught_up": not behind}
             return Reply(200, {"parts": {"pipeline": {"state": self.pipeline}}, "lag": lag})
         if behind and not self.has_store:

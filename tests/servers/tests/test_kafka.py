@@ -7,7 +7,6 @@ import pytest
 from confluent_kafka import KafkaException, ShareConsumer
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ConfigResource, ResourcePatternType, ResourceType
 from kafka import KafkaAdminClient
-
 from tests.servers.broker import COUNTS, LIMITED, WAYS, WORDS
 from tests.servers.tls import CLIENT
 

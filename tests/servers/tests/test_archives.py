@@ -4,9 +4,8 @@ import os
 from xml.etree import ElementTree as ET
 
 import pytest
-from tools.jars import IVY_SETTINGS
-
 from tests.servers import archives
+from tools.jars import IVY_SETTINGS
 
 NAMES = sorted(path.stem for path in archives.LOCKS.glob("*.lock"))
 

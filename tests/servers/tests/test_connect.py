@@ -1,7 +1,6 @@
 """The worker: a database's changes come to topics, files and mirrors move records, and a failure is told."""
 
 import pytest
-
 from tests.servers.connect import DEBEZIUM, FILE_SINK, FILE_SOURCE, JDBC_SINK, MIRROR, NEW_TOPICS, capture_config, mirror_config
 
 OPENLINEAGE = {

@@ -1,4 +1,4 @@
-"""The made-up company the generated events speak of: its datasets and jobs, with the JSON text of all that they repeat."""
+"""The made-up company of the generated events: its datasets and jobs, with the JSON text that its events repeat."""
 
 import json
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NAMESPACES = (
     "bigquery",
 )
 _JOB_NAMESPACES = ("spark-etl", "dbt-finance", "airflow-core", "flink-orders", "ingest")
-_WORDS = ("order", "customer", "payment", "click", "stock", "price", "parcel", "invoice", "refund", "session", "device", "region")
+_NOUNS = ("order", "customer", "payment", "click", "stock", "price", "parcel", "invoice", "refund", "session", "device", "region")
 _FIELDS = ("id", "key", "amount", "status", "created_at", "updated_at", "country", "email")
 _FIELDS_TOO = ("channel", "total", "quantity", "currency", "discount", "source_id", "kind", "note")
 _TYPES = ("bigint", "string", "decimal(18,2)", "timestamp", "int", "boolean")
@@ -116,7 +116,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Organization:
+class Company:
     """All datasets and jobs; names begin with `prefix`."""
 
     tables: tuple[Table, ...]
@@ -124,15 +124,15 @@ class Organization:
     streams: tuple[Work, ...]
 
 
-def make_estate(random: Random, *, datasets: int, jobs: int, streams: int, prefix: str) -> Organization:
-    """An estate of this size; `streams` of the jobs are streaming ones."""
+def make_company(random: Random, *, datasets: int, jobs: int, streams: int, prefix: str) -> Company:
+    """A company of this size; `streams` of its jobs are streaming jobs."""
     tables = tuple(_table(random, f"{prefix}{number}") for number in range(max(datasets, 2)))
     works = tuple(_work(random, f"{prefix}{number}", tables, streaming=number < streams) for number in range(max(jobs, streams + 1)))
-    return Organization(tables, works[streams:], works[:streams])
+    return Company(tables, works[streams:], works[:streams])
 
 
 def _table(random: Random, number: str) -> Table:
-    name = f"{random.choice(_WORDS)}s.t{number}"
+    name = f"{random.choice(_NOUNS)}s.t{number}"
     fields = random.sample(_FIELDS + _FIELDS_TOO, random.randint(6, 12))
     return Table(random.choice(_NAMESPACES), name, tuple((field, random.choice(_TYPES)) for field in fields))
 
@@ -143,14 +143,14 @@ def _work(random: Random, number: str, tables: tuple[Table, ...], *, streaming: 
     inputs = tuple(chosen[1:]) or (random.choice(tables),)
     pairs = tuple(_pairs(random, output, inputs) for output in outputs)
     name = f"{'stream' if streaming else 'load'}_{outputs[0].name.split('.')[1]}_{number}"
-    return Work(random.choice(_JOB_NAMESPACES), name, streaming, inputs, outputs, pairs, f"dag_{random.choice(_WORDS)}_{number[:-1] or 0}")
+    return Work(random.choice(_JOB_NAMESPACES), name, streaming, inputs, outputs, pairs, f"dag_{random.choice(_NOUNS)}_{number[:-1] or 0}")
 
 
 def _pairs(random: Random, output: Table, inputs: tuple[Table, ...]) -> tuple[tuple[str, Table, str], ...]:
     """8 to 16 column pairs, each field of the output at most a few times."""
     found: dict[tuple[str, int, str], tuple[str, Table, str]] = {}
-    wanted = random.randint(8, 16)
-    while len(found) < wanted:
+    count = random.randint(8, 16)
+    while len(found) < count:
         source = random.choice(inputs)
         pair = random.choice(output.fields)[0], source, random.choice(source.fields)[0]
         found[pair[0], id(source), pair[2]] = pair

@@ -12,7 +12,7 @@ ROWS = [[RUN, "analytics_db.analytics.shop.daily_revenue_summary", ""], [RUN, "o
 def test_without_a_width_each_row_is_one_line():
     lines = table_lines(COLUMNS, ROWS, None)
     assert [line.split() for line in lines] == [COLUMNS, [RUN, ROWS[0][1]], [RUN, "orders"]]
-    assert len({line.find(word) for line, word in zip(lines, ("name", "analytics", "orders"), strict=True)}) == 1
+    assert len({line.find(text) for line, text in zip(lines, ("name", "analytics", "orders"), strict=True)}) == 1
 
 
 @pytest.mark.parametrize("width", [62, 80, 100, 200])

@@ -41,43 +41,43 @@ def events(server, now):
     )
 
 
-def words(line):
+def cells(line):
     return line.split()
 
 
 def test_lineage_as_of_an_earlier_time(call, server, now):
     then = format_time(now - 5 * DAY)
-    asked = ("lineage", "ns", "report", "--url", server.url)
-    out = call(*asked, "--at", then).out
+    question = ("lineage", "ns", "report", "--url", server.url)
+    out = call(*question, "--at", then).out
     assert "old" in out
     assert "new" not in out
-    assert "new" in call(*asked).out
-    assert f"as of {then}, exact to the day" in call(*asked, "--at", then).err
-    assert call(*asked, "--at", "yesterday").code == 2
+    assert "new" in call(*question).out
+    assert f"as of {then}, exact to the day" in call(*question, "--at", then).err
+    assert call(*question, "--at", "yesterday").code == 2
 
 
 def test_diff_around_a_dataset(call, server, now):
-    asked = ("diff", "ns", "report", "--since", format_time(now - 5 * DAY), "--url", server.url)
-    lines = [words(line) for line in call(*asked).out.splitlines()]
+    question = ("diff", "ns", "report", "--since", format_time(now - 5 * DAY), "--url", server.url)
+    lines = [cells(line) for line in call(*question).out.splitlines()]
     assert lines[0] == ["change", "what", "from", "by", "to", "label"]
     assert ["appeared", "dataset", "ns", "new"] in lines
     assert ["appeared", "flow", "ns", "new", "jobs", "nightly", "ns", "report", "current"] in lines
     assert not any("old" in line and line[0] == "disappeared" for line in lines)
-    assert call(*asked, "--until", format_time(now - 4 * DAY)).err.startswith("nothing changed\n")
-    assert "until is before since" in call(*asked, "--until", format_time(now - 6 * DAY)).err
+    assert call(*question, "--until", format_time(now - 4 * DAY)).err.startswith("nothing changed\n")
+    assert "until is before since" in call(*question, "--until", format_time(now - 6 * DAY)).err
 
 
 def test_diff_of_all_jobs_in_pages(call, server, now):
-    asked = ("diff", "--since", format_time(now - 9 * DAY - HOUR), "--jobs", "jobs", "--limit", "1", "--url", server.url)
-    first = call(*asked)
-    assert ["appeared", "input", "ns", "topic", "jobs", "enrich", "current", "(silent)"] in [words(line) for line in first.out.splitlines()]
+    question = ("diff", "--since", format_time(now - 9 * DAY - HOUR), "--jobs", "jobs", "--limit", "1", "--url", server.url)
+    first = call(*question)
+    assert ["appeared", "input", "ns", "topic", "jobs", "enrich", "current", "(silent)"] in [cells(line) for line in first.out.splitlines()]
     assert "continue with --offset" in first.err
-    assert json.loads(call(*asked, "--json").out)["changes"]
+    assert json.loads(call(*question, "--json").out)["changes"]
 
 
 def test_drift(call, server):
-    asked = ("drift", "jobs", "--job", "nightly", "--url", server.url)
-    lines = [words(line) for line in call(*asked).out.splitlines()]
+    question = ("drift", "jobs", "--job", "nightly", "--url", server.url)
+    lines = [cells(line) for line in call(*question).out.splitlines()]
     assert lines[0] == ["job", "drift", "what", "name", "since"]
     drifts = [(" ".join(line[2:5]), line[5], " ".join(line[6:-2])) for line in lines[1:]]
     assert ("declared, not observed", "input", "ns never") in drifts
@@ -88,14 +88,14 @@ def test_drift(call, server):
 
 def test_ending_a_flow_and_undoing_it(call, server):
     order = ("end", "jobs", "nightly", "--source", "ns", "new", "--url", server.url)
-    asked = ("lineage", "ns", "report", "--url", server.url)
+    question = ("lineage", "ns", "report", "--url", server.url)
     assert call(*order).out == "the flows have ended\n"
     server.fold()
-    assert "new" not in call(*asked).out
-    assert "[ended" in next(line for line in call(*asked, "--ended").out.splitlines() if "new" in line)
+    assert "new" not in call(*question).out
+    assert "[ended" in next(line for line in call(*question, "--ended").out.splitlines() if "new" in line)
     assert call(*order, "--undo").out == "the end is undone\n"
     server.fold()
-    assert "new" in call(*asked).out
+    assert "new" in call(*question).out
     assert call("end", "jobs", "nightly", "--url", server.url).code == 2
 
 
@@ -108,6 +108,6 @@ def test_liveness_of_streams(call, server, now):
     assert "START (silent)" in call("runs", "jobs", "enrich", *url).out
     assert call("runs", RUNS[3], *url).out.splitlines()[0].endswith(": START (silent)")
     changed = call("diff", "ns", "rich", "--since", format_time(now - DAY), *url).out
-    assert any("flow" in words(line) and line.rstrip().endswith("current (silent)") for line in changed.splitlines())
+    assert any("flow" in cells(line) and line.rstrip().endswith("current (silent)") for line in changed.splitlines())
     (source,) = (line for line in call("lineage", "ns", "made", *url).out.splitlines() if "generate" in line)
     assert source.endswith("[alive]")
