@@ -66,7 +66,7 @@ class Hand:
 
     def stops_at_gate(self, task: str) -> None:
         """Returns when a task waits at the gate of its second plane, and its first one is kept."""
-        assert stepwise.SCRIPT.reached.wait(20)
+        assert stepwise.SCRIPT.is_waiting.wait(20)
         until = time.monotonic() + 20
         while ("topics", "observed") not in [(plane["plane"], plane["state"]) for plane in self.get(task)["planes"]]:
             assert time.monotonic() < until, self.get(task)
@@ -93,14 +93,14 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[stepwise.Script]:
     monkeypatch.setattr(stepwise, "SCRIPT", made)
     yield made
     for plane in made.planes:
-        if plane.gate:
-            plane.gate.set()
+        if plane.hold:
+            plane.hold.set()
 
 
 @pytest.fixture
 def hand(server: Server, script: stepwise.Script) -> Hand:
     server.sources.add("cloud", "confluent", {"cloud": CLOUD}, replace=False)
-    assert not script.looks
+    assert not script.polls
     return Hand(server)
 
 
@@ -139,9 +139,9 @@ def test_the_answer_comes_only_when_the_graph_holds_all(hand: Hand) -> None:
 def test_a_second_extraction_begins_where_the_first_ended(hand: Hand, script: stepwise.Script) -> None:
     hand.extract()
     hand.extract(json={})
-    assert script.looks[0]["before"] is None
-    assert script.looks[1]["before"] == {"planes": {TOPICS: ["t"], CONNECT: ["a", "b"]}, "told": 3}
-    assert script.looks[1]["cloud"] == "cloud-hush"
+    assert script.polls[0]["before"] is None
+    assert script.polls[1]["before"] == {"planes": {TOPICS: ["t"], CONNECT: ["a", "b"]}, "emitted": 3}
+    assert script.polls[1]["cloud"] == "cloud-hush"
     assert hand.server.ask("/sources/cloud")["polls"] == 2
 
 
@@ -156,17 +156,17 @@ FILTERS: list[dict[str, Any]] = [
 def test_filters_come_by_query_or_body(hand: Hand, script: stepwise.Script) -> None:
     for number, told in enumerate(FILTERS):
         done = hand.extract(**told)
-        assert script.looks[number]["only"][:2] == ({"env-1", "env-2"}, {"lkc-1"})
+        assert script.polls[number]["only"][:2] == ({"env-1", "env-2"}, {"lkc-1"})
         assert done["params"]["environment_ids"] == ["env-1", "env-2"]
 
 
 def test_switches_leave_planes_out_of_this_extraction_only(hand: Hand, script: stepwise.Script) -> None:
     body = {"enable_connect": False, "enable_schema_registry": False, "enable_metrics": False, "off": ["groups"]}
     done = hand.extract(json=body)
-    assert script.looks[0]["only"].off == {"connect", "registry", "schema-links", "metrics", "groups"}
+    assert script.polls[0]["only"].off == {"connect", "registry", "schema-links", "metrics", "groups"}
     assert [plane["plane"] for plane in done["planes"]] == ["discovery", "topics"]
     hand.extract(json={"enable_metrics": True, "metrics_lookback_hours": 2})
-    assert script.looks[1]["only"].off == frozenset()
+    assert script.polls[1]["only"].off == frozenset()
 
 
 def test_what_is_unknown_is_told_and_the_rest_is_whole(hand: Hand, script: stepwise.Script) -> None:
@@ -217,7 +217,7 @@ def test_credentials_of_a_request_are_used_and_never_come_back(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     done = hand.extract(json=SECRETS)
-    assert (script.looks[0]["cloud"], script.looks[0]["kafka"]) == ("hush-1", {"lkc-1": "hush-2"})
+    assert (script.polls[0]["cloud"], script.polls[0]["kafka"]) == ("hush-1", {"lkc-1": "hush-2"})
     assert done["params"]["credentials"] == [
         "cloud",
         "flink env-1",
@@ -228,8 +228,8 @@ def test_credentials_of_a_request_are_used_and_never_come_back(
         "tableflow env-1",
     ]
     hand.extract()
-    assert script.looks[1]["cloud"] == "cloud-hush"
-    assert script.looks[1]["kafka"] == {}
+    assert script.polls[1]["cloud"] == "cloud-hush"
+    assert script.polls[1]["kafka"] == {}
     said = json.dumps(done) + hand.server.client.get(TASKS).text + hand.server.client.get("/api/v1/sources").text + caplog.text
     files = b"".join(path.read_bytes() for path in hand.server.folder.rglob("*") if path.is_file())
     for word in ("hush", "CK", "KK", "RK", "FK", "QK", "TK", "MK"):
@@ -272,7 +272,7 @@ def test_which_source_is_meant(server: Server, script: stepwise.Script) -> None:
     assert "cloud_credentials" in hand.post(status=422)["error"]["hint"]
     assert hand.extract(json=SECRETS)["source"] == "confluent"
     assert hand.extract(json=SECRETS)["source"] == "confluent"
-    assert script.looks[1]["before"], "the second begins where the first ended"
+    assert script.polls[1]["before"], "the second begins where the first ended"
     assert server.client.get("/api/v1/sources").json() == {"sources": []}
     server.sources.add("one", "confluent", {"cloud": CLOUD}, replace=False)
     server.sources.add("two", "confluent", {"cloud": CLOUD}, replace=False)
@@ -285,7 +285,7 @@ def test_which_source_is_meant(server: Server, script: stepwise.Script) -> None:
 
 
 def test_a_running_task_is_cancelled_and_goes_on_where_it_was(hand: Hand, script: stepwise.Script) -> None:
-    script.planes[1].gate = gate = threading.Event()
+    script.planes[1].hold = gate = threading.Event()
     task = hand.post()["task_id"]
     hand.stops_at_gate(task)
     assert {plane["plane"]: plane["state"] for plane in hand.get(task)["planes"]} == {
@@ -301,50 +301,50 @@ def test_a_running_task_is_cancelled_and_goes_on_where_it_was(hand: Hand, script
     assert hand.post(f"/{task}/resume")["status"] == "pending"
     done = hand.ended(task)
     assert (done["status"], done["cancelled"], done["error"]) == ("completed", False, None)
-    assert script.looks[1]["done"] == {"discovery", TOPICS}
-    assert script.looks[1]["before"]["planes"] == {TOPICS: ["t"]}
+    assert script.polls[1]["done"] == {"discovery", TOPICS}
+    assert script.polls[1]["before"]["planes"] == {TOPICS: ["t"]}
     assert len(hand.server.ask("/lineage/jobs")) == 3
     assert hand.server.client.delete(f"{TASKS}/{task}").status_code == 422
 
 
 def test_one_task_at_a_time_for_a_source_and_the_next_waits(hand: Hand, script: stepwise.Script) -> None:
     hand.server.sources.add("other", "confluent", {"cloud": CLOUD}, replace=False)
-    script.planes[1].gate = threading.Event()
+    script.planes[1].hold = threading.Event()
     first, second, third, *more = (hand.post(params={"source": "cloud"})["task_id"] for _ in range(6))
     hand.stops_at_gate(first)
     other = hand.post(params={"source": "other"})["task_id"]
     until = time.monotonic() + 10
-    while len(script.looks) < 2 and time.monotonic() < until:
+    while len(script.polls) < 2 and time.monotonic() < until:
         time.sleep(0.02)
     assert [hand.get(task)["status"] for task in (first, second, third, other)] == ["running", "pending", "pending", "running"]
     assert hand.server.looks["turn"] == 2, "those that wait have not begun"
     assert hand.server.client.delete(f"{TASKS}/{second}").json()["error"] == "cancelled"
     for task in more:
         hand.server.client.delete(f"{TASKS}/{task}")
-    script.planes[1].gate.set()
+    script.planes[1].hold.set()
     assert [hand.ended(task)["status"] for task in (first, third, other)] == ["completed"] * 3
     assert [task["task_id"] for task in hand.server.client.get(TASKS).json()] == [other, *reversed(more), third, second, first]
-    assert len(script.looks) == 3
+    assert len(script.polls) == 3
 
 
 def test_credentials_are_given_anew_to_go_on(hand: Hand, script: stepwise.Script) -> None:
-    script.planes[1].gate = threading.Event()
+    script.planes[1].hold = threading.Event()
     task = hand.post(json=SECRETS)["task_id"]
     hand.stops_at_gate(task)
     hand.server.client.delete(f"{TASKS}/{task}")
     hand.ended(task)
-    script.planes[1].gate.set()
+    script.planes[1].hold.set()
     refused = hand.post(f"/{task}/resume", status=422)
     assert "kafka lkc-1" in refused["error"]["message"]
     again = {name: SECRETS[name] for name in SECRETS if name.endswith("credentials")}
     hand.post(f"/{task}/resume", json=again)
     assert hand.ended(task)["status"] == "completed"
-    assert script.looks[1]["kafka"] == {"lkc-1": "hush-2"}
+    assert script.polls[1]["kafka"] == {"lkc-1": "hush-2"}
 
 
 def test_a_task_whose_process_ended_says_so_and_goes_on(hand: Hand, script: stepwise.Script) -> None:
     server = hand.server
-    script.planes[1].gate = gate = threading.Event()
+    script.planes[1].hold = gate = threading.Event()
     running = hand.post()["task_id"]
     waiting = hand.post()["task_id"]
     hand.stops_at_gate(running)
@@ -359,14 +359,14 @@ def test_a_task_whose_process_ended_says_so_and_goes_on(hand: Hand, script: step
     try:
         again.post(f"/{running}/resume")
         assert again.ended(running)["status"] == "completed"
-        assert script.looks[-1]["done"] == {"discovery", TOPICS}
+        assert script.polls[-1]["done"] == {"discovery", TOPICS}
         assert len(server.ask("/lineage/jobs")) == 3
     finally:
         fresh.close()
 
 
 def test_closing_interrupts_what_runs_and_what_waits(hand: Hand, script: stepwise.Script) -> None:
-    script.planes[1].gate = threading.Event()
+    script.planes[1].hold = threading.Event()
     tasks = [hand.post()["task_id"] for _ in range(2)]
     hand.stops_at_gate(tasks[0])
     hand.server.tasks.close()
@@ -375,7 +375,7 @@ def test_closing_interrupts_what_runs_and_what_waits(hand: Hand, script: stepwis
 
 def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> None:
     server = hand.server
-    script.planes[1].gate = threading.Event()
+    script.planes[1].hold = threading.Event()
     task = hand.post()["task_id"]
     hand.stops_at_gate(task)
     take = server.tasks._context.hold_source
@@ -384,24 +384,24 @@ def test_a_poll_and_a_task_take_turns(hand: Hand, script: stepwise.Script) -> No
     )
     record = server.sources.record("cloud")
     poller.poll_locked(record)
-    assert len(script.looks) == 1, "the poll waits for its turn"
-    script.planes[1].gate.set()
+    assert len(script.polls) == 1, "the poll waits for its turn"
+    script.planes[1].hold.set()
     assert hand.ended(task)["status"] == "completed"
     poller.poll_locked(record)
-    assert len(script.looks) == 1, "the source has been looked at since it was found to be due"
+    assert len(script.polls) == 1, "the source has been looked at since it was found to be due"
     poller.poll_locked(server.sources.record("cloud"))
-    assert (len(script.looks), script.looks[1]["before"]["told"]) == (2, 3)
+    assert (len(script.polls), script.polls[1]["before"]["emitted"]) == (2, 3)
     with take("cloud") as mine:
         assert mine
         waits = hand.post()["task_id"]
         hand.looks_again("turn")
         assert hand.get(waits)["status"] == "pending"
-        assert len(script.looks) == 2
+        assert len(script.polls) == 2
     assert hand.ended(waits)["status"] == "completed"
 
 
 def test_a_look_that_another_outran_keeps_nothing_more(hand: Hand, script: stepwise.Script) -> None:
-    script.planes[1].gate = gate = threading.Event()
+    script.planes[1].hold = gate = threading.Event()
     task = hand.post()["task_id"]
     hand.stops_at_gate(task)
     poller = Poller(hand.server.sources.records, hand.server.book, lambda _: None, lambda: NOW, kinds=stepwise.KINDS)
@@ -417,11 +417,11 @@ def test_a_look_that_another_outran_keeps_nothing_more(hand: Hand, script: stepw
 
 
 def test_a_source_removed_meanwhile_is_not_brought_back(hand: Hand, script: stepwise.Script) -> None:
-    script.planes[1].gate = threading.Event()
+    script.planes[1].hold = threading.Event()
     task = hand.post()["task_id"]
     hand.stops_at_gate(task)
     hand.server.sources.remove("cloud")
-    script.planes[1].gate.set()
+    script.planes[1].hold.set()
     assert "removed" in hand.ended(task)["error"]
     assert hand.server.book.states() == {}
 

@@ -30,7 +30,7 @@ class Installation:
     server: Server
     processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
-    def start(self, *parts: str) -> None:
+    def start(self, *subcommands: str) -> None:
         port = self.server.url.rpartition(":")[2]
         environment = {
             **os.environ,
@@ -41,7 +41,8 @@ class Installation:
         }
         with (self.folder / "output").open("ab") as output:
             self.processes += [
-                subprocess.Popen([*COMMAND, part], env=environment, stdout=output, stderr=subprocess.STDOUT) for part in parts
+                subprocess.Popen([*COMMAND, subcommand], env=environment, stdout=output, stderr=subprocess.STDOUT)
+                for subcommand in subcommands
             ]
         self.wait(lambda: httpx.get(f"{self.server.url}/api/v1/health").is_success)
 
@@ -57,9 +58,9 @@ class Installation:
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.server.url}/api/v1{path}", timeout=30).raise_for_status().json()
 
-    def command(self, *words: str, url: str = "") -> "subprocess.Popen[str]":
+    def command(self, *arguments: str, url: str = "") -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [*COMMAND, *words, "--url", url or self.server.url],
+            [*COMMAND, *arguments, "--url", url or self.server.url],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -69,14 +70,14 @@ class Installation:
     def running_task(self) -> str:
         """The task that has reported the topics and waits for a slow plane."""
 
-        def reached() -> str:
+        def find_running_task() -> str:
             found = httpx.get(f"{self.server.url}{TASKS}", params={"status": "running"}).json()
             states_by_task = {
                 task_["task_id"]: [plane["state"] for plane in task_["planes"] if plane["plane"] == "topics"] for task_ in found
             }
             return next((task for task, states in states_by_task.items() if states and set(states) == {"observed"}), "")
 
-        return str(self.wait(reached))
+        return str(self.wait(find_running_task))
 
 
 @contextlib.contextmanager

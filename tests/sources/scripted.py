@@ -1,4 +1,4 @@
-"""A source whose every observation is written down, to test what is done with observations."""
+"""A source whose observations are written down by a test."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,13 +14,13 @@ from lineage_bridge.sources.runtime.kinds import MODULES, SourceKinds
 
 OUT = EventBuilder("https://lineagebridge.dev/sources/scripted")
 SCRIPTS: dict[str, list[Any]] = {}
-"""Address to what happens at each poll, the last one for ever: an error, or (events, same, unseen)."""
+"""System to what each poll does, the last one repeated: an error, or (jobs, aliases, unseen)."""
 SEEN: dict[str, list[tuple[Any, SharedMetadata]]] = {}
-"""Address to what each poll was given."""
+"""System to what each poll was given: the snapshot and the shared metadata."""
 NOTICED: dict[str, int] = {}
-"""Address to how many changes the source has noticed by itself."""
+"""System to the number of changes that the source has noticed."""
 CLOSED: list[str] = []
-"""Addresses of observers that were closed."""
+"""Systems whose observers were closed."""
 
 
 class Settings(SourceSettings):
@@ -38,9 +38,9 @@ class Scripted(Observer[Settings]):
         if self.settings.password:
             raise UnreachableError("no way in", "mind the step")
 
-    def observe(self, before: Snapshot | None, around: SharedMetadata, now_us: int) -> Observation:
+    def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         script, seen = SCRIPTS[self.settings.system], SEEN.setdefault(self.settings.system, [])
-        seen.append((before, around))
+        seen.append((before, shared))
         step = script[min(len(seen), len(script)) - 1]
         if isinstance(step, Exception):
             raise step

@@ -1,4 +1,4 @@
-"""A source that is looked at step by step, whose every step is written down: in the place of Confluent Cloud."""
+"""A source that is observed step by step, whose steps are written down by a test. It takes the place of Confluent Cloud."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -34,24 +34,24 @@ SPACE = "confluent://env-1/lkc-1"
 
 @dataclass
 class Plane:
-    """What a plane tells: jobs, each of which reads the topic `in` and writes the topic `out-JOB`; or how it fails."""
+    """What a plane reports: jobs, each of which reads topic `in` and writes topic `out-JOB`; or how it fails. It waits for `hold`."""
 
     key: str
     jobs: tuple[str, ...] = ()
     state: str = OBSERVED
     why: str = ""
-    gate: threading.Event | None = None
+    hold: threading.Event | None = None
 
 
 @dataclass
 class Script:
-    """The planes in order, and what was seen of each look."""
+    """The planes in order, and what each poll was given."""
 
     planes: list[Plane] = field(default_factory=list)
     error: Exception | None = None
-    looks: list[dict[str, Any]] = field(default_factory=list)
-    reached: threading.Event = field(default_factory=threading.Event)
-    """Set when a look waits at a gate."""
+    polls: list[dict[str, Any]] = field(default_factory=list)
+    is_waiting: threading.Event = field(default_factory=threading.Event)
+    """Set when a plane waits for its `hold`."""
 
 
 SCRIPT = Script()
@@ -64,7 +64,7 @@ class Stepwise(StepwiseObserver[ConfluentSettings]):
     def steps(
         self,
         before: Snapshot | None,
-        around: SharedMetadata,
+        shared: SharedMetadata,
         now_us: int,
         *,
         only: Selection = EVERYTHING,
@@ -74,10 +74,10 @@ class Stepwise(StepwiseObserver[ConfluentSettings]):
     ) -> Iterator[PlaneStep]:
         held = {plane: reveal(held.secret) for plane, held in self.settings.kafka.items()}
         cloud = reveal(self.settings.cloud.secret) if self.settings.cloud else ""
-        SCRIPT.looks.append({"before": before, "only": only, "done": frozenset(done), "cloud": cloud, "kafka": held, "around": around})
+        SCRIPT.polls.append({"before": before, "only": only, "done": frozenset(done), "cloud": cloud, "kafka": held, "shared": shared})
         if SCRIPT.error:
             raise SCRIPT.error
-        snapshot = {"planes": dict((before or {}).get("planes", {})), "told": (before or {}).get("told", 0)}
+        snapshot = {"planes": dict((before or {}).get("planes", {})), "emitted": (before or {}).get("emitted", 0)}
         yield PlaneStep(PlaneRecord("discovery", OBSERVED), Observation(dict(snapshot)))
         for plane in SCRIPT.planes:
             if plane.key in done or plane.key.split()[0] in only.off:
@@ -86,14 +86,14 @@ class Stepwise(StepwiseObserver[ConfluentSettings]):
             yield self._step(plane, snapshot, now_us, stop or threading.Event())
 
     def _step(self, plane: Plane, snapshot: dict[str, Any], now_us: int, stop: threading.Event) -> PlaneStep:
-        while plane.gate and not plane.gate.wait(0.01):
-            SCRIPT.reached.set()
+        while plane.hold and not plane.hold.wait(0.01):
+            SCRIPT.is_waiting.set()
             if stop.is_set():
                 raise SourceError("stopped")
         if plane.state in (FAILED, NOT_OBSERVED):
             return PlaneStep(PlaneRecord(plane.key, plane.state, (plane.why,)), Observation(dict(snapshot), unseen=_unseen()))
         snapshot["planes"] = {**snapshot["planes"], plane.key: list(plane.jobs)}
-        snapshot["told"] += len(plane.jobs)
+        snapshot["emitted"] += len(plane.jobs)
         events = tuple(
             OUT.run_event(
                 "RUNNING",
@@ -124,4 +124,4 @@ def _unseen() -> tuple[Unseen, ...]:
 
 KIND = StepwiseKind(ConfluentSettings, Stepwise, "a script of steps", apply_order, is_self_contained, HOW_TO_ADD)
 KINDS = SourceKinds({**MODULES, "confluent": __name__})
-"""All kinds, with this one in the place of Confluent Cloud."""
+"""All kinds, with this one in place of Confluent Cloud."""

@@ -76,7 +76,7 @@ def catalog(topics: Topics) -> Json:
         )
     for lsrc, subject, field, tag in FIELDS:
         version = next(entry for entry in topics.subjects if entry["registry"] == lsrc and entry["subject"] == subject)
-        record = "com.acme." + "".join(word.title() for word in subject.replace("-", "_").split("_"))
+        record = "com.acme." + "".join(piece.title() for piece in subject.replace("-", "_").split("_"))
         qualified_name = f"{lsrc}:.:{version['id']}:{record}.{field}"
         entities.append(
             {

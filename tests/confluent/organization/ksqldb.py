@@ -91,7 +91,7 @@ def _reading(text: str, relations: list[Json]) -> list[str]:
     """The streams that follow FROM or JOIN, outside of literals."""
     words = " ".join(part for at, part in enumerate(text.split("'")) if at % 2 == 0).split()
     names = {relation["name"] for relation in relations}
-    found = [words[at + 1].strip("`;") for at, word in enumerate(words[:-1]) if word in ("FROM", "JOIN")]
+    found = [words[at + 1].strip("`;") for at, entry in enumerate(words[:-1]) if entry in ("FROM", "JOIN")]
     return list(dict.fromkeys(name for name in found if name in names))
 
 
@@ -123,7 +123,7 @@ def _written(query: Json, topic: Json) -> Json:
         {"name": column["name"], "type": KINDS.get(column["type"], "STRING"), "key": False, "topic_column": column["name"]}
         for column in topic["columns"]
     ]
-    key = next((word.partition("=")[2] for word in query["columns"].split() if word.startswith("_key=")), "")
+    key = next((entry.partition("=")[2] for entry in query["columns"].split() if entry.startswith("_key=")), "")
     if key:
         columns.insert(0, {"name": key.rpartition(".")[2].upper(), "type": "STRING", "key": True, "topic_column": "_key"})
     return {

@@ -117,9 +117,9 @@ class Topics:
         self.topics: dict[tuple[str, str], Json] = {}
         self.subjects: list[Json] = []
         for cluster, text in NAMED.items():
-            for word in text.split():
-                called, _, key = word.partition("+")
-                name, _, kind = called.partition("=")
+            for entry in text.split():
+                declared, _, key = entry.partition("+")
+                name, _, kind = declared.partition("=")
                 self.add(cluster, name, COLUMNS[kind or name], key)
 
     def add(self, cluster: str, name: str, columns: str = "", key: str = "", kind: str = "", **more: object) -> Json:
@@ -140,7 +140,7 @@ class Topics:
         self.topics[cluster, name] = topic
         for part, which in (("value", topic["columns"]), ("key", topic["key_columns"])):
             if which and not more.get("subjects"):
-                record = "".join(word.title() for word in name.replace(".", "_").replace("-", "_").split("_")) + part.title()
+                record = "".join(entry.title() for entry in name.replace(".", "_").replace("-", "_").split("_")) + part.title()
                 self.register(ENVIRONMENT[cluster], f"{name}-{part}", record, which, kind)
         return topic
 

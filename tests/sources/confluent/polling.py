@@ -34,7 +34,7 @@ class Polling:
             ksqldb_clusters=(KsqlCluster(KSQL, ENV, LKC, "ksql", server.url),),
         )
         key = {"key": "KEY", "secret": "${env:SECRET}"}
-        values = {"url": server.url, "timeout_s": 1, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
+        values = {"url": server.url, "timeout_s": 20, "cloud": key, "ksqldb": {"*": key}, "tableflow": {"*": key}, **settings}
         self.settings = ConfluentSettings.model_validate(values)
         self.clients = Clients(self.settings)
         self.organization = self.observed

@@ -56,9 +56,9 @@ def test_invalid_cluster_credentials_are_reported_without_their_text() -> None:
 
 
 def test_it_is_paused_until_resumed_and_yields_to_any_other_source(tmp_path: Path) -> None:
-    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), in_environment=source_from_environment(EVERY))
-    (record,) = desk.records()
+    service = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), in_environment=source_from_environment(EVERY))
+    (record,) = service.records()
     assert (record.name, record.origin, record.state.paused) == ("confluent", "environment", True)
-    assert not desk.pause("confluent", paused=False).state.paused
-    desk.add("mine", "confluent", {"cloud": {"key": "k", "secret": "${env:S}"}}, replace=False)
-    assert [record.name for record in desk.records()] == ["mine"]
+    assert not service.pause("confluent", paused=False).state.paused
+    service.add("mine", "confluent", {"cloud": {"key": "k", "secret": "${env:S}"}}, replace=False)
+    assert [record.name for record in service.records()] == ["mine"]

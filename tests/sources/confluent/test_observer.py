@@ -113,7 +113,7 @@ def server(org: Org) -> Iterator[Standin]:
 def observer(server: Standin, org: Org) -> Iterator[ConfluentObserver]:
     cloud = {"key": "cloud-key", "secret": "${env:SECRET}"}
     observer_ = ConfluentObserver(
-        "cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 2}), (org.planes,)
+        "cc", ConfluentSettings.model_validate({"url": server.url, "cloud": cloud, "timeout_s": 20}), (org.planes,)
     )
     yield observer_
     observer_.close()

@@ -18,9 +18,9 @@ def discover(http: HttpClient, before: Organization | None, only: Selection) -> 
 
     Resources of environments that are not selected are kept as well. Raises SourceError if environments cannot be listed.
     """
-    known = before or Organization()
+    previous = before or Organization()
     environments = tuple(sorted(map(_parse_environment, list_all(http, "/org/v2/environments")), key=lambda environment: environment.id))
-    organization = next((environment.organization for environment in environments if environment.organization), known.id)
+    organization = next((environment.organization for environment in environments if environment.organization), previous.id)
     organization = organization or _organization_id(http)
     selected = [environment.id for environment in environments if not only.environments or environment.id in only.environments]
     missing = sorted(only.environments - set(selected))
@@ -32,11 +32,11 @@ def discover(http: HttpClient, before: Organization | None, only: Selection) -> 
     for (kind, environment), answer in zip(requests, answers, strict=True):
         if isinstance(answer, SourceError):
             unseen.append(Unseen(f"{_LISTINGS[kind].title} of {environment}", str(answer)))
-            found[kind] += [resource for resource in _resources(known)[kind] if resource.environment == environment]
+            found[kind] += [resource for resource in _resources(previous)[kind] if resource.environment == environment]
         else:
             found[kind] += answer
     existing = {environment.id for environment in environments}
-    for kind, resources in enumerate(_resources(known)):
+    for kind, resources in enumerate(_resources(previous)):
         found[kind] += [resource for resource in resources if resource.environment in existing and resource.environment not in selected]
     kafka, registries, ksqldb, pools = (tuple(sorted(resources, key=lambda resource: resource.id)) for resources in found)
     return Organization(organization, environments, kafka, registries, ksqldb, pools), tuple(unseen)

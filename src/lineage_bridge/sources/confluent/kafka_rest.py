@@ -49,10 +49,10 @@ class KafkaRest:
             found += [_converted(entry, kind, path) for entry in data]
         return found
 
-    def ask_each(self, names: Sequence[str], ask: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
-        """Name to what `ask` returns for it. A name that fails is left out and recorded in `failures` as a part of `what`."""
+    def fetch_each(self, names: Sequence[str], fetch: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
+        """Name to what `fetch` returns for it. A name that fails is left out and recorded in `failures` as a part of `what`."""
         found: dict[str, _AnswerT] = {}
-        for name, answer in zip(names, self.http.map(ask, names), strict=True):
+        for name, answer in zip(names, self.http.map(fetch, names), strict=True):
             if isinstance(answer, SourceError):
                 failures.add_name(what, str(answer).replace(quote(name, safe=""), "..."), name)
             else:

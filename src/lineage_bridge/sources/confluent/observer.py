@@ -43,8 +43,8 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
             return
         counts = f"{len(organization.environments)} environments, {len(organization.kafka_clusters)} Kafka clusters"
         yield Check("environments", True, counts)
-        for part in unseen:
-            yield Check(part.what, False, part.why)
+        for entry in unseen:
+            yield Check(entry.what, False, entry.why)
         planes, now_us = self._planes.create(organization), time.time_ns() // 1000
         with ThreadPoolExecutor(CONCURRENT_PLANES, thread_name_prefix="plane") as pool:
             for plane, future in [(plane, pool.submit(fetch, plane, None, now_us)) for plane in planes]:
@@ -99,7 +99,7 @@ def _check(plane: AnyPlane, future: "Future[Fetched]") -> Check:
     except (SourceError, ConfigError) as error:
         return Check(plane.key, False, str(error), error.hint)
     unseen: tuple[Unseen, ...] = tuple(getattr(fetched, "unseen", ()))
-    return Check(plane.key, not unseen, "; ".join(f"{part.what}: {part.why}" for part in unseen) or "answered")
+    return Check(plane.key, not unseen, "; ".join(f"{entry.what}: {entry.why}" for entry in unseen) or "answered")
 
 
 KIND = StepwiseKind(

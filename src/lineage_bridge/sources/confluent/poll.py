@@ -50,7 +50,7 @@ class OrganizationPoll:
         self._before = msgspec.convert(before["estate"], Organization) if "estate" in before else None
         self._organization = self._before or Organization()
         self._snapshots: dict[str, Snapshot] = dict(before.get("planes", {}))
-        self._unseen: dict[str, list[list[str]]] = {key: list(parts) for key, parts in before.get("unseen", {}).items()}
+        self._unseen: dict[str, list[list[str]]] = {key: list(entries) for key, entries in before.get("unseen", {}).items()}
         self._same: list[str] = list(before.get("same", ()))
         self._outside = shared
         self._metadata: dict[str, SharedMetadata] = {}
@@ -74,7 +74,7 @@ class OrganizationPoll:
         self._same += [alias.namespace for alias in same]
         state = PARTLY if unseen else OBSERVED
         took = (time.monotonic_ns() - began) // 1000
-        outcome = PlaneRecord(DISCOVERY, state, tuple(f"{part.what}: {part.why}" for part in unseen), 0, http.requests - sent, took)
+        outcome = PlaneRecord(DISCOVERY, state, tuple(f"{entry.what}: {entry.why}" for entry in unseen), 0, http.requests - sent, took)
         return PlaneStep(outcome, self._observation(DISCOVERY, (), (*unseen, *shared), same))
 
     def steps(self, done: Collection[str], on_progress: Callable[[PlaneRecord], None]) -> Iterator[PlaneStep]:
@@ -137,9 +137,9 @@ class OrganizationPoll:
             self._metadata.pop(plane.key, None)
         else:
             self._snapshots[plane.key] = seen.snapshot
-        unseen = () if is_gone else tuple(Unseen(f"{plane.key}: {part.what}", part.why) for part in seen.unseen)
+        unseen = () if is_gone else tuple(Unseen(f"{plane.key}: {entry.what}", entry.why) for entry in seen.unseen)
         state = GONE if is_gone else PARTLY if unseen else OBSERVED
-        why = tuple(f"{part.what}: {part.why}" for part in seen.unseen)
+        why = tuple(f"{entry.what}: {entry.why}" for entry in seen.unseen)
         outcome = PlaneRecord(plane.key, state, why, len(seen.events), self._requests(plane), took_us)
         return PlaneStep(outcome, self._observation(plane.key, seen.events, unseen, seen.aliases))
 
@@ -153,7 +153,7 @@ class OrganizationPoll:
     ) -> Observation:
         self._unseen.pop(key, None)
         if unseen:
-            self._unseen[key] = [list(part) for part in unseen]
+            self._unseen[key] = [list(entry) for entry in unseen]
         return replace(self._so_far(), events=tuple(events), aliases=tuple(same))
 
     def _so_far(self) -> Observation:
@@ -164,7 +164,7 @@ class OrganizationPoll:
             "unseen": dict(sorted(self._unseen.items())),
             "same": list(self._same),
         }
-        unseen = tuple(Unseen(*part) for _, parts in sorted(self._unseen.items()) for part in parts)
+        unseen = tuple(Unseen(*entry) for _, entries in sorted(self._unseen.items()) for entry in entries)
         return Observation(snapshot, unseen=unseen)
 
     def _requests(self, plane: AnyPlane) -> int:

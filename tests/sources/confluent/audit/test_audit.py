@@ -158,7 +158,7 @@ def test_principals_are_ids_and_never_email_addresses(principal: object, ident: 
 
 
 def test_records_in_the_prototypes_format_are_read():
-    told_there = {
+    record = {
         "id": "1",
         "source": "crn://confluent.cloud/kafka=lkc-1",
         "type": "io.confluent.kafka.server/authorization",
@@ -172,7 +172,7 @@ def test_records_in_the_prototypes_format_are_read():
             "request": {"correlation_id": "1", "client_id": "adminclient-1"},
         },
     }
-    request = parse_request(json.dumps(told_there).encode())
+    request = parse_request(json.dumps(record).encode())
     assert request is not None
     assert (request.resource.key, request.principal, request.client, request.category) == (
         "topic lkc-1 orders",
@@ -342,7 +342,7 @@ class RunningPoller:
             "schema-links",
             "tableflow",
         ]
-        here = {"url": url, "cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, "interval_s": 3600, "timeout_s": 3, "off": quiet}
+        here = {"url": url, "cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, "interval_s": 3600, "timeout_s": 20, "off": quiet}
         self.service.add("cloud", "confluent", {**here, **settings_}, replace=False)
         self.stop = threading.Event()
         self.now, self.listings = time.time_ns() // 1000, 0
@@ -384,7 +384,7 @@ class RunningPoller:
     def wait_for_polls(self, polls: int) -> None:
         self.wait_until(lambda: self.state.polls >= polls)
 
-    def wait_until(self, holds: Callable[[], bool], seconds: float = 40) -> None:
+    def wait_until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < deadline, self.state
@@ -439,7 +439,7 @@ def test_a_change_in_the_log_causes_an_early_poll_and_a_burst_causes_one(
 
 
 def test_an_unreadable_log_is_unseen_and_does_not_affect_polls(kafka: Kafka, log: Callable[..., None], served: Standin, tmp_path: Path):
-    poller = RunningPoller(tmp_path, served.url, settings(kafka, log, bootstrap_servers="127.0.0.1:9"))
+    poller = RunningPoller(tmp_path, served.url, {**settings(kafka, log, bootstrap_servers="127.0.0.1:9"), "timeout_s": 3})
     thread = poller.start()
     try:
         poller.wait_for_polls(1)

@@ -42,7 +42,7 @@ class Polling:
 
     def __init__(self, api: Flink, server: Standin, shared: SharedMetadata | None = None, **more: Any) -> None:
         self.api, self.shared, self.now_us = api, shared or SharedMetadata(schemas=ORDERS, names={"sa-1": "flink-jobs"}), NOW
-        settings = ConfluentSettings(flink_url=server.url, timeout_s=0.5, **{"flink": {"env-1": KEY_OF_FLINK}, **more})
+        settings = ConfluentSettings(flink_url=server.url, timeout_s=20, **{"flink": {"env-1": KEY_OF_FLINK}, **more})
         self.plane = next(iter(planes(PlaneContext(WHOLE, WHOLE, Clients(settings), settings))))
         self.last: Observation | None = None
 

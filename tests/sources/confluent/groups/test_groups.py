@@ -269,7 +269,7 @@ def test_a_group_with_a_known_owner_is_that_job(cluster: Polling):
 
 def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, NO_METADATA, **KEY) as cluster:
+    with polling(api, planes, NO_METADATA, timeout_s=1, **KEY) as cluster:
         (here,) = cluster.observed.kafka_clusters
         cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
         first = cluster.poll()
@@ -284,7 +284,7 @@ def test_brokers_that_cannot_be_reached_are_tried_again_after_an_hour(api: Api, 
 
 def test_with_protocol_only_unreachable_brokers_are_an_error(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "hunter2-in-clear")
-    with polling(api, planes, NO_METADATA, groups_by="protocol", **KEY) as cluster:
+    with polling(api, planes, NO_METADATA, groups_by="protocol", timeout_s=1, **KEY) as cluster:
         (here,) = cluster.observed.kafka_clusters
         cluster.observed = replace(cluster.observed, kafka_clusters=(replace(here, bootstrap="127.0.0.1:1"),))
         with pytest.raises(SourceError):

@@ -43,7 +43,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def plane(url: str, **more: Any) -> IdentitiesPlane:
-    settings = ConfluentSettings(url=url, timeout_s=0.5, **{"cloud": {"key": "CLOUDKEY", "secret": "${env:CLOUD_SECRET}"}, **more})
+    settings = ConfluentSettings(url=url, timeout_s=20, **{"cloud": {"key": "CLOUDKEY", "secret": "${env:CLOUD_SECRET}"}, **more})
     (plane_,) = planes(PlaneContext(Organization(), Organization(), Clients(settings), settings))
     assert isinstance(plane_, IdentitiesPlane)
     return plane_

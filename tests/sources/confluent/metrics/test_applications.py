@@ -1,7 +1,6 @@
 """The applications and accounts of the stand-in's organization, as metrics and the audit log report them; and each way to fail."""
 
 import json
-import time
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -40,7 +39,7 @@ class Polling:
 
     def __init__(self, cloud: Cloud, planes: set[str], **more: Any) -> None:
         off = [name for name in PLANES if name not in planes]
-        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1, "off": off, **more})
+        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 20, "off": off, **more})
         self.observer = ConfluentObserver("cloud", settings)
         self.snapshot: Snapshot | None = None
         self.steps: dict[str, PlaneStep] = {}
@@ -86,6 +85,9 @@ def test_failed_planes_end_no_runs(cloud: Cloud, how: str):
     polling = Polling(cloud, {"names", "metrics"})
     polling.poll()
     before = polling.snapshot or {}
+    if how == "slow":
+        polling = Polling(cloud, {"names", "metrics"}, timeout_s=1)
+        polling.snapshot = before
     for path in ("/v2/metrics", "/iam"):
         cloud.fail(path, how, 2.0)
     failed = polling.poll(5)
@@ -110,15 +112,10 @@ def test_changes_in_the_audit_log_are_attached_to_their_resources(cloud: Cloud, 
     producer.flush()
     monkeypatch.setenv("AUDIT", "secret")
     log = {"bootstrap_servers": kafka.bootstrap, "security_protocol": "PLAINTEXT", "topic": topic, "key": "K", "secret": "${env:AUDIT}"}
-    checked = [
-        (check.step, check.works)
-        for check in Polling(cloud, {"names", "metrics", "audit-log"}, audit_log=log, timeout_s=20).observer.test()
-    ]
+    checked = [(check.step, check.works) for check in Polling(cloud, {"names", "metrics", "audit-log"}, audit_log=log).observer.test()]
     assert checked[1:] == [("names organization", True), ("audit-log organization", True), ("metrics organization", True)]
-    polling = Polling(cloud, {"names", "topics", "connect", "flink", "audit-log"}, audit_log=log, timeout_s=20)
-    began = time.monotonic()
+    polling = Polling(cloud, {"names", "topics", "connect", "flink", "audit-log"}, audit_log=log)
     polling.poll()
-    assert time.monotonic() - began < 60
     requests = {}
     for event in polling.events("audit-log organization"):
         about = event.get("dataset") or event["job"]

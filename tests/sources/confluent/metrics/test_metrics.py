@@ -116,7 +116,7 @@ class Polling:
 
     def __init__(self, url: str, api: Telemetry, standin: Standin, **more: Any) -> None:
         self.settings = ConfluentSettings(
-            url=url, telemetry_url=url, timeout_s=0.5, **{"cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, **more}
+            url=url, telemetry_url=url, timeout_s=20, **{"cloud": {"key": "K", "secret": "${env:CLOUD_SECRET}"}, **more}
         )
         self.api, self.standin, self.snapshot = api, standin, None
         self.clients = Clients(self.settings)
@@ -151,7 +151,7 @@ def facets(seen: Observation, kind: str = "dataset") -> dict[str, Json]:
     return {name: {key: value for key, value in facet.items() if key[0] != "_"} for name, facet in found.items() if facet}
 
 
-def heard(seen: Observation) -> list[tuple[str, str]]:
+def states(seen: Observation) -> list[tuple[str, str]]:
     return [(event["eventType"], event["job"]["name"]) for event in seen.events if "eventType" in event]
 
 
@@ -242,7 +242,7 @@ def test_an_application_that_writes_is_a_job_and_stays_open_when_silent(polling:
 )
 def test_clients_of_other_jobs_are_not_producers(polling: Polling, client: str):
     polling.api.wrote("orders", client)
-    assert not heard(polling.poll())
+    assert not states(polling.poll())
 
 
 def test_clients_of_users_are_producers(polling: Polling):
@@ -251,7 +251,7 @@ def test_clients_of_users_are_producers(polling: Polling):
     polling.api.wrote("orders", "noise-7")
     polling.settings = polling.settings.model_copy(update={"exclude_clients": ("noise-*",)})
     names = ["app", "confluent", "connectors", "flink-orders", "rdkafka", "schema-keeper"]
-    assert heard(polling.poll()) == [("START", f"producer/{name}") for name in names]
+    assert states(polling.poll()) == [("START", f"producer/{name}") for name in names]
 
 
 def test_system_topics_and_deleted_topics_have_no_statistics(polling: Polling):
@@ -299,7 +299,7 @@ def test_a_metric_that_is_not_offered_is_unseen_and_the_others_are_emitted(polli
     assert [unseen.what for unseen in seen.unseen] == [f"{SERVER}/sent_bytes"]
     assert facets(seen)["orders"].keys() == {"since", "until", "received_bytes", "received_records", "sent_records"}
     assert facets(seen, "job")["orders-sink"]["records_in"] == 7
-    assert heard(seen) == [("START", "producer/app")]
+    assert states(seen) == [("START", "producer/app")]
 
 
 @pytest.mark.parametrize(
@@ -324,8 +324,8 @@ def test_endless_pages_are_refused(polling: Polling):
 
 
 def test_without_a_key_no_requests_are_sent(polling: Polling):
-    lacking = Polling(polling.standin.url, polling.api, polling.standin, cloud=None)
-    assert "API key" in lacking.plane.unavailable_reason()
+    without_key = Polling(polling.standin.url, polling.api, polling.standin, cloud=None)
+    assert "API key" in without_key.plane.unavailable_reason()
     assert not polling.plane.unavailable_reason()
     assert not polling.plane.translate(polling.plane.empty_answer(), None, NO_METADATA, NOW).events
 

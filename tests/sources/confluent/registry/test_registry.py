@@ -39,7 +39,7 @@ class Polling:
         self.organization = Organization(
             "org-1", (Environment("env-1", "prod"),), clusters, (SchemaRegistry("lsrc-1", "env-1", server.url),)
         )
-        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=0.5, **settings_)
+        settings = ConfluentSettings(registry={"env-1": SECRET}, timeout_s=20, **settings_)
         (self.plane,) = planes(PlaneContext(self.organization, self.organization, Clients(settings), settings))
 
     last: Observation | None

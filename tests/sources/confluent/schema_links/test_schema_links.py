@@ -41,7 +41,7 @@ class Polling:
                 for registry in resources["schema_registries"]
             ),
         )
-        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 1})
+        settings = ConfluentSettings.model_validate({**cloud.settings(), "timeout_s": 20})
         self.planes: list[AnyPlane] = list(planes(PlaneContext(organization, organization, Clients(settings), settings)))
         self.last: Observation | None = None
 
@@ -127,7 +127,7 @@ def test_an_exporter_that_cannot_be_fetched_is_not_gone(polling: Polling) -> Non
 
 
 @pytest.mark.parametrize(
-    ("subject", "kind", "context", "rename", "called"),
+    ("subject", "kind", "context", "rename", "expected_name"),
     [
         ("orders-value", "CUSTOM", ".prod", "${subject}", ":.prod:orders-value"),
         ("orders-value", "CUSTOM", "prod", "dr-${subject}", ":.prod:dr-orders-value"),
@@ -137,5 +137,5 @@ def test_an_exporter_that_cannot_be_fetched_is_not_gone(polling: Polling) -> Non
         ("orders-value", "AUTO", "", "${subject}", "orders-value"),
     ],
 )
-def test_names_in_the_destination(subject: str, kind: str, context: str, rename: str, called: str) -> None:
-    assert renamed_subject(subject, kind, context, rename) == called
+def test_names_in_the_destination(subject: str, kind: str, context: str, rename: str, expected_name: str) -> None:
+    assert renamed_subject(subject, kind, context, rename) == expected_name

@@ -59,11 +59,11 @@ class AuditPlane(Plane[AuditLogRead]):
 
         with closing(TopicTail(connection(audit_log, self.settings), audit_log.topic)) as tail:
             tail.begin({int(number): offset for number, offset in previous.get("offsets", {}).items()}, since_ms)
-            part = tail.read_to_end(add, RECORDS_PER_POLL)
-        unseen = [Unseen(f"partition {number}", "records were deleted before they were read") for number in part.gone]
-        if not part.is_whole:
+            read = tail.read_to_end(add, RECORDS_PER_POLL)
+        unseen = [Unseen(f"partition {number}", "records were deleted before they were read") for number in read.gone]
+        if not read.is_whole:
             unseen.append(Unseen("newest events", f"more than {RECORDS_PER_POLL} are new since the last poll; the next poll continues"))
-        return AuditLogRead(requests, {str(number): offset for number, offset in sorted(part.offsets.items())}, tuple(unseen))
+        return AuditLogRead(requests, {str(number): offset for number, offset in sorted(read.offsets.items())}, tuple(unseen))
 
     def translate(self, fetched: AuditLogRead, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """What is new about known topics and jobs."""

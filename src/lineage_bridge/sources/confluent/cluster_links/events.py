@@ -113,8 +113,8 @@ class LinkEvents:
         return [{**_dataset(self._target(mirror)), "inputs": [_dataset(self._source(link, mirror))]} for mirror in link.mirrors]
 
     def _source(self, link: Link, mirror: Mirror) -> DatasetName:
-        known = self._context.organization.cluster(link.source)
-        return known.namespace if known else self._shared.namespace(link.source), mirror.source
+        cluster = self._context.organization.cluster(link.source)
+        return cluster.namespace if cluster else self._shared.namespace(link.source), mirror.source
 
     def _target(self, mirror: Mirror) -> DatasetName:
         return self._cluster.namespace, mirror.topic

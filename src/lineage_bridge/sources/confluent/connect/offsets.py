@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.connect.generation import fingerprint
 from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
 from lineage_bridge.sources.common.connect.worker import RUNNING, ConnectorDetail, ConnectorState
 
-_ASK_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
+_FETCH_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
 """How long fetched offsets are used: those of a sink count rows, those of a source only name what it reads."""
 
 
@@ -23,13 +23,13 @@ class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
 
 
-def is_due(connector: ConnectorState, asked: OffsetsRecord | None, now_us: int) -> bool:
+def is_due(connector: ConnectorState, record: OffsetsRecord | None, now_us: int) -> bool:
     """Whether to fetch a connector's offsets now."""
-    if not any(part.state == RUNNING for part in (connector.status, *connector.tasks.values())):
+    if not any(status.state == RUNNING for status in (connector.status, *connector.tasks.values())):
         return False
-    if asked is None or asked.config != version_of(connector):
+    if record is None or record.config != version_of(connector):
         return True
-    return now_us - asked.at_us >= _ASK_AGAIN_US.get(connector.direction, 0)
+    return now_us - record.at_us >= _FETCH_AGAIN_US.get(connector.direction, 0)
 
 
 def version_of(connector: ConnectorState) -> str:
@@ -43,7 +43,7 @@ def record_offsets(connector: ConnectorState, offsets: tuple[Mapping[str, Any], 
     return OffsetsRecord(now_us, version_of(connector), sums)
 
 
-def recorded_detail(connector: ConnectorState, asked: OffsetsRecord) -> ConnectorDetail:
+def recorded_detail(connector: ConnectorState, record: OffsetsRecord) -> ConnectorDetail:
     """The offsets of a sink as of the last time they were fetched."""
-    entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(asked.sums.items()))
+    entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(record.sums.items()))
     return ConnectorDetail(offsets=entries) if connector.direction == SINK and entries else ConnectorDetail()

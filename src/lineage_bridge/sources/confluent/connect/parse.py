@@ -55,7 +55,7 @@ def parse_connector(name: str, entry: object, environment: str, cluster: str, cu
     )
     status = entry["status"]
     messages = {str(task.get("id")): str(task.get("msg") or "") for task in _list(status.get("tasks")) if isinstance(task, dict)}
-    tasks = {number: _with_message(part, messages.get(str(number), "")) for number, part in seen.tasks.items()}
+    tasks = {number: _with_message(task, messages.get(str(number), "")) for number, task in seen.tasks.items()}
     status_ = _with_message(seen.status, _status_message(status))
     return seen._replace(config=config, direction=direction, status=status_, tasks=tasks, service=service)
 
@@ -109,9 +109,9 @@ def _job_facets(config: Mapping[str, str], members: Mapping[str, str], plugin: C
     return {"confluent_connector": facet, **described}
 
 
-def _with_message(part: RunStatus, message: str) -> RunStatus:
+def _with_message(status: RunStatus, message: str) -> RunStatus:
     """A connector's or task's status with a state of Kafka Connect, and with the service's message if it has no trace."""
-    return part._replace(state=FAILED if part.state in _FAILED else part.state, trace=part.trace or message)
+    return status._replace(state=FAILED if status.state in _FAILED else status.state, trace=status.trace or message)
 
 
 def _status_message(status: Mapping[str, Any]) -> str:

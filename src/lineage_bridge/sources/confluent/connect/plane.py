@@ -33,10 +33,10 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 
 @dataclass(frozen=True)
 class ConnectAnswers:
-    """`connectors`: in the form of Kafka Connect's. `asked`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
+    """`connectors`: in the form of Kafka Connect's. `records`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
 
     connectors: WorkerState
-    asked: Mapping[str, OffsetsRecord]
+    records: Mapping[str, OffsetsRecord]
     custom: Mapping[str, CustomPlugin]
 
     @property
@@ -73,11 +73,11 @@ class ConnectPlane(Plane[ConnectAnswers]):
         unseen += [
             Unseen(f"connector {name}", "the listing has only a part of it") for name, connector in parsed.items() if connector is None
         ]
-        asked, details, failed = self._offsets(http, connectors, previous, now_us)
-        kept = {name: record for name, record in _asked(previous).items() if name in parsed and name not in connectors}
+        records, details, failed = self._offsets(http, connectors, previous, now_us)
+        kept = {name: record for name, record in _offsets_records(previous).items() if name in parsed and name not in connectors}
         plugins = plugins_of(connectors.values(), self.classes, custom)
         fetched = WorkerState("", self.cluster.id, connectors, frozenset(parsed), details, plugins, unseen=(*unseen, *failed))
-        return ConnectAnswers(fetched, {**kept, **asked}, custom)
+        return ConnectAnswers(fetched, {**kept, **records}, custom)
 
     def translate(self, fetched: ConnectAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
@@ -94,7 +94,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         listed = fetched.connectors.listed or frozenset()
         ids = {name: id_ for name, id_ in (before or {}).get("ids", {}).items() if name in listed}
         ids |= {name: connector.service.settings["connector.id"] for name, connector in connectors.items() if connector.service}
-        own = {"asked": dict(fetched.asked), "custom": dict(fetched.custom), "ids": ids}
+        own = {"asked": dict(fetched.records), "custom": dict(fetched.custom), "ids": ids}
         return replace(seen, snapshot={**seen.snapshot, **msgspec.to_builtins(own)})
 
     def empty_answer(self) -> ConnectAnswers:
@@ -116,8 +116,8 @@ class ConnectPlane(Plane[ConnectAnswers]):
     ) -> tuple[dict[str, CustomPlugin], list[Unseen]]:
         """The custom plugins that connectors use; listed only if one of them is new."""
         used = {id_ for entry in answer.values() if (id_ := _custom_plugin_id(entry))}
-        known = msgspec.convert(before.get("custom", {}), dict[str, CustomPlugin])
-        found, unseen = {id_: plugin for id_, plugin in known.items() if id_ in used}, list[Unseen]()
+        earlier = msgspec.convert(before.get("custom", {}), dict[str, CustomPlugin])
+        found, unseen = {id_: plugin for id_, plugin in earlier.items() if id_ in used}, list[Unseen]()
         if used - found.keys():
             try:
                 plugins = parse_custom_plugins(list_all(http, "/connect/v1/custom-connector-plugins"))
@@ -131,22 +131,22 @@ class ConnectPlane(Plane[ConnectAnswers]):
         self, http: HttpClient, connectors: Mapping[str, ConnectorState], before: Snapshot, now_us: int
     ) -> tuple[dict[str, OffsetsRecord], dict[str, ConnectorDetail], list[Unseen]]:
         """What is known about the connectors' offsets, by connector, and what could not be fetched."""
-        earlier = _asked(before)
+        earlier = _offsets_records(before)
         due = [connector for name, connector in connectors.items() if is_due(connector, earlier.get(name), now_us)]
-        asked = {name: record for name, record in earlier.items() if name in connectors and record.config == version_of(connectors[name])}
-        details = {name: recorded_detail(connectors[name], record) for name, record in asked.items()}
+        records = {name: record for name, record in earlier.items() if name in connectors and record.config == version_of(connectors[name])}
+        details = {name: recorded_detail(connectors[name], record) for name, record in records.items()}
         unseen = []
         answers = http.map(lambda connector: read_offsets(http.get(self._offsets_path(connector))), due)
         for connector, answer in zip(due, answers, strict=True):
             if not isinstance(answer, SourceError):
-                asked[connector.name] = record_offsets(connector, answer, now_us)
+                records[connector.name] = record_offsets(connector, answer, now_us)
                 details[connector.name] = ConnectorDetail(offsets=answer)
             elif isinstance(answer, MissingError | ForbiddenError):
-                asked[connector.name] = OffsetsRecord(now_us, version_of(connector), why=str(answer))
+                records[connector.name] = OffsetsRecord(now_us, version_of(connector), why=str(answer))
             else:
                 unseen.append(Unseen(f"connector {connector.name}: offsets", str(answer)))
-        unseen += [Unseen(f"connector {name}: offsets", record.why) for name, record in sorted(asked.items()) if record.why]
-        return asked, details, unseen
+        unseen += [Unseen(f"connector {name}: offsets", record.why) for name, record in sorted(records.items()) if record.why]
+        return records, details, unseen
 
     def _offsets_path(self, connector: ConnectorState) -> str:
         return f"{self.path}/{quote(connector.name, safe='')}/offsets"
@@ -158,7 +158,7 @@ def planes(context: PlaneContext) -> Planes:
         yield ConnectPlane(context, cluster)
 
 
-def _asked(before: Snapshot) -> dict[str, OffsetsRecord]:
+def _offsets_records(before: Snapshot) -> dict[str, OffsetsRecord]:
     return msgspec.convert(before.get("asked", {}), dict[str, OffsetsRecord])
 
 

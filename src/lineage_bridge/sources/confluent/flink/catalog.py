@@ -55,13 +55,13 @@ class CloudCatalog(Catalog):
         path = self.path(name)
         defined = self._tables.get(path) or super().add_table(Table(path))
         dataset = dataset_of(path)
-        known = self.topic_columns(dataset) if dataset else None
-        if known is None:
+        registered = self.topic_columns(dataset) if dataset else None
+        if registered is None:
             return defined
         if path not in self._merged:
             kept = [column for column in defined.columns or () if column.kind is not ColumnKind.PHYSICAL]
-            columns = list(defined.columns or ()) if _has_same_columns(defined, known) else [*known.columns, *kept]
-            self._merged[path] = replace(defined, columns=columns, hidden=known.hidden)
+            columns = list(defined.columns or ()) if _has_same_columns(defined, registered) else [*registered.columns, *kept]
+            self._merged[path] = replace(defined, columns=columns, hidden=registered.hidden)
         return self._merged[path]
 
     def add_table(self, table: Table) -> Table:
@@ -81,8 +81,8 @@ class CloudCatalog(Catalog):
     def column(self, path: Name, name: str) -> str:
         """The topic's column that a table's column is. A column that is in no key or value, such as `$rowtime`, keeps its name."""
         dataset = dataset_of(path)
-        known = self.topic_columns(dataset) if dataset else None
-        schema_name = known.schema_names.get(name) if known else None
+        registered = self.topic_columns(dataset) if dataset else None
+        schema_name = registered.schema_names.get(name) if registered else None
         return schema_name or declared_columns(self.table(path)).get(name, name)
 
     def topic_columns(self, dataset: DatasetName) -> TopicColumns | None:
@@ -127,10 +127,10 @@ def declared_fields(table: Table) -> tuple[tuple[SchemaField, ...], tuple[Schema
     return tuple(keys), tuple(values)
 
 
-def _has_same_columns(table: Table, known: TopicColumns) -> bool:
+def _has_same_columns(table: Table, registered: TopicColumns) -> bool:
     """Whether a definition has exactly the topic's columns: then its order counts."""
     physical = {column.name for column in table.columns or () if column.kind is ColumnKind.PHYSICAL}
-    return table.columns is not None and physical == {column.name for column in known.columns}
+    return table.columns is not None and physical == {column.name for column in registered.columns}
 
 
 def _topic_columns(shared: SharedMetadata, dataset: DatasetName) -> TopicColumns | None:
@@ -140,12 +140,12 @@ def _topic_columns(shared: SharedMetadata, dataset: DatasetName) -> TopicColumns
     names = {field.name for field in values}
     columns: list[TableColumn] = []
     schema_names: dict[str, str] = {}
-    for part, whole, fields in ((KEY, "key", keys), (VALUE, "val", values)):
+    for side, whole, fields in ((KEY, "key", keys), (VALUE, "val", values)):
         for field in fields:
             name = field.name or whole
-            name = f"key_{name}" if part == KEY and name in names else name
+            name = f"key_{name}" if side == KEY and name in names else name
             columns.append(TableColumn(name, type=field.type or ""))
-            schema_names[name] = topic_column(part, field.name)
+            schema_names[name] = topic_column(side, field.name)
     hidden = ("key",) if not keys and "key" not in schema_names else ()
     schema_names.update(dict.fromkeys(hidden, topic_column(KEY, "")))
     return TopicColumns(tuple(columns), schema_names, hidden)

@@ -154,8 +154,8 @@ class StatementEvents:
 
     def _schema(self, statement: Statement, lineage: StatementLineage, output: DatasetName) -> Mapping[str, Json]:
         """The columns of the only output, unless a registry has its schema."""
-        known = self._shared.schemas.get((output, VALUE))
-        if (known and known.rank == REGISTERED) or len(lineage.outputs) > 1 or not statement.schema:
+        registered = self._shared.schemas.get((output, VALUE))
+        if (registered and registered.rank == REGISTERED) or len(lineage.outputs) > 1 or not statement.schema:
             return {}
         fields: tuple[SchemaField, ...] = statement.schema
         return {"schema": PRODUCER.schema(schema_fields(fields))}

@@ -211,9 +211,11 @@ def _field(column: Mapping[str, Any]) -> SchemaField:
 def _typed(name: str, data_type: object, description: object = None) -> SchemaField:
     kind = data_type if isinstance(data_type, Mapping) else {"type": data_type}
     inner: tuple[SchemaField, ...] = ()
-    parts = kind.get("fields")
-    if isinstance(parts, list):
-        inner = tuple(_typed(str(part["name"]), part.get("field_type") or part.get("type"), part.get("description")) for part in parts)
+    members = kind.get("fields")
+    if isinstance(members, list):
+        inner = tuple(
+            _typed(str(member["name"]), member.get("field_type") or member.get("type"), member.get("description")) for member in members
+        )
     elif kind.get("key_type") is not None:
         inner = (_typed("key", kind["key_type"]), _typed("value", kind.get("value_type")))
     elif kind.get("element_type") is not None:

@@ -49,7 +49,7 @@ class FlinkPlane(Plane[FlinkAnswers]):
     def fetch(self, before: Snapshot | None, now_us: int) -> FlinkAnswers:
         """Two listings; then the exceptions of statements that failed since, and a lookup of statements that are no longer listed."""
         del now_us
-        known, http, path = before or _EMPTY, self._http(), self._path()
+        previous, http, path = before or _EMPTY, self._http(), self._path()
         entries, tables = http.map(lambda kind: list_all(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
         if isinstance(entries, SourceError):
             raise entries
@@ -57,7 +57,7 @@ class FlinkPlane(Plane[FlinkAnswers]):
         unseen: list[Unseen] = []
         if isinstance(tables, SourceError):
             unseen.append(Unseen("materialized tables", str(tables)))
-        missing = [name for name, state in sorted(known["statements"].items()) if name not in statements and not state["ended"]]
+        missing = [name for name, state in sorted(previous["statements"].items()) if name not in statements and not state["ended"]]
         hidden = set(missing[_LOOKUPS_PER_POLL:])
         looked_up = missing[:_LOOKUPS_PER_POLL]
         for name, answer in zip(looked_up, http.map(lambda name: http.get(f"{path}/statements/{name}"), looked_up), strict=True):
@@ -66,15 +66,15 @@ class FlinkPlane(Plane[FlinkAnswers]):
             elif not isinstance(answer, MissingError):
                 hidden.add(name)
                 unseen.append(Unseen(f"statement {name}", f"it is not listed, and looking it up failed: {answer}"))
-        failures = self._failures(http, statements, known["failed"], unseen)
+        failures = self._failures(http, statements, previous["failed"], unseen)
         parsed_tables = None if isinstance(tables, SourceError) else tuple(parse_table(self.environment, entry) for entry in tables)
         return FlinkAnswers(tuple(statements.values()), parsed_tables, failures, frozenset(hidden), tuple(unseen))
 
     def _failures(
-        self, http: HttpClient, statements: Mapping[str, Statement], known: Mapping[str, str], unseen: list[Unseen]
+        self, http: HttpClient, statements: Mapping[str, Statement], previous: Mapping[str, str], unseen: list[Unseen]
     ) -> dict[str, Failure]:
         """Why statements failed that had not failed before. `known`: name to uid of those that had."""
-        new = [name for name, statement in sorted(statements.items()) if statement.phase == FAILED and known.get(name) != statement.uid]
+        new = [name for name, statement in sorted(statements.items()) if statement.phase == FAILED and previous.get(name) != statement.uid]
         found: dict[str, Failure] = {}
         for name, answer in zip(new, http.map(lambda name: http.get(f"{self._path()}/statements/{name}/exceptions"), new), strict=True):
             if isinstance(answer, SourceError):
@@ -97,9 +97,9 @@ class FlinkPlane(Plane[FlinkAnswers]):
         schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
         for namespace, topics in snapshot["declared"].items():
             for topic, entry in topics.items():
-                for part in (KEY, VALUE):
-                    if fields := tuple(SchemaField(*field) for field in entry[part]):
-                        schemas[(namespace, topic), part] = TopicSchema(fields, f"Flink table {topic}", rank=1)
+                for side in (KEY, VALUE):
+                    if fields := tuple(SchemaField(*field) for field in entry[side]):
+                        schemas[(namespace, topic), side] = TopicSchema(fields, f"Flink table {topic}", rank=1)
         jobs = {f"{self.scope}/{name}": (state["job"][0], state["job"][1]) for name, state in snapshot["statements"].items()}
         return SharedMetadata(schemas=schemas, jobs=jobs)
 

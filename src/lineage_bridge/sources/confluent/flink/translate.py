@@ -158,7 +158,7 @@ class RegionTranslation:
 
     def _is_registered(self, name: DatasetName) -> bool:
         """Whether a registry has a schema of the topic."""
-        schemas = (self._shared.schemas.get((name, part)) for part in (KEY, VALUE))
+        schemas = (self._shared.schemas.get((name, side)) for side in (KEY, VALUE))
         return any(schema and schema.rank == REGISTERED for schema in schemas)
 
 

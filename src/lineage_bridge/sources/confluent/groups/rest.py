@@ -79,27 +79,30 @@ class _Subtopology(msgspec.Struct):
 
 
 def fetch_groups(
-    rest: KafkaRest, cluster: str, before: Mapping[str, str], is_asked: Callable[[str], bool], *, has_lags: bool
+    rest: KafkaRest, cluster: str, before: Mapping[str, str], is_relevant: Callable[[str], bool], *, has_lags: bool
 ) -> ClusterState:
     """The groups that REST reports. Raises SourceError if groups cannot be listed.
 
-    `before`: known groups to their kinds; `is_asked`: whether to fetch the details of a group; `has_lags`: whether the cluster
+    `before`: known groups to their kinds; `is_relevant`: whether to fetch the details of a group; `has_lags`: whether the cluster
     reports offsets.
     """
     failures = Failures()
     groups = _list_groups(rest)
-    readers = sorted(name for name, group in groups.items() if group.kind in (CLASSIC, CONSUMER) and is_asked(name))
+    readers = sorted(name for name, group in groups.items() if group.kind in (CLASSIC, CONSUMER) and is_relevant(name))
     lags: dict[str, list[_Lag]] = {}
     if has_lags:
-        lags = rest.ask_each(readers, lambda name: rest.list_all(_Lag, "consumer-groups", name, "lags"), _OFFSETS, failures)
+        lags = rest.fetch_each(readers, lambda name: rest.list_all(_Lag, "consumer-groups", name, "lags"), _OFFSETS, failures)
         groups |= {name: groups[name]._replace(members=_members(groups[name], own)) for name, own in lags.items()}
     else:
         groups |= _with_members(rest, {name: groups[name] for name in readers}, failures)
     streams = sorted(name for name, group in groups.items() if group.kind == STREAMS)
-    topologies = rest.ask_each(
+    topologies = rest.fetch_each(
         streams, lambda name: rest.list_all(_Subtopology, "streams-groups", name, "subtopologies"), _TOPOLOGIES, failures
     )
-    groups |= {name: groups[name]._replace(topology=tuple(part.parsed() for part in parts)) for name, parts in topologies.items()}
+    groups |= {
+        name: groups[name]._replace(topology=tuple(subtopology.parsed() for subtopology in subtopologies))
+        for name, subtopologies in topologies.items()
+    }
     return ClusterState(
         cluster,
         groups=groups,
@@ -131,13 +134,13 @@ def _list_groups(rest: KafkaRest) -> dict[str, KafkaGroup]:
 
 def _state(state: str) -> str:
     """A state in the brokers' spelling: PREPARING_REBALANCE is PreparingRebalance."""
-    return "".join(word.title() for word in state.split("_"))
+    return "".join(part.title() for part in state.split("_"))
 
 
 def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: Failures) -> dict[str, KafkaGroup]:
     """The groups with their members; which topics these read is not reported."""
     active = [name for name, group in groups.items() if group.state not in INACTIVE]
-    members = rest.ask_each(active, lambda name: rest.list_all(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
+    members = rest.fetch_each(active, lambda name: rest.list_all(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
     if groups:
         failures.add_listing(_OFFSETS, "REST reports offsets, and with them what groups read, on dedicated clusters only")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in INACTIVE}
@@ -177,4 +180,4 @@ def _gone(rest: KafkaRest, missing: Mapping[str, str], failures: Failures) -> fr
         except MissingError:
             return True
 
-    return frozenset(name for name, gone in rest.ask_each(sorted(missing), is_gone, _MISSING, failures).items() if gone)
+    return frozenset(name for name, gone in rest.fetch_each(sorted(missing), is_gone, _MISSING, failures).items() if gone)

@@ -18,12 +18,12 @@ def _with_sinks(name: str, group: KafkaGroup, topics: frozenset[str]) -> KafkaGr
 
     If there are repartition topics, data flows from the sources to them, and from them to the state stores.
     """
-    if group.kind != STREAMS or not group.topology or any(part.sinks for part in group.topology):
+    if group.kind != STREAMS or not group.topology or any(subtopology.sinks for subtopology in group.topology):
         return group
     own = sorted(topic for topic in topics if topic.startswith(f"{name}-"))
     repartition = tuple(topic for topic in own if purpose(topic) == "REPARTITION")
     stores = tuple(topic for topic in own if purpose(topic) == "CHANGELOG")
-    sources = tuple(sorted({topic for part in group.topology for topic in part.sources} - set(repartition)))
+    sources = tuple(sorted({topic for subtopology in group.topology for topic in subtopology.sources} - set(repartition)))
     if repartition:
         topology: tuple[Subtopology, ...] = (Subtopology(sources, repartition), Subtopology(repartition, stores))
     else:

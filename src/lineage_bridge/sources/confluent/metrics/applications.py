@@ -63,18 +63,18 @@ def producer_events(
 def _producer_event(
     context: MetricsContext, cluster: str, name: str, previous: State | None, topics: set[str], principals: set[str]
 ) -> tuple[Json, dict[str, Any]]:
-    known = previous or {"start": context.now_us, "topics": (), "principals": (), "told": ""}
-    every_topic = sorted({topic for topic in {*known["topics"], *topics} if context.topics.find(cluster, topic)})
-    ids = sorted({*known["principals"], *principals})
+    remembered = previous or {"start": context.now_us, "topics": (), "principals": (), "told": ""}
+    every_topic = sorted({topic for topic in {*remembered["topics"], *topics} if context.topics.find(cluster, topic)})
+    ids = sorted({*remembered["principals"], *principals})
     names = [context.shared.names.get(id_, id_) for id_ in ids]
     fingerprint = digest([every_topic, ids, names])
-    state = {"start": known["start"], "alive": context.now_us, "topics": every_topic, "principals": ids, "told": fingerprint}
+    state = {"start": remembered["start"], "alive": context.now_us, "topics": every_topic, "principals": ids, "told": fingerprint}
     namespace = context.namespaces[cluster]
-    is_changed = fingerprint != known["told"]
+    is_changed = fingerprint != remembered["told"]
     event = PRODUCER.run_event(
         "RUNNING" if previous else "START",
         context.now_us,
-        run_id("confluent", cluster, "producer", name, known["start"]),
+        run_id("confluent", cluster, "producer", name, remembered["start"]),
         (namespace, f"producer/{name}"),
         job_facets=_producer_facets(context, cluster, name, list(zip(ids, names, strict=True))) if is_changed else {},
         outputs=[PRODUCER.dataset((namespace, topic)) for topic in every_topic] if is_changed else (),
@@ -122,10 +122,12 @@ def reader_events(
         for cluster, groups in before.items()
     }
     for (cluster, group), lag in sorted(lags.items()):
-        known = after.setdefault(cluster, {})
-        topics = sorted({topic for topic in {*lag, *known.get(group, ())} if context.topics.find(cluster, topic)})
-        events += _reader_event(context, cluster, group, topics, lag, is_changed=topics != known.get(group), is_listed=cluster in listed)
-        known[group] = topics
+        remembered = after.setdefault(cluster, {})
+        topics = sorted({topic for topic in {*lag, *remembered.get(group, ())} if context.topics.find(cluster, topic)})
+        events += _reader_event(
+            context, cluster, group, topics, lag, is_changed=topics != remembered.get(group), is_listed=cluster in listed
+        )
+        remembered[group] = topics
     return events, after
 
 

@@ -145,7 +145,7 @@ def _columns(topic: DatasetName, shared: SharedMetadata) -> tuple[list[SchemaFie
 
     Tableflow uses schemas of the registry only.
     """
-    schemas = (shared.schemas.get((topic, part)) for part in (VALUE, KEY))
+    schemas = (shared.schemas.get((topic, side)) for side in (VALUE, KEY))
     values, keys = (schema.fields if schema and schema.rank == _REGISTRY_RANK else () for schema in schemas)
     names = {field.name for field in values}
     if not values or not all(names):

@@ -93,8 +93,8 @@ def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
     """The catalogs that list a topic's table: those that the service reports, if the table has the catalog's format."""
     ids = sorted(integrations) if topic.catalogs is None else [sync.integration for sync in topic.catalogs]
-    known = [(id_, integrations[id_]) for id_ in dict.fromkeys(ids) if id_ in integrations]
-    return [(id_, integration) for id_, integration in known if FORMATS.get(integration.kind) in topic.formats]
+    listed = [(id_, integrations[id_]) for id_ in dict.fromkeys(ids) if id_ in integrations]
+    return [(id_, integration) for id_, integration in listed if FORMATS.get(integration.kind) in topic.formats]
 
 
 def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:

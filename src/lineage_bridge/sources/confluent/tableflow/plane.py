@@ -25,7 +25,7 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
     parse_topics,
 )
 
-_ASK_AGAIN_US = 3_600_000_000
+_FETCH_AGAIN_US = 3_600_000_000
 """How long accounts of catalogs are not fetched again if one of them is unknown."""
 
 
@@ -106,19 +106,19 @@ class TableflowPlane(Plane[TableflowAnswers]):
 
     def _accounts(self, used: set[str], before: Snapshot, now_us: int) -> tuple[dict[str, str], int, list[Unseen]]:
         """The accounts of these provider integrations, when they were fetched, and why some could not be fetched."""
-        known: dict[str, str] = {id_: account for id_, account in before.get("accounts", {}).items() if id_ in used}
+        accounts: dict[str, str] = {id_: account for id_, account in before.get("accounts", {}).items() if id_ in used}
         at_us: int = before.get("accounts_at_us", 0)
         cloud = self.settings.cloud
-        if cloud is None or used <= {id_ for id_, account in known.items() if account}:
-            return known, at_us, []
-        if used <= known.keys() and now_us - at_us < _ASK_AGAIN_US:
-            return known, at_us, []
+        if cloud is None or used <= {id_ for id_, account in accounts.items() if account}:
+            return accounts, at_us, []
+        if used <= accounts.keys() and now_us - at_us < _FETCH_AGAIN_US:
+            return accounts, at_us, []
         http = self.clients.http(self.key, self.settings.url, cloud, "cloud")
         try:
             found = parse_accounts(list_all(http, "/pim/v1/integrations", environment=self.cluster.environment))
         except SourceError as error:
-            return known, at_us, [Unseen("accounts of catalogs", str(error))]
-        return {id_: found.get(id_) or known.get(id_, "") for id_ in sorted(used)}, now_us, []
+            return accounts, at_us, [Unseen("accounts of catalogs", str(error))]
+        return {id_: found.get(id_) or accounts.get(id_, "") for id_ in sorted(used)}, now_us, []
 
 
 def planes(context: PlaneContext) -> Planes:

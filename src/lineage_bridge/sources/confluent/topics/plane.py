@@ -44,7 +44,7 @@ class TopicsPlane(ClusterPlane[TopicListing]):
         rest, failures = self.rest(), Failures()
         topics = list_topics(rest)
         missing = sorted(set((before or {}).get("topics", ())) - set(topics))
-        looked_up = rest.ask_each(missing, lambda name: find_topic(rest, name), _MISSING, failures)
+        looked_up = rest.fetch_each(missing, lambda name: find_topic(rest, name), _MISSING, failures)
         gone = {name for name, topic in looked_up.items() if topic is None}
         topics |= {name: topic for name, topic in looked_up.items() if topic is not None}
         reported = {name: topic for name, topic in topics.items() if is_data(name, topic.internal)}
@@ -104,10 +104,10 @@ class TopicsPlane(ClusterPlane[TopicListing]):
 planes = for_each_cluster(TopicsPlane)
 
 
-def _or_none(what: str, ask: Callable[[], _AnswerT], failures: Failures) -> _AnswerT | None:
-    """What `ask` returns; None if it fails, which is recorded."""
+def _or_none(what: str, fetch: Callable[[], _AnswerT], failures: Failures) -> _AnswerT | None:
+    """What `fetch` returns; None if it fails, which is recorded."""
     try:
-        return ask()
+        return fetch()
     except SourceError as error:
         failures.add_listing(what, error)
         return None

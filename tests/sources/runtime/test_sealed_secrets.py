@@ -1,4 +1,4 @@
-"""Sealed secrets: what opens them, what never writes over them, and what a crash leaves."""
+"""Sealed secrets: which keys open them, when they are never overwritten, and what a crash leaves."""
 
 import stat
 import subprocess
@@ -26,10 +26,10 @@ def sealed(tmp_path: Path) -> SealedFile:
     return made
 
 
-def test_what_is_sealed_is_opened_again_and_can_be_read_nowhere(sealed: SealedFile):
+def test_sealed_secrets_can_be_opened_and_are_not_in_the_file_as_text(sealed: SealedFile):
     assert (sealed.names(), sealed.secret("cloud"), sealed.secret("registry")) == (["cloud", "registry"], "s3cr€t", "öther\nlines")
     text = sealed.path.read_bytes()
-    assert all(word not in text for word in (b"cloud", b"s3cr", b"registry"))
+    assert all(secret not in text for secret in (b"cloud", b"s3cr", b"registry"))
     assert [stat.S_IMODE(path.stat().st_mode) for path in (sealed.path, sealed.key_file)] == [0o600, 0o600]
 
 
@@ -44,7 +44,7 @@ def test_a_secret_is_replaced_and_removed(sealed: SealedFile):
 
 
 @pytest.mark.parametrize("key", ["", "no key", new_key()], ids=["lost", "nonsense", "another"])
-def test_without_the_right_key_nothing_is_opened_or_written_over(sealed: SealedFile, key: str):
+def test_without_the_right_key_no_secret_is_opened_or_overwritten(sealed: SealedFile, key: str):
     sealed.key_file.write_text(key)
     before = sealed.path.read_bytes()
     for use in (
@@ -61,7 +61,7 @@ def test_without_the_right_key_nothing_is_opened_or_written_over(sealed: SealedF
     assert (sealed.path.read_bytes(), sealed.key_file.read_text()) == (before, key)
 
 
-def test_no_new_key_is_made_beside_one_or_for_a_file_whose_key_is_lost(sealed: SealedFile):
+def test_no_key_is_made_if_there_is_one_or_if_the_sealed_file_needs_a_lost_one(sealed: SealedFile):
     with pytest.raises(RequestError, match="already"):
         sealed.make_key()
     sealed.key_file.unlink()
@@ -70,7 +70,7 @@ def test_no_new_key_is_made_beside_one_or_for_a_file_whose_key_is_lost(sealed: S
     assert not sealed.key_file.exists()
 
 
-def test_a_damaged_file_is_told_and_kept(sealed: SealedFile):
+def test_a_damaged_file_is_reported_and_kept(sealed: SealedFile):
     for content in (b"", sealed.path.read_bytes()[:-9], b"\xff"):
         sealed.path.write_bytes(content)
         with pytest.raises(ConfigError, match="damaged"):
@@ -84,7 +84,7 @@ def test_a_key_that_others_may_read_is_refused(sealed: SealedFile):
         sealed.secret("cloud")
 
 
-def test_a_key_in_the_environment_wins_and_is_rotated_by_the_user(sealed: SealedFile):
+def test_a_key_in_the_environment_takes_precedence_and_is_rotated_by_the_user(sealed: SealedFile):
     old, new = sealed.key_file.read_text().strip(), new_key()
     sealed.key_file.unlink()
     with pytest.raises(RequestError, match="one key only"):
@@ -96,7 +96,7 @@ def test_a_key_in_the_environment_wins_and_is_rotated_by_the_user(sealed: Sealed
     assert not sealed.key_file.exists()
 
 
-def test_rotating_seals_with_a_new_key_alone(sealed: SealedFile):
+def test_rotating_seals_with_a_new_key_only(sealed: SealedFile):
     old = sealed.key_file.read_text()
     sealed.rotate()
     assert sealed.secret("cloud") == "s3cr€t"
@@ -135,7 +135,7 @@ def test_a_crash_at_any_moment_leaves_a_file_that_the_key_file_opens(sealed: Sea
     assert len(sealed.key_file.read_text().split()) == 1
 
 
-def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(sealed: SealedFile, tmp_path: Path, scripts: dict):
+def test_a_source_refers_to_a_sealed_secret_and_cannot_store_a_given_one(sealed: SealedFile, tmp_path: Path, scripts: dict):
     scripts["a"] = []
     secrets = Secrets(sealed.secret, {"t1": "given s3cret"})
     settings = {"system": "a", "password": "${sealed:cloud}"}
@@ -145,17 +145,19 @@ def test_a_source_refers_to_a_sealed_secret_and_none_can_be_kept_that_was_given(
         == "given s3cret"
     )
     assert "s3cr" not in repr(secrets)
-    desk = SourceService({}, SourceRepository(StateDatabase(tmp_path / "state.db")), secrets=Secrets(sealed.secret), kinds=scripted.KINDS)
-    desk.add("s", "scripted", settings, replace=False)
-    assert "s3cr" not in repr(desk.record("s"))
+    service = SourceService(
+        {}, SourceRepository(StateDatabase(tmp_path / "state.db")), secrets=Secrets(sealed.secret), kinds=scripted.KINDS
+    )
+    service.add("s", "scripted", settings, replace=False)
+    assert "s3cr" not in repr(service.record("s"))
     for password in ("${given:t1}", "${given:t2}", "s3cr€t"):
         with pytest.raises(ConfigError) as refused:
-            desk.add("t", "scripted", {**settings, "password": password}, replace=False)
+            service.add("t", "scripted", {**settings, "password": password}, replace=False)
         assert "s3cr" not in str(refused.value) + refused.value.hint
     assert scripted.SCRIPTS
 
 
-def test_a_given_secret_that_was_forgotten_is_not_had(scripts: dict):
+def test_a_given_secret_that_was_forgotten_cannot_be_revealed(scripts: dict):
     scripts["a"] = []
     given = {"t1": "given s3cret"}
     observer = make_observer("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given), scripted.KINDS)

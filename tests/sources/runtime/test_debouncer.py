@@ -6,25 +6,25 @@ SECOND = 1_000_000
 
 
 def polls(changes: dict[int, int], seconds: int) -> list[int]:
-    """The seconds at which a source is polled; `changes`: the second at which so many were noticed in all."""
-    stir, count, found = Debouncer(), 0, []
+    """The seconds at which a source is polled; `changes`: second to the number of changes noticed by then."""
+    debouncer, count, found = Debouncer(), 0, []
     for second in range(seconds):
         count = changes.get(second, count)
-        if stir.is_due(count, second * SECOND):
+        if debouncer.is_due(count, second * SECOND):
             found.append(second)
-            stir.reset()
+            debouncer.reset()
     return found
 
 
-def test_a_burst_is_one_poll_once_it_is_quiet():
+def test_a_burst_of_changes_is_one_poll_once_it_is_quiet():
     assert polls({}, 100) == []
     assert polls({10: 1}, 100) == [15]
     assert polls({10: 1, 12: 5, 16: 6, 60: 7}, 100) == [21, 65]
 
 
-def test_changes_without_an_end_are_polled_for_every_minute():
+def test_continuous_changes_are_polled_every_minute():
     assert polls({second: second for second in range(10, 200)}, 200) == [70, 131, 192]
 
 
-def test_a_source_that_was_made_anew_counts_from_the_start():
+def test_a_new_observer_counts_changes_from_zero():
     assert polls({10: 5, 40: 0, 50: 1}, 100) == [15, 55]
