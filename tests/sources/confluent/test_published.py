@@ -17,6 +17,7 @@ SPACE = "confluent://env-p9k2x7/lkc-p1ord7"
 
 def test_every_facet_that_an_extraction_emits_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
     with running() as cloud:
+        cloud.limits.scale = 1000
         for name, secret in cloud.environment().items():
             monkeypatch.setenv(name, secret)
         observer = ConfluentObserver("cc", ConfluentSettings.model_validate({**cloud.settings(), "groups_by": "rest"}))
