@@ -64,12 +64,12 @@ def standing(standin: Standin) -> Iterator[Standin]:
         def do_GET(self) -> None:
             split = urlsplit(self.path)
             length = int(self.headers.get("Content-Length") or 0)
-            said = self.rfile.read(length)
+            content = self.rfile.read(length)
             request = Request(
                 self.command,
                 tuple(unquote(part) for part in split.path.strip("/").split("/")),
                 {key: values[-1] for key, values in parse_qs(split.query).items()},
-                json.loads(said) if said and "form" not in self.headers.get("Content-Type", "") else said or None,
+                json.loads(content) if content and "form" not in self.headers.get("Content-Type", "") else content or None,
                 {key.lower(): value for key, value in self.headers.items()},
             )
             reply = standin.answer(request, self.path)

@@ -109,7 +109,7 @@ def page(*data: int, following: str = "") -> tuple[int, dict[str, str], bytes]:
 
 def test_pages_are_followed_to_the_last(system: System, http: HttpClient) -> None:
     system.answers["/x"] = [page(1, following=f"{system.url}/x?page_token=a"), page(2, following="/x?page_token=b"), page(3)]
-    assert [one["data"] for one in http.pages("/x", page_size=2)] == [[1], [2], [3]]
+    assert [item["data"] for item in http.pages("/x", page_size=2)] == [[1], [2], [3]]
     assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_token=a", "/x?page_token=b"]
 
 

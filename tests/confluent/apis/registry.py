@@ -100,7 +100,7 @@ def _by_id(subjects: list[Json], number: str, part: list[str]) -> Answer:
     if not found:
         return error(404, f"Schema {number} not found", "registry", 40403)
     bodies = {
-        (): {key: value for key, value in _version(found[0]).told().items() if key not in ("subject", "version", "id")},
+        (): {key: value for key, value in _version(found[0]).body().items() if key not in ("subject", "version", "id")},
         ("subjects",): [subject["subject"] for subject in found],
         ("versions",): [{"subject": subject["subject"], "version": subject["version"]} for subject in found],
     }.get(tuple(part))

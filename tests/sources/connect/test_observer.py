@@ -20,7 +20,7 @@ def observer(url, **settings):
     return ConnectObserver("shop", ConnectSettings(url=url, kafka="broker:9092", **settings))
 
 
-def told(observation):
+def kinds(observation):
     return [(event.get("eventType"), event["job"]["name"]) for event in observation.events]
 
 
@@ -39,7 +39,7 @@ def test_a_poll_of_what_is_known_asks_three_times_and_twice_for_each_connector()
         worker.asked.clear()
         second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert len(worker.asked) == 3 + 2 * 20
-    assert told(second) == sorted(("RUNNING", f"c{number}") for number in range(20))
+    assert kinds(second) == sorted(("RUNNING", f"c{number}") for number in range(20))
     assert not second.unseen
 
 
@@ -58,11 +58,11 @@ def test_an_older_worker_has_no_offsets_and_is_asked_once_a_poll_whether_it_has_
     with fake_worker(answers) as worker:
         source = observer(worker.url)
         first = source.observe(None, NO_METADATA, T0)
-        assert [one.what for one in first.unseen] == ["connectors' offsets"]
+        assert [entry.what for entry in first.unseen] == ["connectors' offsets"]
         worker.asked.clear()
         second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
         assert [path for path in worker.asked if path.endswith("offsets")] == ["/connectors/a/offsets"]
-        assert [one.what for one in second.unseen] == ["connectors' offsets"]
+        assert [entry.what for entry in second.unseen] == ["connectors' offsets"]
         worker.answers |= {"/connectors/a/offsets": offsets(lines=7), "/connectors/b/offsets": offsets(lines=7)}
         third = source.observe(second.snapshot, NO_METADATA, T0 + 2 * MINUTE_US)
         assert not third.unseen
@@ -97,11 +97,11 @@ def test_what_is_not_answered_is_unseen_and_nothing_disappears(broken, what):
         first = source.observe(None, NO_METADATA, T0)
         worker.answers = {**answers, **broken}
         second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
-        assert [one.what for one in second.unseen] == what
-        assert set(told(second)) <= {("RUNNING", "shop")}
+        assert [entry.what for entry in second.unseen] == what
+        assert set(kinds(second)) <= {("RUNNING", "shop")}
         worker.answers = answers
         third = source.observe(second.snapshot, NO_METADATA, T0 + 2 * MINUTE_US)
-    assert told(third) == [("RUNNING", "shop")]
+    assert kinds(third) == [("RUNNING", "shop")]
     assert third.events[0]["run"]["runId"] == first.events[0]["run"]["runId"]
     assert third.snapshot["connectors"]["shop"]["topics"] == ["lines", "more"]
     assert third.events[0]["inputs"] == third.events[0]["outputs"] == []
@@ -114,14 +114,14 @@ def test_a_worker_that_is_silent_is_not_asked_for_everything():
         asked = {path for path in worker.asked if path.endswith(("topics", "offsets"))}
     assert len(asked) <= PATIENCE + 1
     assert len(seen.unseen) == 60
-    assert {kind for kind, _ in told(seen)} == {"START", "RUNNING"}
+    assert {kind for kind, _ in kinds(seen)} == {"START", "RUNNING"}
 
 
 def test_what_is_left_out_is_not_gone():
     with fake_worker(worker_with(entry("shop", FILE), entry("test-1", FILE))) as worker:
         first = observer(worker.url).observe(None, NO_METADATA, T0)
         second = observer(worker.url, exclude=("test-*",)).observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
-    assert told(second) == [("RUNNING", "shop")]
+    assert kinds(second) == [("RUNNING", "shop")]
     assert list(second.snapshot["connectors"]) == ["shop"]
 
 
@@ -133,7 +133,7 @@ def test_rows_of_a_sink_are_counted_since_the_run_was_seen_and_never_fall():
             seen = source.observe(snapshot, NO_METADATA, T0 + number * MINUTE_US)
             snapshot = seen.snapshot
             beat = seen.events[-1]
-            rows.append([one["inputFacets"]["inputStatistics"]["rowCount"] for one in beat["inputs"]])
+            rows.append([dataset["inputFacets"]["inputStatistics"]["rowCount"] for dataset in beat["inputs"]])
     assert rows == [[], [30], [], [], [35]]
 
 
@@ -170,7 +170,7 @@ def test_secrets_are_masked_by_the_plugins_word_and_never_stored():
     assert "hunter" not in repr(seen) + repr(again)
     told_config = seen.events[0]["run"]["facets"]["kafka_connect"]["config"]
     assert (told_config["kept"], told_config["file"]) == ("${file:/x:y}", "/in.txt")
-    assert told(again) == [("RUNNING", "shop")], "a new password is no new configuration"
+    assert kinds(again) == [("RUNNING", "shop")], "a new password is no new configuration"
 
 
 def test_no_configuration_is_told_before_it_is_known_which_settings_are_secrets():
@@ -180,12 +180,12 @@ def test_no_configuration_is_told_before_it_is_known_which_settings_are_secrets(
     with fake_worker({**answers, path: 500}) as worker:
         source = observer(worker.url)
         first = source.observe(None, NO_METADATA, T0)
-        assert [one.what for one in first.unseen] == [f"plugin {FILE['connector.class']}: its passwords"]
+        assert [entry.what for entry in first.unseen] == [f"plugin {FILE['connector.class']}: its passwords"]
         assert "config" not in first.events[0]["run"]["facets"]["kafka_connect"]
         assert "hunter" not in repr(first)
         worker.answers[path] = [{"name": "plain.looking", "type": "PASSWORD"}]
         second = source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)
-    assert told(second) == [("RUNNING", "shop")]
+    assert kinds(second) == [("RUNNING", "shop")]
     assert "config" in second.events[0]["run"]["facets"]["kafka_connect"]
 
 
@@ -196,10 +196,10 @@ def test_a_class_may_be_called_by_its_last_word():
     with fake_worker(answers) as worker:
         source = observer(worker.url)
         first = source.observe(None, NO_METADATA, T0)
-        assert told(source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)) == [("RUNNING", "shop")]
+        assert kinds(source.observe(first.snapshot, NO_METADATA, T0 + MINUTE_US)) == [("RUNNING", "shop")]
     facet = first.events[0]["run"]["facets"]["kafka_connect"]
     assert (facet["connectorClass"], facet["pluginVersion"], facet["inferred"]) == (FILE["connector.class"], "9", False)
-    assert [one["name"] for one in first.events[0]["inputs"]] == ["/in.txt"]
+    assert [dataset["name"] for dataset in first.events[0]["inputs"]] == ["/in.txt"]
     assert facet["config"]["file"] != "/in.txt"
 
 
@@ -211,7 +211,7 @@ def test_topics_named_by_the_clusters_id_meet_those_named_by_a_server():
         second = source.observe(first.snapshot, known, T0 + MINUTE_US)
         third = source.observe(second.snapshot, known, T0 + 2 * MINUTE_US)
     begun: list[Any] = [first.events[0], second.events[0]]
-    spaces = [one["namespace"] for event in begun for one in event["outputs"]]
+    spaces = [dataset["namespace"] for event in begun for dataset in event["outputs"]]
     assert spaces == ["kafka://cluster", "kafka://broker:9092"]
     assert [pair[:2] for pair in second.aliases] == [("kafka://broker:9092", "kafka://cluster")]
     assert first.aliases == third.aliases == ()

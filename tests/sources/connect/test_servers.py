@@ -43,15 +43,15 @@ class Watch:
         """The events of the last poll, as JSON."""
         return list(self.seen[-1].events)
 
-    def until(self, *wanted, seconds=60.0):
+    def until(self, *condition, seconds=60.0):
         """The events of the first poll that gives all of these; the polls before gave heartbeats at most."""
         deadline = time.monotonic() + seconds
         while True:
-            told = self.look()
-            if set(wanted) <= set(told):
-                return [event for event in self.events() if (event.get("eventType"), event["job"]["name"]) in wanted]
-            assert {kind for kind, _ in told} <= {"RUNNING"}, f"{told}, not {wanted}"
-            assert time.monotonic() < deadline, f"not {wanted}: {self.observer.worker.connectors()}"
+            seen = self.look()
+            if set(condition) <= set(seen):
+                return [event for event in self.events() if (event.get("eventType"), event["job"]["name"]) in condition]
+            assert {kind for kind, _ in seen} <= {"RUNNING"}, f"{seen}, not {condition}"
+            assert time.monotonic() < deadline, f"not {condition}: {self.observer.worker.connectors()}"
             time.sleep(0.2)
 
     def until_state(self, name, state, seconds=60.0):
@@ -73,9 +73,9 @@ class Watch:
         while not counted.keys() >= set(jobs):
             assert {kind for kind, _ in self.look()} <= {"RUNNING"}
             for event in self.events():
-                for one in (*event["inputs"], *event["outputs"]):
-                    for access in (*one.get("inputFacets", {}).values(), *one.get("outputFacets", {}).values()):
-                        counted.setdefault(event["job"]["name"], (one["name"], access["rowCount"]))
+                for dataset in (*event["inputs"], *event["outputs"]):
+                    for access in (*dataset.get("inputFacets", {}).values(), *dataset.get("outputFacets", {}).values()):
+                        counted.setdefault(event["job"]["name"], (dataset["name"], access["rowCount"]))
             assert time.monotonic() < deadline, f"of {jobs} only {counted}"
             time.sleep(0.2)
         return counted
@@ -97,7 +97,9 @@ def test_a_connector_from_its_making_to_its_end(connect, kafka):
     assert watch.look() == []
     connect.put("life", lines(connect, "life"))
     start, _ = watch.until(("START", "life"), ("RUNNING", "life"))
-    assert [(one["namespace"], one["name"]) for one in start["outputs"]] == [(f"kafka://{kafka.bootstrap.split(',')[0]}", "life-lines")]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in start["outputs"]] == [
+        (f"kafka://{kafka.bootstrap.split(',')[0]}", "life-lines")
+    ]
     assert start["inputs"][0]["name"] == str(connect.folder / "life.txt")
     connect.wait_for_state("life", "RUNNING")
     connect.ask("PUT", "/connectors/life/pause")
@@ -118,7 +120,7 @@ def test_a_connector_from_its_making_to_its_end(connect, kafka):
     connect.put("life", lines(connect, "life", topic="life-renamed"))
     changed = watch.until(("COMPLETE", "life"), ("START", "life"))
     assert [run_of(event) == run_of(again) for event in changed] == [True, False]
-    assert "life-renamed" in [one["name"] for one in changed[1]["outputs"]]
+    assert "life-renamed" in [dataset["name"] for dataset in changed[1]["outputs"]]
     connect.delete("life")
     (gone,) = watch.until(("ABORT", "life"))
     assert run_of(gone) == run_of(changed[1])
@@ -157,7 +159,7 @@ def test_a_mirror_has_a_run_for_each_of_its_tasks(connect, kafka):
     connect.put("mirror", {**mirror_config(kafka, "mirrored", alias="south"), "tasks.max": "2"})
     connect.wait_for_state("mirror", "RUNNING")
     events = watch.until(("START", "mirror"), ("START", "mirror.0"), ("START", "mirror.1"))
-    assert [one["name"] for one in events[0]["outputs"]] == ["south.mirrored"]
+    assert [dataset["name"] for dataset in events[0]["outputs"]] == ["south.mirrored"]
     assert {event["run"]["facets"]["parent"]["run"]["runId"] for event in events[1:]} == {run_of(events[0])}
     connect.delete("mirror")
     assert sorted(watch.look()) == [("ABORT", "mirror"), ("ABORT", "mirror.0"), ("ABORT", "mirror.1")]
@@ -213,7 +215,9 @@ def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sin
     names = {node["id"]: node["name"] for node in walk["nodes"]}
     pairs = {(names[edge["source"]], names[edge["target"]]) for edge in walk["edges"]}
     assert pairs == {("shop.public.pets", "zoo.public.pets"), ("zoo.public.pets", "shop.public.copied_pets")}
-    columns = {(names[one["source"]], one["source_field"], names[one["target"]], one["target_field"]) for one in walk["columns"]}
+    columns = {
+        (names[column["source"]], column["source_field"], names[column["target"]], column["target_field"]) for column in walk["columns"]
+    }
     assert ("shop.public.pets", "name", "zoo.public.pets", "after.name") in columns
     assert ("zoo.public.pets", "after.name", "shop.public.copied_pets", "name") in columns
     jobs = {node.get("goes_by", node)["name"] for node in walk["nodes"] if node["kind"] == "job"}

@@ -30,7 +30,7 @@ def topics(steps, topic, **predicates):
 def fields(steps, values=(), keys=(), topic="t", **predicates):
     """The fields after the chain as `part.path <- part.path`, with ! for masked, * for transformed, ? for maybe."""
     found = replay(chain(*steps, **predicates), topic, Record.starting(keys, values)).outcomes[0].record
-    told = set()
+    lines = set()
     for field, origins in found.fields.items():
         signs = {
             ("." + o.field.path if o.field.part == "value" else f"{o.field.part}.{o.field.path}")
@@ -39,8 +39,8 @@ def fields(steps, values=(), keys=(), topic="t", **predicates):
             for o in origins
         }
         name = "." + field.path if field.part == "value" else f"{field.part}.{field.path}"
-        told |= {f"{name} <- {sign}" for sign in signs} or {f"{name} <-"}
-    return told | {f"{part} unknown" for part in found.unknown}
+        lines |= {f"{name} <- {sign}" for sign in signs} or {f"{name} <-"}
+    return lines | {f"{part} unknown" for part in found.unknown}
 
 
 ROUTED = [

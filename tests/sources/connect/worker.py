@@ -71,22 +71,22 @@ def entry(
     name: str, config: dict[str, str], direction: str = "source", state: str = "RUNNING", tasks: tuple[str, ...] = ("RUNNING",)
 ) -> dict:
     """A connector as the expanded listing has it."""
-    parts = [{"id": number, "state": word, "worker_id": "w:8083"} for number, word in enumerate(tasks)]
+    tasks_json = [{"id": number, "state": state, "worker_id": "w:8083"} for number, state in enumerate(tasks)]
     return {
         "info": {
             "name": name,
             "config": {"name": name, **config},
-            "tasks": [{"connector": name, "task": p["id"]} for p in parts],
+            "tasks": [{"connector": name, "task": p["id"]} for p in tasks_json],
             "type": direction,
         },
-        "status": {"name": name, "connector": {"state": state, "worker_id": "w:8083"}, "tasks": parts, "type": direction},
+        "status": {"name": name, "connector": {"state": state, "worker_id": "w:8083"}, "tasks": tasks_json, "type": direction},
     }
 
 
 def worker_with(*entries: dict, **more: Any) -> dict[str, Any]:
     """The answers of a worker that has these connectors, with what else it answers."""
-    names = [one["info"]["name"] for one in entries]
-    classes = {one["info"]["config"]["connector.class"] for one in entries}
+    names = [connector["info"]["name"] for connector in entries]
+    classes = {connector["info"]["config"]["connector.class"] for connector in entries}
     own: dict[str, Any] = {
         f"/connectors/{name}/{what}": answer
         for name in names

@@ -45,27 +45,27 @@ def overview(*jids: str, **changes: Any) -> dict[str, Any]:
     return {"jobs": [{**jobs[0], **changes}, *jobs[1:]] if jobs else []}
 
 
-def tell_orders(stand: Stand, rows: int = 30) -> None:
+def answer_orders(stand: Stand, rows: int = 30) -> None:
     """What a JobManager says while the pipeline runs."""
-    place = f"/jobs/{ORDERS}"
+    path = f"/jobs/{ORDERS}"
     stand.answers |= {
         "/overview": recorded("flink_overview"),
         "/jobs/overview": overview(ORDERS),
         "/jobmanager/config": [],
-        place: recorded("flink_job"),
-        f"{place}/config": recorded("flink_job_config"),
-        f"{place}/exceptions": recorded("flink_job_exceptions"),
-        f"{place}/checkpoints": recorded("flink_job_checkpoints"),
+        path: recorded("flink_job"),
+        f"{path}/config": recorded("flink_job_config"),
+        f"{path}/exceptions": recorded("flink_job_exceptions"),
+        f"{path}/checkpoints": recorded("flink_job_checkpoints"),
     }
     count(stand, rows)
 
 
 def count(stand: Stand, rows: int, restarts: int = 0) -> None:
     """What the counters are after so many records."""
-    place = f"/jobs/{ORDERS}"
+    path = f"/jobs/{ORDERS}"
     stand.metrics = {
-        f"{place}/metrics": {"numRestarts": restarts},
-        f"{place}/vertices/{READER}/subtasks/metrics": {
+        f"{path}/metrics": {"numRestarts": restarts},
+        f"{path}/vertices/{READER}/subtasks/metrics": {
             f"{SOURCE}.numRecordsIn": rows,
             f"{SOURCE}.numRecordsOut": rows,
             f"{SOURCE}.numBytesIn": rows * 40,
@@ -75,7 +75,7 @@ def count(stand: Stand, rows: int, restarts: int = 0) -> None:
             "orders_out[11]__Writer.numBytesSend": (rows - 10) * 20,
             "orders_out[11]__Writer.numRecordsIn": rows - 10,
         },
-        f"{place}/vertices/{AGGREGATE}/subtasks/metrics": {
+        f"{path}/vertices/{AGGREGATE}/subtasks/metrics": {
             "orders_agg[15]__Writer.numRecordsSend": rows,
             "orders_agg[15]__Writer.numBytesSend": rows * 15,
         },

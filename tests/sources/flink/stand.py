@@ -29,7 +29,7 @@ class Stand:
     metrics: dict[str, dict[str, int]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     rows: dict[str, str] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
 
     def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, bytes]:
         self.asked.append(path)
@@ -38,10 +38,10 @@ class Stand:
             if "get" not in query:
                 return 200, json.dumps([{"id": id_} for id_ in sums]).encode()
             member = "value" if path.count("/") == 3 else "sum"
-            wanted = query["get"][0].split(",")
-            # One that is not there, and Flink tells of none.
-            known = all(id_ in sums for id_ in wanted)
-            return 200, json.dumps([{"id": id_, member: str(sums[id_])} for id_ in wanted] if known else []).encode()
+            names = query["get"][0].split(",")
+            # Flink answers with no metric at all if one of them does not exist.
+            known = all(id_ in sums for id_ in names)
+            return 200, json.dumps([{"id": id_, member: str(sums[id_])} for id_ in names] if known else []).encode()
         if path.startswith("/v1/") and path not in self.answers:
             return 200, json.dumps(self._gateway(path)).encode()
         found = self.answers.get(path, 404)
@@ -50,13 +50,13 @@ class Stand:
         return 200, found if isinstance(found, bytes) else json.dumps(found).encode()
 
     def _gateway(self, path: str) -> dict[str, Any]:
-        """A session is 1, an operation the place of its statement."""
+        """The session is 1; an operation has the index of its statement."""
         if path == "/v1/sessions":
             return {"sessionHandle": "1"}
         if path == "/v1/sessions/1/statements":
-            return {"operationHandle": str(len(self.said) - 1)}
+            return {"operationHandle": str(len(self.statements) - 1)}
         parts = path.split("/")
-        row = self.rows.get(self.said[int(parts[5])]) if len(parts) > 5 else None
+        row = self.rows.get(self.statements[int(parts[5])]) if len(parts) > 5 else None
         if path.endswith("/status"):
             return {"status": "ERROR" if row is None else "FINISHED"}
         return {"resultType": "EOS", "results": {"data": [{"fields": [row]}]}} if len(parts) > 5 else {"status": "CLOSED"}
@@ -69,7 +69,7 @@ def standing() -> Iterator[Stand]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            stand.said += [body["statement"]] if "statement" in body else []
+            stand.statements += [body["statement"]] if "statement" in body else []
             self.do_GET()
 
         def do_DELETE(self) -> None:

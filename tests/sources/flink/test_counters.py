@@ -19,7 +19,7 @@ def test_totals_never_fall_and_count_no_record_twice(told: list[int]):
         totals.append(total(held, (SOURCE,), "rows"))
     grown = sum(max(0, after - before) for before, after in zip([0, *told], told, strict=False))
 
-    assert totals == sorted(totals, key=lambda one: one or 0)
+    assert totals == sorted(totals, key=lambda count: count or 0)
     assert totals[-1] == grown
 
 

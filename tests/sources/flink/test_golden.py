@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.published import faults
-from tests.sources.flink.orders import DDL, FAILED, FINISHED, GEN, NOW_US, ORDERS, SCRIPT, START_MS, TOPICS, count, overview, tell_orders
+from tests.sources.flink.orders import DDL, FAILED, FINISHED, GEN, NOW_US, ORDERS, SCRIPT, START_MS, TOPICS, answer_orders, count, overview
 from tests.sources.flink.stand import Stand, recorded
 
 from lineage_bridge.openlineage.event_builder import run_id
@@ -42,11 +42,11 @@ def scripted(tmp_path: Path) -> dict[str, Any]:
 
 
 def source(name: str, field: str | None = None, subtype: str | None = None) -> dict[str, Any]:
-    said: dict[str, Any] = {"type": "DATASET", "namespace": TOPICS, "name": name}
+    members: dict[str, Any] = {"type": "DATASET", "namespace": TOPICS, "name": name}
     if subtype:
         direct = subtype in ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
-        said |= {"field": field, "transformations": [{"type": "DIRECT" if direct else "INDIRECT", "subtype": subtype}]}
-    return said
+        members |= {"field": field, "transformations": [{"type": "DIRECT" if direct else "INDIRECT", "subtype": subtype}]}
+    return members
 
 
 def untyped(said: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def untyped(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def columns(*fields: tuple[str, str]) -> dict[str, Any]:
-    return {"fields": [{"name": name, "type": type_, "ordinal_position": place} for place, (name, type_) in enumerate(fields, start=1)]}
+    return {"fields": [{"name": name, "type": type_, "ordinal_position": index} for index, (name, type_) in enumerate(fields, start=1)]}
 
 
 def table(name: str, connector: str) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def heartbeat(now_us: int, rows: int, **run_facets: Any) -> dict[str, Any]:
 
 
 def test_a_running_job_with_its_statements(stand: Stand, scripted: dict[str, Any]):
-    tell_orders(stand)
+    answer_orders(stand)
     seen = look(stand, **scripted)
 
     assert [bare(event) for event in seen.events] == [STARTED, heartbeat(NOW_US, 30)]
@@ -154,7 +154,7 @@ def test_a_running_job_with_its_statements(stand: Stand, scripted: dict[str, Any
 
 
 def test_then_only_heartbeats_in_few_calls(stand: Stand, scripted: dict[str, Any]):
-    tell_orders(stand)
+    answer_orders(stand)
     first = look(stand, **scripted)
     stand.asked.clear()
     count(stand, 50)
@@ -167,13 +167,13 @@ def test_then_only_heartbeats_in_few_calls(stand: Stand, scripted: dict[str, Any
 
 def test_the_plan_alone_tells_tables_as_inferred(stand: Stand):
     """No DDL: the topic that is read is in the metrics, but its cluster is not known; tables of a session are the job's own."""
-    tell_orders(stand)
+    answer_orders(stand)
     started = bare(look(stand).events[0])
 
     def own(name: str) -> dict[str, Any]:
         return {"namespace": NAMESPACE, "name": f"orders_pipeline/default_catalog.default_database.{name}"}
 
-    assert [(one["namespace"], one["name"]) for one in started["inputs"]] == [tuple(own("orders_src").values())]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in started["inputs"]] == [tuple(own("orders_src").values())]
     assert started["inputs"][0]["facets"] == {"flink_table": {"tables": ["default_catalog.default_database.orders_src"], "inferred": True}}
     assert started["job"]["facets"]["lineage"] == {
         "entries": [
@@ -181,16 +181,16 @@ def test_the_plan_alone_tells_tables_as_inferred(stand: Stand):
             {"type": "DATASET", **own("orders_agg"), "inputs": [{"type": "DATASET", **own("orders_src")}]},
         ]
     }
-    told = ", ".join(f"default_catalog.default_database.{name}" for name in ("orders_agg", "orders_out", "orders_src"))
-    why = f"the datasets of {told} are unknown; give their DDL in init_sql or statements, or annotate the job"
+    tables = ", ".join(f"default_catalog.default_database.{name}" for name in ("orders_agg", "orders_out", "orders_src"))
+    why = f"the datasets of {tables} are unknown; give their DDL in init_sql or statements, or annotate the job"
     assert look(stand).unseen == (Unseen("job orders_pipeline: tables", why),)
 
 
 def test_metrics_tell_the_topic_of_a_known_cluster(stand: Stand):
-    tell_orders(stand)
+    answer_orders(stand)
     started = bare(look(stand, kafka="b1.example.com:9092,b2.example.com:9092").events[0])
 
-    assert [(one["namespace"], one["name"]) for one in started["inputs"]] == [(TOPICS, "orders")]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in started["inputs"]] == [(TOPICS, "orders")]
 
 
 def test_annotations_stand_before_the_statements(stand: Stand, scripted: dict[str, Any], tmp_path: Path):
@@ -198,11 +198,11 @@ def test_annotations_stand_before_the_statements(stand: Stand, scripted: dict[st
         "name: orders*\ninputs: [kafka://b1.example.com:9092/orders]\noutputs: ['kafka://b1.example.com:9092/orders-agg', 's3://lake/x']\n"
     )
     (tmp_path / "a.yaml").write_text(said + "owner: team\ndescription: Doubles.\ntags: [pii]\n")
-    tell_orders(stand)
+    answer_orders(stand)
     started = bare(look(stand, annotations=(str(tmp_path / "a.yaml"),), **scripted).events[0])
 
     assert started["inputs"] == STARTED["inputs"]
-    assert [one["name"] for one in started["outputs"]] == ["orders-agg", "x"]
+    assert [dataset["name"] for dataset in started["outputs"]] == ["orders-agg", "x"]
     facets = started["job"]["facets"]
     assert facets["lineage"]["entries"] == [
         {**source("orders-agg"), "inputs": [GROUP], "fields": {"id": {"inputs": [ID]}}},
@@ -215,15 +215,15 @@ def test_annotations_stand_before_the_statements(stand: Stand, scripted: dict[st
 
 def test_jobs_that_began_and_ended_between_polls(stand: Stand):
     """One failed, one finished, one was cancelled; each has a start and an end at Flink's own times."""
-    tell_orders(stand)
+    answer_orders(stand)
     stand.answers["/jobs/overview"] = overview(FAILED, FINISHED, GEN)
     for jid in (FAILED, FINISHED, GEN):
         stand.answers[f"/jobs/{jid}"] = {**recorded("flink_job_failed"), "jid": jid}
         stand.answers[f"/jobs/{jid}/exceptions"] = recorded("flink_job_exceptions_failed")
     seen = look(stand)
-    told = [(event["eventType"], event["job"]["name"], event["eventTime"]) for event in bare(list(seen.events))]
+    found = [(event["eventType"], event["job"]["name"], event["eventTime"]) for event in bare(list(seen.events))]
 
-    assert told == [
+    assert found == [
         ("START", "gen_to_print", format_time(1795219557011_000)),
         ("ABORT", "gen_to_print", format_time(1795219612614_000)),
         ("START", "bounded_job", format_time(1795219611394_000)),

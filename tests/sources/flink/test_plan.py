@@ -12,7 +12,7 @@ SCAN = "[1]:TableSourceScan(table=[[cat, db, {0}, project=[a]]], fields=[a])<br/
 
 
 def node(id_: str, description: str, *inputs: str) -> dict[str, Any]:
-    return {"id": id_, "description": description, "inputs": [{"id": one} for one in inputs]}
+    return {"id": id_, "description": description, "inputs": [{"id": dataset} for dataset in inputs]}
 
 
 def tables(plan: Plan) -> dict[str, set[str]]:

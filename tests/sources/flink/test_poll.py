@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.sources.flink.orders import AGGREGATE, DDL, FAILED, GEN, NOW_US, ORDERS, READER, SCRIPT, TOPICS, count, overview, tell_orders
+from tests.sources.flink.orders import AGGREGATE, DDL, FAILED, GEN, NOW_US, ORDERS, READER, SCRIPT, TOPICS, answer_orders, count, overview
 from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError, UnreachableError
@@ -42,21 +42,21 @@ class Polls:
         self.now_us += MINUTE_US
         return seen
 
-    def told(self) -> list[str]:
+    def kinds(self) -> list[str]:
         """What the next poll tells, by type."""
         return [str(event["eventType"]) for event in self.poll().events]
 
     def rows(self) -> list[int]:
         """What the next poll tells of rows: read, then written."""
         event: Any = self.poll().events[-1]
-        said = [*(one["inputFacets"]["inputStatistics"] for one in event["inputs"])]
-        said += [one["outputFacets"]["outputStatistics"] for one in event["outputs"]]
-        return [one["rowCount"] for one in said]
+        statistics = [*(dataset["inputFacets"]["inputStatistics"] for dataset in event["inputs"])]
+        statistics += [dataset["outputFacets"]["outputStatistics"] for dataset in event["outputs"]]
+        return [entry["rowCount"] for entry in statistics]
 
 
 @pytest.fixture
 def polls(stand: Stand) -> Polls:
-    tell_orders(stand)
+    answer_orders(stand)
     return Polls(stand)
 
 
@@ -85,14 +85,14 @@ def test_a_restart_is_a_state_of_the_run(polls: Polls):
     polls.stand.answers[f"{PLACE}/exceptions"] = recorded("flink_job_exceptions_failed")
     count(polls.stand, 30, restarts=2)
     (event,) = polls.poll().events
-    said: Any = event
+    started: Any = event
 
     assert event["eventType"] == "RUNNING"
-    facet = said["run"]["facets"]["flink_job"]
+    facet = started["run"]["facets"]["flink_job"]
     assert (facet["state"], facet["restarts"]) == ("RESTARTING", 2)
     assert facet["last_error"]["message"].startswith("java.lang.NumberFormatException")
     assert "trace" not in json.dumps(polls.before)
-    assert polls.told() == ["RUNNING"]
+    assert polls.kinds() == ["RUNNING"]
 
 
 def test_an_end_is_told_once_with_the_last_counters(polls: Polls):
@@ -100,13 +100,13 @@ def test_an_end_is_told_once_with_the_last_counters(polls: Polls):
     polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="CANCELED", **{"end-time": 1795219700_000})
     count(polls.stand, 35)
     (event,) = polls.poll().events
-    said: Any = event
+    started: Any = event
 
     assert (event["eventType"], event["eventTime"]) == ("ABORT", format_time(1795219700_000_000))
-    assert said["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 35
-    assert polls.told() == []
+    assert started["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 35
+    assert polls.kinds() == []
     polls.stand.answers["/jobs/overview"] = overview()
-    assert polls.told() == []
+    assert polls.kinds() == []
     assert polls.before["jobs"] == {}
 
 
@@ -122,9 +122,9 @@ def test_an_end_is_not_before_the_last_heartbeat(polls: Polls):
 def test_a_suspended_job_is_told_once_and_goes_on(polls: Polls):
     polls.poll()
     polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="SUSPENDED")
-    assert [polls.told(), polls.told()] == [["OTHER"], []]
+    assert [polls.kinds(), polls.kinds()] == [["OTHER"], []]
     polls.stand.answers["/jobs/overview"] = overview(ORDERS)
-    assert polls.told() == ["RUNNING"]
+    assert polls.kinds() == ["RUNNING"]
 
 
 def test_a_job_that_is_gone_while_it_ran_has_no_end_that_is_known(polls: Polls):
@@ -184,7 +184,7 @@ def test_a_job_taken_up_under_its_old_id_is_another_run(polls: Polls):
 
 def test_every_deployment_of_an_application_has_one_id(stand: Stand):
     """A highly available application's job is 000...: the run is named with its start."""
-    tell_orders(stand)
+    answer_orders(stand)
     zero = "0" * 32
     stand.answers["/jobs/overview"] = overview(ORDERS, jid=zero)
     stand.answers[f"/jobs/{zero}"] = recorded("flink_job")
@@ -237,8 +237,8 @@ def test_a_part_that_fails_is_told_and_the_rest_goes_on(polls: Polls, path: str,
     assert polls.rows() == [30, 20, 30]
 
 
-@pytest.mark.parametrize(("answer", "told"), [(500, True), (b"{", True), ({"vertices": None}, True), (404, False)])
-def test_a_job_that_cannot_be_seen_stays_as_it_was(polls: Polls, answer: Any, told: bool):
+@pytest.mark.parametrize(("answer", "is_unseen"), [(500, True), (b"{", True), ({"vertices": None}, True), (404, False)])
+def test_a_job_that_cannot_be_seen_stays_as_it_was(polls: Polls, answer: Any, is_unseen: bool):
     """Nothing is told of it, not even its end, until it can be seen whole."""
     polls.poll()
     known = polls.before["jobs"]
@@ -247,19 +247,19 @@ def test_a_job_that_cannot_be_seen_stays_as_it_was(polls: Polls, answer: Any, to
     seen = polls.poll()
 
     assert seen.events == ()
-    assert whats(seen) == (["job orders_pipeline"] if told else [])
+    assert whats(seen) == (["job orders_pipeline"] if is_unseen else [])
     assert polls.before["jobs"] == known
     polls.stand.answers[PLACE] = recorded("flink_job")
-    assert polls.told() == ["COMPLETE"]
+    assert polls.kinds() == ["COMPLETE"]
 
 
 def test_a_failure_is_told_with_its_cause_or_later(polls: Polls):
     polls.stand.answers["/jobs/overview"] = overview(FAILED)
     polls.stand.answers[f"/jobs/{FAILED}"] = recorded("flink_job_failed")
     polls.stand.answers[f"/jobs/{FAILED}/exceptions"] = 500
-    assert polls.told() == []
+    assert polls.kinds() == []
     polls.stand.answers[f"/jobs/{FAILED}/exceptions"] = recorded("flink_job_exceptions_failed")
-    assert polls.told() == ["START", "FAIL"]
+    assert polls.kinds() == ["START", "FAIL"]
 
 
 def test_metrics_that_are_not_there_yet_come_later(polls: Polls):
@@ -278,7 +278,7 @@ def test_a_file_that_cannot_be_read_takes_nothing_away(polls: Polls, tmp_path: P
     file.write_text(f"name: orders_pipeline\noutputs: [{TOPICS}/other]\n")
     polls.settings["annotations"] = (str(file),)
     started: Any = polls.poll().events[0]
-    assert [one["name"] for one in started["outputs"]] == ["other"]
+    assert [dataset["name"] for dataset in started["outputs"]] == ["other"]
     file.write_text("name: [")
     seen = polls.poll()
     (event,) = seen.events
@@ -286,7 +286,7 @@ def test_a_file_that_cannot_be_read_takes_nothing_away(polls: Polls, tmp_path: P
     assert whats(seen) == ["evidence about jobs"]
     file.write_text(f"name: orders_pipeline\noutputs: [{TOPICS}/new]\n")
     changed: Any = polls.poll().events[0]
-    assert [one["name"] for one in changed["outputs"]] == ["new"]
+    assert [dataset["name"] for dataset in changed["outputs"]] == ["new"]
     assert "lineage" in changed["job"]["facets"]
 
 
@@ -296,9 +296,9 @@ def test_a_job_that_is_new_while_a_file_cannot_be_read_is_told_when_it_can(polls
     started: Any = polls.poll().events
     assert [(event["eventType"], event["outputs"]) for event in started] == [("START", []), ("RUNNING", [])]
     file.write_text(SCRIPT)
-    told: Any = polls.poll().events[0]
-    assert [one["name"] for one in told["outputs"]] == ["orders-doubled", "orders-agg"]
-    assert told["job"]["facets"]["sql"]["dialect"] == "flink"
+    first: Any = polls.poll().events[0]
+    assert [dataset["name"] for dataset in first["outputs"]] == ["orders-doubled", "orders-agg"]
+    assert first["job"]["facets"]["sql"]["dialect"] == "flink"
 
 
 def test_a_statement_that_is_not_the_one_that_runs(polls: Polls, tmp_path: Path):
@@ -341,7 +341,7 @@ def of_a_catalog(polls: Polls) -> Polls:
 
 
 def names(event: Any) -> list[tuple[str, str]]:
-    return [(one["namespace"], one["name"]) for one in (*event["inputs"], *event["outputs"])]
+    return [(dataset["namespace"], dataset["name"]) for dataset in (*event["inputs"], *event["outputs"])]
 
 
 def test_the_gateway_tells_tables_once(of_a_catalog: Polls):
@@ -349,10 +349,10 @@ def test_the_gateway_tells_tables_once(of_a_catalog: Polls):
 
     assert names(seen.events[0]) == [("kafka://b1:9092", "shown-orders"), ("kafka://b1:9092", "shown-copy")]
     assert seen.unseen == ()
-    assert of_a_catalog.stand.said[0] == LAKE
+    assert of_a_catalog.stand.statements[0] == LAKE
     assert of_a_catalog.stand.asked[-1] == "/v1/sessions/1"
     of_a_catalog.stand.asked.clear()
-    assert of_a_catalog.told() == ["RUNNING"]
+    assert of_a_catalog.kinds() == ["RUNNING"]
     assert not any(path.startswith("/v1") for path in of_a_catalog.stand.asked)
 
 
@@ -398,9 +398,9 @@ def test_groups_and_schemas_are_for_others(polls: Polls):
 
     assert started["inputs"][0]["namespace"] == "kafka://b0.example.com:9092"
     assert known.owners == {("lkc-1", "flink-orders"): (NAMESPACE, "orders_pipeline")}
-    said = known.schemas[("kafka://b0.example.com:9092", "orders-agg"), VALUE]
-    assert [(field.name, field.type) for field in said.fields] == [("id", "INT"), ("n", "BIGINT")]
-    assert said.rank == 1
+    schema = known.schemas[("kafka://b0.example.com:9092", "orders-agg"), VALUE]
+    assert [(field.name, field.type) for field in schema.fields] == [("id", "INT"), ("n", "BIGINT")]
+    assert schema.rank == 1
 
 
 def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
@@ -421,7 +421,7 @@ def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
     event: Any = seen.events[0]
 
     assert seen.unseen == ()
-    assert [one["name"] for one in (*event["inputs"], *event["outputs"])] == ["a", "b", "made"]
+    assert [dataset["name"] for dataset in (*event["inputs"], *event["outputs"])] == ["a", "b", "made"]
     observer = flink.FlinkObserver("flink", FlinkSettings(url=polls.stand.url))
     assert observer.shared_metadata(polls.before).owners == {("lkc-1", "enrich"): (NAMESPACE, "orders_pipeline")}
 
@@ -447,8 +447,8 @@ BY_JOB = "OpenLineage's listener, by the job's configuration"
 def test_the_listeners_job_is_the_same_job(
     polls: Polls, cluster: dict[str, str] | None, job: dict[str, str], expected: tuple[str, str, str] | None
 ):
-    told = [] if cluster is None else [LISTENER, *({"key": key, "value": value} for key, value in cluster.items())]
-    polls.stand.answers["/jobmanager/config"] = told
+    listener_settings = [] if cluster is None else [LISTENER, *({"key": key, "value": value} for key, value in cluster.items())]
+    polls.stand.answers["/jobmanager/config"] = listener_settings
     polls.stand.answers[f"{PLACE}/config"] = {"execution-config": {"user-config": job}}
     same = () if expected is None else (SameJob(*expected[:2], NAMESPACE, "orders_pipeline", expected[2]),)
 

@@ -36,8 +36,8 @@ class Watch:
     """A source over a cluster, polled by hand."""
 
     def __init__(self, flink: FlinkCluster, around: SharedMetadata, **settings: Any) -> None:
-        told = {"url": flink.url, "gateway_url": flink.gateway, "timeout_s": 20, **settings}
-        self.observer = FlinkObserver("flink", FlinkSettings(**told))
+        options = {"url": flink.url, "gateway_url": flink.gateway, "timeout_s": 20, **settings}
+        self.observer = FlinkObserver("flink", FlinkSettings(**options))
         self.around = around
         self.before: Any = None
         self.events: list[Any] = []
@@ -53,13 +53,13 @@ class Watch:
         self.requests = self.observer.requests - asked
         return seen
 
-    def until(self, wanted: Callable[[Any], bool], seconds: float = 60.0) -> Any:
+    def until(self, condition: Callable[[Any], bool], seconds: float = 60.0) -> Any:
         """The event that is wanted, polled for."""
         deadline, met = time.monotonic() + seconds, 0
         while True:
             self.poll()
             for event in self.events[met:]:
-                if wanted(event):
+                if condition(event):
                     return event
             met = len(self.events)
             assert time.monotonic() < deadline, [(event["eventType"], event["job"]["name"]) for event in self.events]
@@ -76,8 +76,8 @@ def watch(flink: FlinkCluster, kafka: Kafka) -> Iterator[Callable[..., Watch]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.observer.close()
+    for watcher in made:
+        watcher.observer.close()
 
 
 def ddl(kafka: Kafka, *tables: tuple[str, str]) -> list[str]:
@@ -85,8 +85,8 @@ def ddl(kafka: Kafka, *tables: tuple[str, str]) -> list[str]:
 
 
 def statistics(event: Any) -> dict[str, int]:
-    said = [(one["name"], facet) for one in (*event["inputs"], *event["outputs"]) for facet in _access(one)]
-    return {name: facet["rowCount"] for name, facet in said}
+    facets_found = [(dataset["name"], facet) for dataset in (*event["inputs"], *event["outputs"]) for facet in _access(dataset)]
+    return {name: facet["rowCount"] for name, facet in facets_found}
 
 
 def _access(dataset: Any) -> Sequence[Any]:
@@ -95,8 +95,8 @@ def _access(dataset: Any) -> Sequence[Any]:
 
 def has(kind: str, job: str, **rows: int) -> Callable[[Any], bool]:
     """Whether an event is of this kind and job, and tells these rows, `_` for `-` in the names of topics."""
-    wanted = {name.replace("_", "-"): count for name, count in rows.items()}
-    return lambda event: event["eventType"] == kind and event["job"]["name"] == job and wanted.items() <= statistics(event).items()
+    expected = {name.replace("_", "-"): count for name, count in rows.items()}
+    return lambda event: event["eventType"] == kind and event["job"]["name"] == job and expected.items() <= statistics(event).items()
 
 
 def test_a_statement_set_from_topic_to_topics_beside_the_listener(
@@ -140,8 +140,8 @@ def test_a_statement_set_from_topic_to_topics_beside_the_listener(
     server.send(*(encode(event) for event in (*seen.events, *others)))
     (same,) = seen.same
     alias = {"namespace": same.namespace, "name": same.name}, {"namespace": same.other_namespace, "name": same.other_name}
-    said = {"entity": "job", "a": alias[0], "b": alias[1], "evidence": same.evidence}
-    assert server.client.post("/api/v1/operations/alias", json={"aliases": [said]}).status_code < 300
+    alias_statement = {"entity": "job", "a": alias[0], "b": alias[1], "evidence": same.evidence}
+    assert server.client.post("/api/v1/operations/alias", json={"aliases": [alias_statement]}).status_code < 300
     server.fold()
     topics = f"kafka://{kafka.bootstrap}"
     walk = server.ask("/graph/neighbourhood", namespace=topics, name="sold", direction="downstream")
@@ -151,11 +151,11 @@ def test_a_statement_set_from_topic_to_topics_beside_the_listener(
         lines = [json.loads(line) for line in Export(StoreConnection(graph), NOW).lines(frozenset(("job", "flow", "run")))]
     assert [line["name"] for line in lines if line["type"] == "job"] == ["sales"]
     assert len({line["run_id"] for line in lines if line["type"] == "run"}) == 2
-    told = {(line["source"]["dataset"]["name"], line["target"]["dataset"]["name"]) for line in lines if line["type"] == "flow"}
-    assert told == {("sold", "big-sales"), ("sold", "per-shop")}
+    found_flows = {(line["source"]["dataset"]["name"], line["target"]["dataset"]["name"]) for line in lines if line["type"] == "flow"}
+    assert found_flows == {("sold", "big-sales"), ("sold", "per-shop")}
     found = server.ask("/graph/trace", namespace=topics, name="big-sales", field="twice", direction="upstream")
     names = {node["id"]: node["name"] for node in found["nodes"]}
-    assert [(names[one["source"]], one["source_field"], one["target_field"]) for one in found["flows"]] == [("sold", "amount", "twice")]
+    assert [(names[flow["source"]], flow["source_field"], flow["target_field"]) for flow in found["flows"]] == [("sold", "amount", "twice")]
 
 
 def test_ends_of_every_kind(flink: FlinkCluster, watch: Callable[..., Watch]):
@@ -201,8 +201,8 @@ def test_a_job_that_restarts_goes_on(kafka: Kafka, flink: FlinkCluster, watch: C
     event = seen.until(restarted)
     assert "NumberFormatException" in event["run"]["facets"]["flink_job"]["last_error"]["message"]
     flink.cancel(started.job)
-    assert {one["eventType"] for one in seen.events} == {"START", "RUNNING"}
-    assert len({one["run"]["runId"] for one in seen.events}) == 1
+    assert {event["eventType"] for event in seen.events} == {"START", "RUNNING"}
+    assert len({event["run"]["runId"] for event in seen.events}) == 1
 
 
 def test_the_gateway_is_asked_and_its_session_closed(flink: FlinkCluster, faulty: Callable[[str], Faulty]):
@@ -228,7 +228,7 @@ def test_what_fails_on_the_way_ends_nothing(flink: FlinkCluster, watch: Callable
     *_, started = flink.sql([ENDLESS, NOWHERE, "SET 'pipeline.name' = 'watched'", "INSERT INTO nowhere SELECT id FROM numbers"])
     seen = watch(url=proxy.url, init_sql=(ENDLESS, NOWHERE), jobs=("watched",), timeout_s=2)
     seen.until(has("RUNNING", "watched"))
-    known, told = seen.before, len(seen.events)
+    known, count = seen.before, len(seen.events)
     proxy.refuse()
     with pytest.raises(UnreachableError):
         seen.poll()
@@ -236,7 +236,7 @@ def test_what_fails_on_the_way_ends_nothing(flink: FlinkCluster, watch: Callable
     proxy.cut("/jobs/overview")
     with pytest.raises(UnreachableError):
         seen.poll()
-    assert (seen.before, len(seen.events)) == (known, told)
+    assert (seen.before, len(seen.events)) == (known, count)
     proxy.mend()
     proxy.answer(500, "/checkpoints")
     assert [unseen.what for unseen in seen.poll().unseen] == ["job watched: checkpoints"]

@@ -15,8 +15,8 @@ TABLE = (*DEFAULT, "t")
 
 
 def kafka(name: str, **options: str) -> str:
-    told = {"connector": "kafka", "properties.bootstrap.servers": "b2:9092", **options}
-    written = ", ".join(f"'{key}' = '{value}'" for key, value in told.items())
+    all_options = {"connector": "kafka", "properties.bootstrap.servers": "b2:9092", **options}
+    written = ", ".join(f"'{key}' = '{value}'" for key, value in all_options.items())
     return f"CREATE TABLE {name} (id INT, amount DECIMAL(10,2)) WITH ({written});"
 
 
@@ -68,13 +68,13 @@ def test_where_columns_lie_in_records(options: dict[str, str], columns: tuple[Sc
 
 
 def test_a_table_that_scripts_define_otherwise_is_known_to_their_own_jobs_only():
-    one, other, same = (kafka("t", topic=topic) for topic in ("a", "b", "a"))
+    first, other, same = (kafka("t", topic=topic) for topic in ("a", "b", "a"))
     insert = "INSERT INTO t SELECT * FROM s;"
 
-    assert read_declarations("", (one, same)).table(TABLE) is not None
-    both = read_declarations("", (one + insert, other + insert))
+    assert read_declarations("", (first, same)).table(TABLE) is not None
+    both = read_declarations("", (first + insert, other + insert))
     assert both.table(TABLE) is None
-    assert [one.tables[TABLE].topics for ones in both.named.values() for one in ones] == [("a",), ("b",)]
+    assert [path.tables[TABLE].topics for ones in both.named.values() for path in ones] == [("a",), ("b",)]
 
 
 def test_a_table_by_its_last_part():
@@ -125,7 +125,7 @@ def test_the_statement_that_a_job_was_started_from(name: str, read: list[str], w
         SET 'pipeline.name' = 'other'; INSERT INTO z SELECT * FROM a;"""
     found = read_declarations("", (script,)).origins(name, [(*DEFAULT, table) for table in read], [(table,) for table in written])
 
-    assert [f"{one.job.name} {next(iter(one.job.reads))[0]}" for one in found] == expected
+    assert [f"{name.job.name} {next(iter(name.job.reads))[0]}" for name in found] == expected
 
 
 def test_a_topic_without_its_servers_is_none():

@@ -23,8 +23,8 @@ class Provider:
     def token(self, subject: str = "admin") -> str:
         """A token without a signature, as a broker takes that trusts everybody."""
         now = int(time.time())
-        parts = ({"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 3600})
-        return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
+        members = ({"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 3600})
+        return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in members) + "."
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 from tests.servers.broker import ADMIN, COUNTS, WAYS, WORDS, Kafka, password_of
 from tests.sources.kafka.identity import CLIENT, SECRET, Provider, provider
-from tests.sources.kafka.told import HOUR_US, MINUTE_US, T0, said
+from tests.sources.kafka.summaries import HOUR_US, MINUTE_US, T0, summaries
 
 from lineage_bridge.errors import ForbiddenError, UnreachableError
 from lineage_bridge.sources.common.kafka.events.translate import recorded_names, translate
@@ -34,15 +34,15 @@ def observed(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Kaf
 
     def make(way: str = "plaintext", user: str = ADMIN, password: str | None = None, **more: Any) -> KafkaObserver:
         protocol, mechanism = WAYS[way]
-        said: dict[str, Any] = {"bootstrap_servers": kafka.address(way), "security_protocol": protocol, "timeout_s": 30}
+        members: dict[str, Any] = {"bootstrap_servers": kafka.address(way), "security_protocol": protocol, "timeout_s": 30}
         if protocol.endswith("SSL"):
-            said["ssl_ca_file"] = str(kafka.tls.authority)
+            members["ssl_ca_file"] = str(kafka.tls.authority)
         if way == "mtls":
-            said |= {"ssl_cert_file": str(kafka.tls.client_certificate), "ssl_key_file": str(kafka.tls.client_key)}
+            members |= {"ssl_cert_file": str(kafka.tls.client_certificate), "ssl_key_file": str(kafka.tls.client_key)}
         if mechanism:
             monkeypatch.setenv(f"LB_TEST_{user}", password_of(user) if password is None else password)
-            said |= {"sasl_mechanism": mechanism, "username": user, "password": f"${{env:LB_TEST_{user}}}"}
-        return KafkaObserver("kafka", KafkaSettings(**{**said, **more}))
+            members |= {"sasl_mechanism": mechanism, "username": user, "password": f"${{env:LB_TEST_{user}}}"}
+        return KafkaObserver("kafka", KafkaSettings(**{**members, **more}))
 
     return make
 
@@ -59,7 +59,7 @@ def facet(event: Any, name: str) -> dict[str, Any]:
 
 def about(observation: Observation, name: str) -> Any:
     """The event about a job or dataset of this name."""
-    (event,) = [one for one in observation.events if name in json.dumps([one.get("job", {}), one.get("dataset", {})])]
+    (event,) = [event for event in observation.events if name in json.dumps([event.get("job", {}), event.get("dataset", {})])]
     return event
 
 
@@ -76,10 +76,10 @@ def test_each_way_in_shows_the_topics(kafka, observed, way):
         kafka.allow("tls-client", "topic", topic, "describe", "describe_configs", "read")
     got = poll(observed(way, topics=(topic,)))
     event: Any = got.events[0]
-    told = facet(event, "kafka_topic")
+    found = facet(event, "kafka_topic")
     assert (event["dataset"]["namespace"], event["dataset"]["name"]) == (f"kafka://{kafka.address(way)}", topic)
-    assert len(told.pop("topicId")) == 36
-    assert told == {
+    assert len(found.pop("topicId")) == 36
+    assert found == {
         "clusterId": CLUSTER,
         "partitions": 2,
         "replicationFactor": 1,
@@ -102,9 +102,9 @@ def test_a_wrong_password_is_told_as_such_and_at_once(observed, way):
 
 
 def oauth(kafka: Kafka, identity: Provider, **more: Any) -> dict[str, Any]:
-    said = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "OAUTHBEARER"}
+    settings = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "OAUTHBEARER"}
     client = {"oauth_token_url": identity.url, "oauth_client_id": CLIENT, "oauth_client_secret": "${env:LB_TEST_CLIENT}"}
-    return {**said, **client, **more}
+    return {**settings, **client, **more}
 
 
 def test_a_token_of_an_identity_provider_leads_in(kafka, observed, monkeypatch):
@@ -170,7 +170,7 @@ def test_a_topic_that_is_hidden_is_not_gone(kafka, observed):
     while "half-gone" in admin.list_topics(timeout=30).topics:
         time.sleep(0.02)
     second = poll(observer, first, 1)
-    assert said(second.events) == ["half-gone:  [DROP]"]
+    assert summaries(second.events) == ["half-gone:  [DROP]"]
     assert sorted(second.snapshot["topics"]) == ["half-hidden", "half-kept"]
     assert ("topics: those that are listed no more", "TopicAuthorizationFailedError (1: half-hidden)") in second.unseen
     kafka.create_topics("half-gone")
@@ -213,7 +213,7 @@ def test_a_topic_made_again_is_told(kafka, observed):
     kafka.create_topics("phoenix")
     noticed = poll(observer, first, 1)
     assert not noticed.events
-    assert said(poll(observer, noticed, 2).events)[0].endswith("[OVERWRITE]")
+    assert summaries(poll(observer, noticed, 2).events)[0].endswith("[OVERWRITE]")
 
 
 @contextmanager
@@ -244,25 +244,25 @@ def until(
     """Polls until something is seen."""
     deadline = time.monotonic() + 60
     while not seen(got := poll(observer, before, minutes)):
-        assert time.monotonic() < deadline, said(got.events)
+        assert time.monotonic() < deadline, summaries(got.events)
         time.sleep(0.2)
     return got
 
 
 def has_members(name: str) -> Callable[[Observation], bool]:
     def look(got: Observation) -> bool:
-        told = [event for event in got.events if event.get("job", {}).get("name") == name]
+        group_events = [event for event in got.events if event.get("job", {}).get("name") == name]
         return (
-            bool(told)
-            and all(one["partitions"] for one in facet(told[0], "kafka_group").get("members", ()))
-            and (facet(told[0], "kafka_group").get("memberCount", 0) > 0)
+            bool(group_events)
+            and all(member["partitions"] for member in facet(group_events[0], "kafka_group").get("members", ()))
+            and (facet(group_events[0], "kafka_group").get("memberCount", 0) > 0)
         )
 
     return look
 
 
 def committing(topic: str, *places: int) -> Callable[[Consumer], Any]:
-    offsets = [TopicPartition(topic, partition, place) for partition, place in enumerate(places)]
+    offsets = [TopicPartition(topic, partition, index) for partition, index in enumerate(places)]
     return lambda consumer: consumer.commit(offsets=offsets, asynchronous=False)
 
 
@@ -274,11 +274,11 @@ def test_a_consumer_is_seen_with_its_members_rows_and_lag(kafka, observed, kind,
     with reading(kafka, topic, group, **{"group.protocol": protocol}) as tell:
         first = until(observer, has_members(group))
         event = about(first, f'"{group}"')
-        told = facet(event, "kafka_group")
-        assert (event["eventType"], told["groupType"], told["state"], told["memberCount"]) == ("START", kind, "Stable", 1)
-        (member,) = told["members"]
+        found = facet(event, "kafka_group")
+        assert (event["eventType"], found["groupType"], found["state"], found["memberCount"]) == ("START", kind, "Stable", 1)
+        (member,) = found["members"]
         assert (member["clientId"], member["partitions"]) == (f"client-of-{group}", 2)
-        assert [one["name"] for one in event["inputs"]] == [topic]
+        assert [dataset["name"] for dataset in event["inputs"]] == [topic]
         kafka.produce(topic, ["x"] * 7)
         tell(committing(topic, 0, 0))
         base = poll(observer, first, 1)
@@ -288,13 +288,13 @@ def test_a_consumer_is_seen_with_its_members_rows_and_lag(kafka, observed, kind,
         tell(committing(topic, *(min(2, end) for end in spread)))
         read = sum(min(2, end) for end in spread)
         second = poll(observer, base, 2)
-    assert f"RUNNING {group}: {topic}={read}" in said(second.events)
+    assert f"RUNNING {group}: {topic}={read}" in summaries(second.events)
     assert facet(about(second, f'"{group}"'), "kafka_lag")["topics"] == {topic: 7 - read}
     cluster = observer.shared_metadata(second.snapshot).clusters[0]
     assert (cluster.id, cluster.groups[group], cluster.read[group, topic], cluster.ends[topic]) == (CLUSTER, {topic}, read, 7)
     third = poll(observer, second, 3)
-    assert said(third.events)[-1] == f"RUNNING {group}: {topic}={read}"
-    assert said(poll(observer, third, 4).events)[-1] == f"COMPLETE {group}: {topic}={read}"
+    assert summaries(third.events)[-1] == f"RUNNING {group}: {topic}={read}"
+    assert summaries(poll(observer, third, 4).events)[-1] == f"COMPLETE {group}: {topic}={read}"
 
 
 def test_a_subscription_by_pattern_of_the_new_protocol(kafka, observed):
@@ -303,7 +303,7 @@ def test_a_subscription_by_pattern_of_the_new_protocol(kafka, observed):
         got = until(observed(topics=("patterned-*",), groups=("by-pattern",)), has_members("by-pattern"))
     event = about(got, '"by-pattern"')
     assert facet(event, "kafka_group")["subscribedPatterns"] == ["(^patterned-.*)"]
-    assert sorted(one["name"] for one in event["inputs"]) == ["patterned-a", "patterned-b"]
+    assert sorted(dataset["name"] for dataset in event["inputs"]) == ["patterned-a", "patterned-b"]
 
 
 def test_a_share_group_is_seen_with_its_members(kafka, observed):
@@ -311,10 +311,10 @@ def test_a_share_group_is_seen_with_its_members(kafka, observed):
     with reading(kafka, "shared-out", "share-readers", ShareConsumer):
         got = until(observed(topics=("shared-out",), groups=("share-readers",)), has_members("share-readers"))
     event = about(got, '"share-readers"')
-    told = facet(event, "kafka_group")
-    assert (event["eventType"], told["groupType"], told["memberCount"]) == ("START", "share", 1)
-    assert told["members"][0]["clientId"] == "client-of-share-readers"
-    assert [one["name"] for one in event["inputs"]] == ["shared-out"]
+    found = facet(event, "kafka_group")
+    assert (event["eventType"], found["groupType"], found["memberCount"]) == ("START", "share", 1)
+    assert found["members"][0]["clientId"] == "client-of-share-readers"
+    assert [dataset["name"] for dataset in event["inputs"]] == ["shared-out"]
 
 
 def test_a_streams_application_states_its_topology(kafka, observed):
@@ -326,11 +326,11 @@ def test_a_streams_application_states_its_topology(kafka, observed):
     event = about(got, '"word-app"')
     job = event["job"]["facets"]
     assert (job["jobType"]["jobType"], facet(event, "kafka_group")["groupType"]) == ("STREAMS_APPLICATION", "streams")
-    flows = {entry["name"]: [one["name"] for one in entry["inputs"]] for entry in job["lineage"]["entries"]}
+    flows = {entry["name"]: [dataset["name"] for dataset in entry["inputs"]] for entry in job["lineage"]["entries"]}
     (between,) = [name for name in flows if name.endswith("-repartition")]
     (store,) = [name for name in flows if name.endswith("-changelog")]
     assert flows == {between: [WORDS], store: [between]}
-    assert sorted(one["name"] for one in event["outputs"]) == sorted(flows)
+    assert sorted(dataset["name"] for dataset in event["outputs"]) == sorted(flows)
 
 
 def test_a_transactional_producer_is_a_job(kafka, observed):
@@ -342,24 +342,24 @@ def test_a_transactional_producer_is_a_job(kafka, observed):
     producer.produce("paid", "1")
     producer.flush(30)
     first = poll(observer)
-    assert "START payer:  -> paid" in said(first.events)
+    assert "START payer:  -> paid" in summaries(first.events)
     producer.commit_transaction(30)
     producer.begin_transaction()
     producer.produce("booked", "2")
     producer.commit_transaction(30)
     second = poll(observer, first, 1)
-    assert "RUNNING payer:  -> booked paid" in said(second.events)
+    assert "RUNNING payer:  -> booked paid" in summaries(second.events)
     quiet = poll(observer, second, 2)
-    assert said(quiet.events) == ["RUNNING payer: "]
+    assert summaries(quiet.events) == ["RUNNING payer: "]
     over = observer.observe(json.loads(json.dumps(quiet.snapshot)), NO_METADATA, T0 + 2 * HOUR_US)
-    assert "COMPLETE payer: " in said(over.events)
+    assert "COMPLETE payer: " in summaries(over.events)
 
 
 def test_rights_are_told_as_hints(kafka, observed):
     kafka.create_topics("rightful")
     kafka.allow("limited", "topic", "rightful", "read")
-    told = facet(poll(observed(topics=("rightful",))).events[0], "kafka_access")
-    assert told == {"confidence": "LOW", "mayRead": ["User:limited"], "mayWrite": []}
+    found = facet(poll(observed(topics=("rightful",))).events[0], "kafka_access")
+    assert found == {"confidence": "LOW", "mayRead": ["User:limited"], "mayWrite": []}
 
 
 def test_an_unchanged_estate_takes_few_requests_and_tells_nothing(kafka, observed):
@@ -393,11 +393,11 @@ def test_records_tell_names_and_types_and_nothing_else(kafka, observed):
         ("to", "record"),
         ("_key", "record"),
     ]
-    told = observer.shared_metadata(first.snapshot)
+    metadata = observer.shared_metadata(first.snapshot)
     topic = (f"kafka://{kafka.bootstrap}", "sampled-json")
-    assert [(field.name, field.type) for field in told.fields(topic, "key")] == [("id", "long")]
-    assert told.schemas[topic, "value"].rank == 2
-    assert told.clusters[0].sampled == {("sampled-avro", "value"): {258}}
+    assert [(field.name, field.type) for field in metadata.fields(topic, "key")] == [("id", "long")]
+    assert metadata.schemas[topic, "value"].rank == 2
+    assert metadata.clusters[0].sampled == {("sampled-avro", "value"): {258}}
     assert "very secret" not in repr(first)
     assert "Rome" not in repr(first)
     assert "unwanted" not in repr(first)
@@ -428,8 +428,8 @@ def test_older_brokers_are_asked_in_their_own_way(kafka, observed, version):
     assert seen.topics is not None
     assert expected.topics is not None
     assert seen.topics[name]._replace(id="") == expected.topics[name]._replace(id="")
-    told = {unseen.what for unseen in seen.unseen}
-    assert told == ({"transactions", "topics: producers"} if version < (2, 8) else {"transactions"} if version < (3, 0) else set())
+    unseen_parts = {unseen.what for unseen in seen.unseen}
+    assert unseen_parts == ({"transactions", "topics: producers"} if version < (2, 8) else {"transactions"} if version < (3, 0) else set())
 
 
 class Failing(KafkaProtocol):
@@ -464,7 +464,7 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
         while "cut-gone" in admin.list_topics(timeout=30).topics:
             time.sleep(0.02)
         snapshot = json.loads(json.dumps(whole.snapshot))
-        told = []
+        event_lists = []
         for which in range(30):
             with Failing(observer.settings, which) as wire:
                 try:
@@ -474,7 +474,7 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
                 total = wire.requests
             got = translate(observer.settings, seen, snapshot, NO_METADATA, T0 + MINUTE_US)
             assert bool(got.unseen) == (which < total), which
-            told.append(said(got.events))
+            event_lists.append(summaries(got.events))
             assert set(got.snapshot["topics"]) | {"cut-gone"} == {"cut-a", "cut-b", "cut-gone"}
             assert list(got.snapshot["groups"]) == ["cut-group"]
             assert list(got.snapshot["producers"]) == ["cut-writer"]
@@ -482,9 +482,9 @@ def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, obs
                 break
     drop = "cut-gone:  [DROP]"
     running = ["RUNNING cut-writer: ", "RUNNING cut-group: cut-a=0"]
-    assert {event for events in told for event in events} == {drop, *running}
-    assert told[-1] == [drop, *running]
-    assert len(told) > 8
+    assert {event for events in event_lists for event in events} == {drop, *running}
+    assert event_lists[-1] == [drop, *running]
+    assert len(event_lists) > 8
 
 
 def test_the_kind_is_registered():

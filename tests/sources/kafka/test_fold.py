@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.api.support import Server
-from tests.sources.kafka.told import poll
+from tests.sources.kafka.summaries import poll
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.kafka.look.cluster import (
@@ -64,9 +64,9 @@ def test_a_topic_flows_through_an_application_into_a_topology(graph: Server) -> 
 def test_the_same_events_again_count_once(graph: Server) -> None:
     first = poll(cluster(10))
     second = poll(cluster(35), first.snapshot, 1)
-    told = [encode(event) for event in (*first.events, *second.events)]
-    graph.send(*told)
-    graph.send(*told)
+    encoded = [encode(event) for event in (*first.events, *second.events)]
+    graph.send(*encoded)
+    graph.send(*encoded)
     (series,) = graph.ask("/graph/statistics", namespace=NAMESPACE, name="orders", since="2026-11-18", until="2026-11-19")["series"]
     assert series["rows"] == 25
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.sources.kafka.told import poll, said
+from tests.sources.kafka.summaries import poll, summaries
 
 from lineage_bridge.sources.common.kafka.look.cluster import CONSUMER, SHARE, STREAMS, ClusterState, GroupMember, KafkaGroup, Subtopology
 from lineage_bridge.sources.common.observer import SameJob, Unseen
@@ -23,7 +23,7 @@ def facet(event: Any, name: str) -> dict[str, Any]:
 
 def test_a_working_group_runs_and_counts_from_when_it_was_first_seen() -> None:
     first = poll(groups(ends={"orders": (9, 3)}))
-    assert said(first.events) == ["START reader: orders=0"]
+    assert summaries(first.events) == ["START reader: orders=0"]
     (event,) = first.events
     job: Any = event["job"]
     assert (job["namespace"], job["facets"]["jobType"]["integration"]) == ("kafka://broker:9092", "KAFKA")
@@ -38,48 +38,48 @@ def test_a_working_group_runs_and_counts_from_when_it_was_first_seen() -> None:
     }
     assert facet(event, "kafka_lag") == {"at": "2026-11-18T11:06:40.000000Z", "rows": 7, "topics": {"orders": 7}}
     second = poll(groups(at=25), first.snapshot, 1)
-    assert said(second.events) == ["RUNNING reader: orders=20"]
+    assert summaries(second.events) == ["RUNNING reader: orders=20"]
     assert second.events[0]["run"]["runId"] == event["run"]["runId"]
     assert "kafka_group" not in second.events[0]["run"]["facets"]
-    assert said(poll(groups(at=30), second.snapshot, 2).events) == ["RUNNING reader: orders=25"]
+    assert summaries(poll(groups(at=30), second.snapshot, 2).events) == ["RUNNING reader: orders=25"]
 
 
 def test_an_offset_that_was_set_back_takes_no_rows_away() -> None:
     first = poll(groups(at=25)).snapshot
     back = poll(groups(at=3), first, 1)
-    assert said(back.events) == ["RUNNING reader: orders=0"]
-    assert said(poll(groups(at=10), back.snapshot, 2).events) == ["RUNNING reader: orders=7"]
+    assert summaries(back.events) == ["RUNNING reader: orders=0"]
+    assert summaries(poll(groups(at=10), back.snapshot, 2).events) == ["RUNNING reader: orders=7"]
 
 
 def test_a_group_that_is_idle_at_two_polls_has_ended_and_runs_anew_when_members_come() -> None:
     first = poll(groups())
     pause = poll(groups(IDLE), first.snapshot, 1)
-    assert said(pause.events) == ["RUNNING reader: orders=0"]
+    assert summaries(pause.events) == ["RUNNING reader: orders=0"]
     back = poll(groups(), pause.snapshot, 2)
-    assert said(back.events) == ["RUNNING reader: orders=0"]
+    assert summaries(back.events) == ["RUNNING reader: orders=0"]
     over = poll(groups(IDLE, 8), poll(groups(IDLE, 8), back.snapshot, 3).snapshot, 4)
-    assert said(over.events) == ["RUNNING reader: orders=3"]
+    assert summaries(over.events) == ["RUNNING reader: orders=3"]
     over = poll(groups(IDLE, 8), over.snapshot, 5)
-    assert said(over.events) == ["COMPLETE reader: orders=3"]
+    assert summaries(over.events) == ["COMPLETE reader: orders=3"]
     assert not poll(groups(IDLE, 8), over.snapshot, 6).events
     anew = poll(groups(at=8), over.snapshot, 7)
-    assert said(anew.events) == ["START reader: orders=0"]
+    assert summaries(anew.events) == ["START reader: orders=0"]
     assert anew.events[0]["run"]["runId"] != first.events[0]["run"]["runId"]
 
 
 def test_an_idle_group_is_told_once() -> None:
     first = poll(groups(IDLE))
-    assert said(first.events) == ["COMPLETE reader: orders"]
+    assert summaries(first.events) == ["COMPLETE reader: orders"]
     assert not poll(groups(IDLE), first.snapshot, 1).events
 
 
 def test_a_group_that_only_commits_runs_while_its_offsets_move() -> None:
     first = poll(groups(IDLE)).snapshot
     moved = poll(groups(IDLE, 7), first, 1)
-    assert said(moved.events) == ["START reader: orders=2"]
+    assert summaries(moved.events) == ["START reader: orders=2"]
     still = poll(groups(IDLE, 7), moved.snapshot, 30)
-    assert said(still.events) == ["RUNNING reader: orders=2"]
-    assert said(poll(groups(IDLE, 7), still.snapshot, 62).events) == ["COMPLETE reader: orders=2"]
+    assert summaries(still.events) == ["RUNNING reader: orders=2"]
+    assert summaries(poll(groups(IDLE, 7), still.snapshot, 62).events) == ["COMPLETE reader: orders=2"]
 
 
 def test_only_a_group_that_is_known_to_be_dead_is_gone() -> None:
@@ -88,14 +88,14 @@ def test_only_a_group_that_is_known_to_be_dead_is_gone() -> None:
     assert not hidden.events
     assert hidden.snapshot["groups"] == first.snapshot["groups"]
     gone = poll(groups(None, committed={}, groups_gone=frozenset({"reader"})), first.snapshot, 1)
-    assert said(gone.events) == ["ABORT reader: orders=0"]
+    assert summaries(gone.events) == ["ABORT reader: orders=0"]
     assert not gone.snapshot["groups"]
 
 
 def test_a_group_whose_members_are_unknown_is_told_all_the_same() -> None:
     blind = groups(KafkaGroup(SHARE, "Stable", "share"), unseen=(Unseen("groups: members", "too old (1: reader)"),))
     got = poll(blind)
-    assert said(got.events) == ["START reader: orders=0"]
+    assert summaries(got.events) == ["START reader: orders=0"]
     assert facet(got.events[0], "kafka_group") == {"clusterId": "c1", "groupType": "share", "state": "Stable", "membersUnknown": True}
     assert got.unseen == (Unseen("groups: members", "too old (1: reader)"),)
 
@@ -104,10 +104,10 @@ def test_members_that_could_not_be_had_are_no_change() -> None:
     both = {"reader": {"orders": (5, 0), "old": (7,)}}
     first = poll(groups(committed=both)).snapshot
     blind = poll(groups(KafkaGroup(state="Stable"), committed=both), first, 1)
-    assert said(blind.events) == ["RUNNING reader: orders=0"]
+    assert summaries(blind.events) == ["RUNNING reader: orders=0"]
     assert "kafka_group" not in blind.events[0]["run"]["facets"]
     again = poll(groups(committed=both), blind.snapshot, 2)
-    assert said(again.events) == ["RUNNING reader: orders=0"]
+    assert summaries(again.events) == ["RUNNING reader: orders=0"]
     assert "kafka_group" not in again.events[0]["run"]["facets"]
 
 
@@ -115,14 +115,14 @@ def test_offsets_that_could_not_be_had_change_nothing() -> None:
     first = poll(groups())
     blind = poll(groups(committed={}), first.snapshot, 1)
     assert blind.snapshot["groups"]["reader"]["at"] == first.snapshot["groups"]["reader"]["at"]
-    assert said(poll(groups(at=9), blind.snapshot, 2).events) == ["RUNNING reader: orders=4"]
+    assert summaries(poll(groups(at=9), blind.snapshot, 2).events) == ["RUNNING reader: orders=4"]
 
 
 def test_a_group_reads_what_it_subscribed_to_and_not_what_it_once_read() -> None:
     both = {"reader": {"orders": (5, 0), "old": (7,)}}
     got = poll(groups(committed=both))
-    assert said(got.events) == ["START reader: orders=0"]
-    assert said(poll(groups(IDLE, committed=both)).events) == ["COMPLETE reader: old orders"]
+    assert summaries(got.events) == ["START reader: orders=0"]
+    assert summaries(poll(groups(IDLE, committed=both)).events) == ["COMPLETE reader: old orders"]
 
 
 def test_a_subscription_by_pattern_is_told() -> None:
@@ -148,7 +148,7 @@ def test_a_group_of_another_sources_job_is_not_told() -> None:
 def test_a_group_that_was_told_before_its_owner_was_known_is_that_job() -> None:
     first = poll(groups())
     joined = poll(groups(), first.snapshot, 1, OWNED)
-    assert said(joined.events) == ["COMPLETE reader: orders=0"]
+    assert summaries(joined.events) == ["COMPLETE reader: orders=0"]
     evidence = "group reader of cluster c1 is that job's"
     assert joined.aliases == (SameJob("kafka-connect://connect:8083", "sink", "kafka://broker:9092", "reader", evidence),)
     again = poll(groups(), joined.snapshot, 2, OWNED)
@@ -169,7 +169,7 @@ def test_a_streams_group_states_its_topology() -> None:
     read = frozenset({"orders", "reader-by-key-repartition"})
     got = poll(groups(KafkaGroup(STREAMS, "Stable", "streams", members=(GroupMember("t", "/h", read),), topology=parts)))
     (event,) = got.events
-    assert said([event]) == ["START reader: orders=0 reader-by-key-repartition -> reader-by-key-repartition reader-counts-changelog"]
+    assert summaries([event]) == ["START reader: orders=0 reader-by-key-repartition -> reader-by-key-repartition reader-counts-changelog"]
     assert event["job"]["facets"]["jobType"]["jobType"] == "STREAMS_APPLICATION"
     assert lineage(event) == [
         ("reader-by-key-repartition", ["orders"]),
@@ -193,4 +193,4 @@ def test_a_streams_application_of_the_classic_kind_is_known_by_its_topics() -> N
 
 def test_topics_that_are_not_told_are_no_inputs() -> None:
     got = poll(groups(), exclude_topics=("ord*",))
-    assert said(got.events) == ["START reader: "]
+    assert summaries(got.events) == ["START reader: "]

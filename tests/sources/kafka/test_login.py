@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 def oauth(url: str, **more: Any) -> KafkaSettings:
-    said = {
+    settings = {
         "bootstrap_servers": "a:9092",
         "security_protocol": "SASL_PLAINTEXT",
         "sasl_mechanism": "OAUTHBEARER",
@@ -22,7 +22,7 @@ def oauth(url: str, **more: Any) -> KafkaSettings:
         "oauth_client_secret": "${env:LB_TEST_CLIENT}",
         "oauth_scope": "kafka",
     }
-    return KafkaSettings(**{**said, **more})
+    return KafkaSettings(**{**settings, **more})
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.sources.kafka.told import poll, said
+from tests.sources.kafka.summaries import poll, summaries
 
 from lineage_bridge.sources.common.kafka.look.cluster import ClusterState, GroupMember, KafkaGroup, KafkaTopic, Producer, Transaction
 from lineage_bridge.sources.common.kafka.look.purposes import stems
@@ -23,7 +23,7 @@ DONE = {"writer-0": Transaction(7, "CompleteCommit")}
 
 def test_ids_that_a_program_makes_up_are_one_producer() -> None:
     got = poll(producers())
-    assert said(got.events) == ["START writer:  -> bills orders"]
+    assert summaries(got.events) == ["START writer:  -> bills orders"]
     (event,) = got.events
     facets: Any = event["run"]["facets"]
     assert facets["kafka_producer"]["transactionalIds"] == ["writer-0", "writer-1"]
@@ -34,13 +34,13 @@ def test_ids_that_a_program_makes_up_are_one_producer() -> None:
 
 def test_a_producer_runs_while_it_writes_and_an_hour_longer() -> None:
     first = poll(producers(transactions=DONE))
-    assert said(first.events) == ["START writer:  -> orders"]
+    assert summaries(first.events) == ["START writer:  -> orders"]
     same = poll(producers(transactions=DONE, producers={}), first.snapshot, 30)
-    assert said(same.events) == ["RUNNING writer: "]
+    assert summaries(same.events) == ["RUNNING writer: "]
     over = poll(producers(transactions=DONE, producers={}), same.snapshot, 61)
-    assert said(over.events) == ["COMPLETE writer: "]
+    assert summaries(over.events) == ["COMPLETE writer: "]
     assert not poll(producers(transactions=DONE, producers={}), over.snapshot, 62).events
-    assert said(poll(producers(2000, transactions=DONE), over.snapshot, 63).events) == ["START writer:  -> orders"]
+    assert summaries(poll(producers(2000, transactions=DONE), over.snapshot, 63).events) == ["START writer:  -> orders"]
 
 
 def test_only_ids_that_are_known_to_be_gone_end_a_producer() -> None:
@@ -49,7 +49,7 @@ def test_only_ids_that_are_known_to_be_gone_end_a_producer() -> None:
     assert not hidden.events
     assert hidden.snapshot["producers"] == first["producers"]
     gone = poll(producers(transactions={}, producers={}, transactions_gone=frozenset({"writer-0"})), first, 1)
-    assert said(gone.events) == ["ABORT writer: "]
+    assert summaries(gone.events) == ["ABORT writer: "]
     assert not gone.snapshot["producers"]
     assert poll(producers(transactions=None), first, 1).snapshot["producers"] == first["producers"]
 
@@ -63,8 +63,8 @@ def test_an_application_that_reads_as_a_group_and_writes_in_transactions_is_one_
         producers={"bills": (Producer(7, 1000),)},
     )
     got = poll(both)
-    assert said(got.events) == ["START app: orders=0 -> bills"]
-    assert said(poll(both, got.snapshot, 1).events) == ["RUNNING app: orders=0"]
+    assert summaries(got.events) == ["START app: orders=0 -> bills"]
+    assert summaries(poll(both, got.snapshot, 1).events) == ["RUNNING app: orders=0"]
 
 
 def test_a_streams_application_that_writes_in_transactions_tells_its_sinks() -> None:
@@ -80,6 +80,6 @@ def test_a_streams_application_that_writes_in_transactions_tells_its_sinks() -> 
         producers={name: (Producer(0, 1000),) for name in ("counts", between, store)},
     )
     event: Any = poll(seen).events[-1]
-    assert said([event]) == [f"START app: {between}=0 words=0 -> {store} {between} counts"]
+    assert summaries([event]) == [f"START app: {between}=0 words=0 -> {store} {between} counts"]
     flows = {entry["name"]: [source["name"] for source in entry["inputs"]] for entry in event["job"]["facets"]["lineage"]["entries"]}
     assert flows == {between: ["words"], store: [between, "words"], "counts": [between, "words"]}

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.sources.kafka.told import poll, said
+from tests.sources.kafka.summaries import poll, summaries
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.kafka.events.translate import shared_metadata, topics_to_sample
@@ -18,7 +18,7 @@ def of(*records: Any) -> list[tuple[str, str | None]]:
 
 
 def shown(fields: tuple[SchemaField, ...] | None, prefix: str = "") -> list[tuple[str, str | None]]:
-    return [line for one in fields or () for line in ((prefix + one.name, one.type), *shown(one.fields, f"{prefix}{one.name}."))]
+    return [line for field in fields or () for line in ((prefix + field.name, field.type), *shown(field.fields, f"{prefix}{field.name}."))]
 
 
 def test_plain_json_has_rough_types() -> None:
@@ -108,7 +108,7 @@ def test_what_records_have_are_the_topics_columns_until_a_registry_knows_better(
     known = shared_metadata(KafkaSettings(bootstrap_servers="broker:9092"), got.snapshot)
     assert [field.name for field in known.fields(("kafka://broker:9092", "orders"))] == ["id", "note"]
     registered = SharedMetadata(schemas={(("kafka://broker:9092", "orders"), "value"): TopicSchema((SchemaField(name="id"),))})
-    assert "schema" not in said(poll(sampled(), around=registered).events)[0]
+    assert "schema" not in summaries(poll(sampled(), around=registered).events)[0]
 
 
 def test_records_are_read_at_most_once_an_hour_and_only_if_there_are_new_ones() -> None:

@@ -80,8 +80,8 @@ def test_a_configuration_in_a_log_shows_no_secret() -> None:
 
 def test_a_client_of_an_identity_provider_reaches_librdkafka() -> None:
     records = records_config(settings(**OAUTH))
-    said = {name: value for name, value in records.items() if name.startswith("sasl.oauthbearer")}
-    assert said == {
+    properties = {name: value for name, value in records.items() if name.startswith("sasl.oauthbearer")}
+    assert properties == {
         "sasl.oauthbearer.method": "oidc",
         "sasl.oauthbearer.token.endpoint.url": "https://login.example.org/token",
         "sasl.oauthbearer.client.id": "bridge",
@@ -101,8 +101,8 @@ def test_a_principal_of_kerberos_reaches_librdkafka() -> None:
         kerberos_principal="bridge@EXAMPLE.ORG",
         kerberos_keytab="/etc/bridge.keytab",
     )
-    said = {name: value for name, value in records_config(kerberos).items() if name.startswith("sasl.kerberos")}
-    assert said == {
+    properties = {name: value for name, value in records_config(kerberos).items() if name.startswith("sasl.kerberos")}
+    assert properties == {
         "sasl.kerberos.service.name": "broker",
         "sasl.kerberos.principal": "bridge@EXAMPLE.ORG",
         "sasl.kerberos.keytab": "/etc/bridge.keytab",

@@ -78,11 +78,11 @@ def test_an_open_reader_hears_what_comes(kafka: Kafka, topic: str):
         tail.begin({}, None)
         assert tail.read_to_end(print, 10).is_whole
         write(kafka, topic, 1, "a")
-        heard: tuple[bytes, ...] = ()
+        received: tuple[bytes, ...] = ()
         deadline = time.monotonic() + 20
-        while not heard and time.monotonic() < deadline:
-            heard = tail.read(0.2)
-        assert heard == (b"a",)
+        while not received and time.monotonic() < deadline:
+            received = tail.read(0.2)
+        assert received == (b"a",)
 
 
 def test_who_is_not_let_in_is_told_so(kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch):

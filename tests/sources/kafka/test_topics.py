@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.sources.kafka.told import MINUTE_US, T0, poll, said
+from tests.sources.kafka.summaries import MINUTE_US, T0, poll, summaries
 
 from lineage_bridge.sources.common.kafka.events.translate import recorded_names
 from lineage_bridge.sources.common.kafka.look.cluster import AclRule, ClusterState, KafkaTopic, Producer
@@ -21,13 +21,13 @@ def topics(**more: Any) -> ClusterState:
 
 def test_a_topic_is_told_whole_at_first() -> None:
     got = poll(topics(producers={"orders": (Producer(7, 1_700_000_000_000),)}))
-    assert said(got.events) == [f"orders: {WHOLE}"]
+    assert summaries(got.events) == [f"orders: {WHOLE}"]
     (event,) = got.events
     dataset: Any = event["dataset"]
     assert (dataset["namespace"], dataset["name"]) == ("kafka://broker:9092", "orders")
     facets = dataset["facets"]
-    told = {key: value for key, value in facets["kafka_topic"].items() if not key.startswith("_")}
-    assert told == {
+    facts = {key: value for key, value in facets["kafka_topic"].items() if not key.startswith("_")}
+    assert facts == {
         "clusterId": "c1",
         "topicId": "id-1",
         "partitions": 2,
@@ -57,11 +57,11 @@ def test_nothing_new_tells_nothing() -> None:
 
 def test_a_change_tells_the_topic_again() -> None:
     first = poll(topics()).snapshot
-    assert said(poll(topics(configs={"orders": {"cleanup.policy": "delete"}}), first, 1).events) == [
+    assert summaries(poll(topics(configs={"orders": {"cleanup.policy": "delete"}}), first, 1).events) == [
         "orders: dataSource datasetType kafka_topic"
     ]
     grown = {"orders": KafkaTopic("id-1", leaders=(1, 2, 3), replication=3)}
-    assert said(poll(topics(topics=grown), first, 1).events) == ["orders: dataSource datasetType kafka_topic"]
+    assert summaries(poll(topics(topics=grown), first, 1).events) == ["orders: dataSource datasetType kafka_topic"]
     moved = {"orders": KafkaTopic("id-1", leaders=(3, 3), replication=3)}
     assert not poll(topics(topics=moved), first, 1).events
 
@@ -85,7 +85,7 @@ def test_configurations_are_read_every_ten_minutes_and_when_a_topic_changes() ->
     noticed = poll(topics(**grown, **settled), first, 1)
     assert not noticed.events
     assert recorded_names(noticed.snapshot, T0 + 2 * MINUTE_US).settled == frozenset()
-    assert said(poll(topics(**grown), noticed.snapshot, 2).events) == ["orders: dataSource datasetType kafka_topic"]
+    assert summaries(poll(topics(**grown), noticed.snapshot, 2).events) == ["orders: dataSource datasetType kafka_topic"]
 
 
 def test_a_configuration_that_could_not_be_had_is_asked_for_at_each_poll() -> None:
@@ -102,7 +102,7 @@ def test_rows_are_counted_once_an_hour_and_only_if_there_are_new_ones() -> None:
     later = topics(ends={"orders": (210, 50)})
     assert not poll(later, first, 59).events
     counted = poll(later, first, 61)
-    assert said(counted.events) == ["orders: kafka_statistics"]
+    assert summaries(counted.events) == ["orders: kafka_statistics"]
     facet: Any = counted.events[0]["dataset"]["facets"]["kafka_statistics"]
     assert (facet["writtenRows"], facet["retainedRows"], facet["since"]) == (100, 250, "2026-11-18T11:06:40.000000Z")
 
@@ -113,7 +113,7 @@ def test_only_a_topic_that_is_known_not_to_exist_is_gone() -> None:
     assert not hidden.events
     assert "orders" in hidden.snapshot["topics"]
     gone = poll(topics(topics={}, topics_gone=frozenset({"orders"})), first, 1)
-    assert said(gone.events) == ["orders:  [DROP]"]
+    assert summaries(gone.events) == ["orders:  [DROP]"]
     assert not gone.snapshot["topics"]
 
 
@@ -121,7 +121,7 @@ def test_a_topic_made_again_under_its_name_is_told_so() -> None:
     first = poll(topics()).snapshot
     made = topics(topics={"orders": KafkaTopic("id-2", leaders=(1, 2), replication=3)}, starts={"orders": (0, 0)}, ends={"orders": (1, 0)})
     again = poll(made, first, 1)
-    assert said(again.events) == [f"orders: {WHOLE} [OVERWRITE]"]
+    assert summaries(again.events) == [f"orders: {WHOLE} [OVERWRITE]"]
     assert "writtenRows" not in again.events[0]["dataset"]["facets"]["kafka_statistics"]
 
 

@@ -35,7 +35,7 @@ class Relation:
     offsets: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     """Group to topic to the committed offsets of its partitions."""
 
-    def told(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "windowType": self.window,
@@ -91,7 +91,7 @@ class Query:
     type: str = "PERSISTENT"
     topology: str = "Topologies:\n   Sub-topology: 0\n"
 
-    def told(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "statementText": self.text,
@@ -105,7 +105,7 @@ class Query:
             "ksqlHostQueryStatus": self.hosts,
             "queryType": self.type,
             "queryErrors": [
-                {"timestamp": 1_700_000_000_000 + n, "errorMessage": said, "type": "USER"} for n, said in enumerate(self.errors)
+                {"timestamp": 1_700_000_000_000 + n, "errorMessage": error, "type": "USER"} for n, error in enumerate(self.errors)
             ],
             "tasksMetadata": [],
             "state": "ERROR" if "ERROR" in self.hosts.values() else "RUNNING",
@@ -156,10 +156,10 @@ class Ksql:
         entities: list[dict[str, Any]] = []
         for statement in filter(None, (part.strip() for part in request.body["ksql"].split(";"))):
             if statement.upper() not in {f"SHOW {what} EXTENDED" for what in ("STREAMS", "TABLES", "QUERIES")}:
-                said = f"line 1:1: Syntax error at or near '{statement.split()[-1]}'"
+                message = f"line 1:1: Syntax error at or near '{statement.split()[-1]}'"
                 return Reply(
                     400,
-                    {"@type": "statement_error", "error_code": 40001, "message": said, "statementText": statement, "entities": entities},
+                    {"@type": "statement_error", "error_code": 40001, "message": message, "statementText": statement, "entities": entities},
                     TYPE,
                 )
             entities.append(self._entity(statement.upper() + ";"))
@@ -168,10 +168,10 @@ class Ksql:
     def _entity(self, statement: str) -> dict[str, Any]:
         warnings = [{"message": text} for text in self.warnings]
         if "QUERIES" in statement:
-            told = [query.told() for query in self.queries]
-            return {"@type": "query_descriptions", "statementText": statement, "queryDescriptions": told, "warnings": warnings}
+            queries = [query.body() for query in self.queries]
+            return {"@type": "query_descriptions", "statementText": statement, "queryDescriptions": queries, "warnings": warnings}
         kind = "STREAM" if "STREAMS" in statement else "TABLE"
-        listed = [relation.told() for relation in self.relations if relation.type == kind]
+        listed = [relation.body() for relation in self.relations if relation.type == kind]
         return {"@type": "source_descriptions", "statementText": statement, "sourceDescriptions": listed, "warnings": warnings}
 
 

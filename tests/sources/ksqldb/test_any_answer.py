@@ -39,13 +39,13 @@ def test_any_answer(changes: list[tuple[int, Any]]) -> None:
         container, key = here[at]
         container[key] = junk
     try:
-        said = parse(server.info(), entities)
+        state = parse(server.info(), entities)
     except SourceError:
         return
-    first = translate(said, None, NO_METADATA, T0, SETTINGS)
+    first = translate(state, None, NO_METADATA, T0, SETTINGS)
     kept = json.loads(json.dumps(first.snapshot))
     assert all(encode(event) for event in first.events)
     shared_metadata(kept)
-    again = translate(said, kept, NO_METADATA, T0 + 1, SETTINGS)
+    again = translate(state, kept, NO_METADATA, T0 + 1, SETTINGS)
     assert {event.get("eventType") for event in again.events} <= {"RUNNING"}
-    assert translate(said, kept, NO_METADATA, T0 + 1, SETTINGS) == again
+    assert translate(state, kept, NO_METADATA, T0 + 1, SETTINGS) == again

@@ -143,8 +143,8 @@ def test_queries_in_the_graph(graph: Server, ksql: Ksql, observer: KsqldbObserve
     assert len(by_stream["nodes"]) == len(walk["nodes"])
     (run,) = graph.ask("/graph/runs", namespace=f"ksqldb://{observer._http.host}", name="CSAS_RICH_3")["runs"]
     assert run["state"] == "RUNNING"
-    told = graph.ask("/graph/statistics", **rich, since="2026-11-01", until="2026-12-01")["series"]
-    assert [one["rows"] for one in told if one["side"] == "output"] == [25]
+    found = graph.ask("/graph/statistics", **rich, since="2026-11-01", until="2026-12-01")["series"]
+    assert [entry["rows"] for entry in found if entry["side"] == "output"] == [25]
     ksql.queries.clear()
     poll(2)
     (run,) = graph.ask("/graph/runs", namespace=f"ksqldb://{observer._http.host}", name="CSAS_RICH_3")["runs"]

@@ -32,8 +32,8 @@ class Polling:
 
     def poll(self) -> Observation:
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
-        said = parse(self.server.info(), self.server.entities())
-        self.last = translate(said, before, self.around, self.now_us, self.settings)
+        state = parse(self.server.info(), self.server.entities())
+        self.last = translate(state, before, self.around, self.now_us, self.settings)
         assert not faults(self.last.events)
         self.now_us += MINUTE
         return self.last
@@ -86,7 +86,7 @@ def test_a_query_with_its_topics_and_columns() -> None:
         "sources": ["CUSTOMERS", "ORDERS"],
         "sinks": ["RICH"],
     }
-    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(SPACE, "customers"), (SPACE, "orders")]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in start["inputs"]] == [(SPACE, "customers"), (SPACE, "orders")]
     (rich,) = start["outputs"]
     assert (rich["namespace"], rich["name"]) == (SPACE, "rich-orders")
     lineage = rich["facets"]["columnLineage"]
@@ -97,21 +97,21 @@ def test_a_query_with_its_topics_and_columns() -> None:
     }
     assert lineage["dataset"][:2] == [source("customers", "_key", "JOIN", "INDIRECT"), source("orders", "CUSTOMER", "JOIN", "INDIRECT")]
     assert bare(start["run"])["facets"]["processing_engine"] == {"name": "ksqlDB", "version": "7.9.0"}
-    told = shared_metadata(seen.snapshot)
-    assert told.owners == {("c1", "_confluent-ksql-default_query_CSAS_RICH_3"): (JOBS, "CSAS_RICH_3")}
+    found = shared_metadata(seen.snapshot)
+    assert found.owners == {("c1", "_confluent-ksql-default_query_CSAS_RICH_3"): (JOBS, "CSAS_RICH_3")}
 
 
 def test_streams_and_tables_are_names_of_topics() -> None:
     seen = Polling(shop()).poll()
-    told = topics(seen)
-    assert sorted(told) == ["customers", "orders", "rich-orders"]
-    assert told["orders"]["symlinks"] == {"identifiers": [{"namespace": JOBS, "name": "ORDERS", "type": "TABLE"}]}
-    assert told["orders"]["schema"]["fields"] == [
+    found = topics(seen)
+    assert sorted(found) == ["customers", "orders", "rich-orders"]
+    assert found["orders"]["symlinks"] == {"identifiers": [{"namespace": JOBS, "name": "ORDERS", "type": "TABLE"}]}
+    assert found["orders"]["schema"]["fields"] == [
         {"name": "CUSTOMER", "type": "STRING", "ordinal_position": 1},
         {"name": "AMOUNT", "type": "DECIMAL(10,2)", "ordinal_position": 2},
         {"name": "_key", "type": "BIGINT", "ordinal_position": 3},
     ]
-    (stream,) = told["orders"]["ksqldb"]["streams"]
+    (stream,) = found["orders"]["ksqldb"]["streams"]
     assert {key: stream[key] for key in ("name", "type", "keyFormat", "valueFormat", "partitions", "replication")} == {
         "name": "ORDERS",
         "type": "STREAM",
@@ -143,8 +143,8 @@ def test_nested_columns_and_keys_of_several_columns() -> None:
         column("TAGS", "ARRAY", member={"type": "STRING", "fields": None, "memberSchema": None}),
         column("RATES", "MAP", member={"type": "DOUBLE", "fields": None, "memberSchema": None}),
     ]
-    told = topics(Polling(Ksql([Relation("S", "s", fields, key_format="JSON")])).poll())["s"]["schema"]["fields"]
-    shape = {field["name"]: [inner["name"] for inner in field.get("fields", ())] for field in told}
+    found = topics(Polling(Ksql([Relation("S", "s", fields, key_format="JSON")])).poll())["s"]["schema"]["fields"]
+    shape = {field["name"]: [inner["name"] for inner in field.get("fields", ())] for field in found}
     assert shape == {"TO": ["CITY", "ZIP"], "TAGS": ["_element"], "RATES": ["key", "value"], "_key": ["A", "B"]}
 
 
@@ -189,7 +189,7 @@ def test_what_runs_tells_its_amounts_since_it_was_first_seen() -> None:
     seen = polling.poll()
     (beat,) = runs(seen)
     assert (beat["eventType"], topics(seen)) == ("RUNNING", {})
-    assert {one["name"]: one["inputFacets"]["inputStatistics"] for one in beat["inputs"]} == {
+    assert {dataset["name"]: dataset["inputFacets"]["inputStatistics"] for dataset in beat["inputs"]} == {
         "customers": {"rowCount": 0},
         "orders": {"rowCount": 15},
     }
@@ -206,7 +206,7 @@ def test_of_a_sink_with_several_writers_nobody_knows_who_wrote_how_much() -> Non
     server.relations[2].writers.append("INSERTQUERY_9")
     polling = Polling(server)
     polling.poll()
-    assert all("outputFacets" not in one for beat in runs(polling.poll()) for one in beat["outputs"])
+    assert all("outputFacets" not in dataset for beat in runs(polling.poll()) for dataset in beat["outputs"])
 
 
 def test_what_a_topics_only_reader_reads_is_counted_by_the_servers_too() -> None:
@@ -218,7 +218,7 @@ def test_what_a_topics_only_reader_reads_is_counted_by_the_servers_too() -> None
     polling.poll()
     orders.consumed, customers.consumed = {HOST: 8, OTHER_HOST: 2}, {HOST: 9}
     (beat,) = runs(polling.poll())
-    counted = {one["name"]: one.get("inputFacets") for one in beat["inputs"]}
+    counted = {dataset["name"]: dataset.get("inputFacets") for dataset in beat["inputs"]}
     assert counted == {"customers": None, "orders": {"inputStatistics": {"rowCount": 5, "size": 100}}}
 
 
@@ -228,7 +228,7 @@ def test_of_a_topic_with_several_streams_all_writers_count() -> None:
     polling = Polling(server)
     polling.poll()
     (beat,) = runs(polling.poll())
-    assert all("outputFacets" not in one for one in beat["outputs"])
+    assert all("outputFacets" not in dataset for dataset in beat["outputs"])
 
 
 def test_offsets_of_the_broker_where_ksqldb_tells_none() -> None:
@@ -239,7 +239,7 @@ def test_offsets_of_the_broker_where_ksqldb_tells_none() -> None:
     polling.poll()
     polling.around = SharedMetadata((ClusterMetadata("c1", SPACE, read={(group, "orders"): 42}),))
     (beat,) = runs(polling.poll())
-    assert [one.get("inputFacets") for one in beat["inputs"]] == [None, {"inputStatistics": {"rowCount": 2}}]
+    assert [dataset.get("inputFacets") for dataset in beat["inputs"]] == [None, {"inputStatistics": {"rowCount": 2}}]
 
 
 def test_the_life_of_a_query() -> None:
@@ -320,7 +320,11 @@ def test_queries_of_clients_are_no_jobs_and_a_materialized_source_writes_nothing
         ),
     ]
     (start,) = runs(Polling(server).poll())
-    assert (start["job"]["name"], [one["name"] for one in start["inputs"]], start["outputs"]) == ("CST_CUSTOMERS_1", ["customers"], [])
+    assert (start["job"]["name"], [dataset["name"] for dataset in start["inputs"]], start["outputs"]) == (
+        "CST_CUSTOMERS_1",
+        ["customers"],
+        [],
+    )
 
 
 def test_windows() -> None:
@@ -374,7 +378,7 @@ def test_topics_come_from_the_topology_where_streams_are_not_told() -> None:
     Sink: KSTREAM-SINK-0000000009 (topic: rich-orders)
 """
     (start,) = runs(Polling(server).poll())
-    assert ([one["name"] for one in start["inputs"]], [one["name"] for one in start["outputs"]]) == (
+    assert ([dataset["name"] for dataset in start["inputs"]], [dataset["name"] for dataset in start["outputs"]]) == (
         ["customers", "orders"],
         ["rich-orders"],
     )
@@ -386,7 +390,7 @@ def test_what_is_not_understood_of_a_statement_is_told() -> None:
     (start,) = runs(Polling(server).poll())
     (error,) = start["run"]["facets"]["extractionError"]["errors"]
     assert error["errorMessage"].startswith("line 1")
-    assert [one["name"] for one in start["inputs"]] == ["customers", "orders"]
+    assert [dataset["name"] for dataset in start["inputs"]] == ["customers", "orders"]
 
 
 def test_a_stream_that_is_dropped_takes_its_word_back() -> None:
@@ -400,9 +404,9 @@ def test_a_stream_that_is_dropped_takes_its_word_back() -> None:
 def test_several_streams_of_one_topic() -> None:
     server = shop()
     server.relations.append(Relation("ORDERS_2", "orders", [column("CUSTOMER", "STRING"), column("NOTE", "STRING")]))
-    told = topics(Polling(server).poll())["orders"]
-    assert [one["name"] for one in told["symlinks"]["identifiers"]] == ["ORDERS", "ORDERS_2"]
-    assert [field["name"] for field in told["schema"]["fields"]] == ["CUSTOMER", "AMOUNT", "NOTE", "_key"]
+    facets_of_topic = topics(Polling(server).poll())["orders"]
+    assert [identifier["name"] for identifier in facets_of_topic["symlinks"]["identifiers"]] == ["ORDERS", "ORDERS_2"]
+    assert [field["name"] for field in facets_of_topic["schema"]["fields"]] == ["CUSTOMER", "AMOUNT", "NOTE", "_key"]
 
 
 def test_without_a_kafka_source_the_cluster_goes_by_its_id_or_by_what_is_set() -> None:

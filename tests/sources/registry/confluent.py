@@ -22,7 +22,7 @@ class Version:
     more: dict[str, Any] = field(default_factory=dict)
     deleted: bool = False
 
-    def told(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         return {"subject": self.subject, "version": self.version, "id": self.id, "schema": self.schema, **self.more}
 
 
@@ -44,19 +44,21 @@ class Confluent:
         return made
 
     def delete(self, subject: str) -> None:
-        self.versions = [replace(one, deleted=True) if one.subject == subject else one for one in self.versions]
+        self.versions = [replace(version, deleted=True) if version.subject == subject else version for version in self.versions]
 
     def __call__(self, request: Request) -> Reply:  # noqa: PLR0911 - a return for each path
         if request.method != "GET":
             return Reply(405, {"error_code": 405, "message": "HTTP 405 Method Not Allowed"})
         match request.parts:
             case ("subjects",):
-                return self._page(sorted({one.subject for one in self._seen(request)}), request)
+                return self._page(sorted({version.subject for version in self._seen(request)}), request)
             case ("schemas",):
                 every = self._seen(request)
                 if request.query.get("latestOnly") == "true":
-                    every = [one for one in every if one.version == max(o.version for o in every if o.subject == one.subject)]
-                return self._page([one.told() for one in every], request)
+                    every = [
+                        version for version in every if version.version == max(o.version for o in every if o.subject == version.subject)
+                    ]
+                return self._page([version.body() for version in every], request)
             case ("subjects", subject, "versions", *which):
                 return self._of_subject(subject, which, request)
             case ("config", *subject):
@@ -69,15 +71,25 @@ class Confluent:
                 return Reply(200, {"searchParameters": {}, "types": [request.query["type"]], "entities": self._page(found, request).body})
             case ("contexts",):
                 return Reply(
-                    200, sorted({":.:", *(one.subject[: one.subject.index(":", 1) + 1] for one in self.versions if one.subject[0] == ":")})
+                    200,
+                    sorted(
+                        {
+                            ":.:",
+                            *(
+                                version.subject[: version.subject.index(":", 1) + 1]
+                                for version in self.versions
+                                if version.subject[0] == ":"
+                            ),
+                        }
+                    ),
                 )
         return Reply(404, {"error_code": 404, "message": "HTTP 404 Not Found"})
 
     def _seen(self, request: Request) -> list[Version]:
         with_deleted = request.query.get("deleted") == "true"
         everywhere = request.query.get("subjectPrefix") == ":*:"
-        seen = [one for one in self.versions if with_deleted or not one.deleted]
-        return [one for one in seen if everywhere or not one.subject.startswith(":.")]
+        seen = [version for version in self.versions if with_deleted or not version.deleted]
+        return [version for version in seen if everywhere or not version.subject.startswith(":.")]
 
     def _page(self, every: list[Any], request: Request) -> Reply:
         start, limit = int(request.query.get("offset", 0)), int(request.query.get("limit", -1))
@@ -86,13 +98,13 @@ class Confluent:
 
     def _of_subject(self, subject: str, which: list[str], request: Request) -> Reply:
         with_deleted = request.query.get("deleted") == "true"
-        mine = [one for one in self.versions if one.subject == subject and (with_deleted or not one.deleted)]
+        mine = [version for version in self.versions if version.subject == subject and (with_deleted or not version.deleted)]
         if not mine:
             return Reply(404, {"error_code": 40401, "message": f"Subject '{subject}' not found."})
         if not which:
-            return Reply(200, [one.version for one in mine])
-        found = mine[-1] if which[0] == "latest" else next((one for one in mine if str(one.version) == which[0]), None)
-        return Reply(200, found.told()) if found else Reply(404, {"error_code": 40402, "message": f"Version {which[0]} not found."})
+            return Reply(200, [version.version for version in mine])
+        found = mine[-1] if which[0] == "latest" else next((version for version in mine if str(version.version) == which[0]), None)
+        return Reply(200, found.body()) if found else Reply(404, {"error_code": 40402, "message": f"Version {which[0]} not found."})
 
     def _setting(self, subject: list[str], own: dict[str, str], member: str, default: str, code: int) -> Reply:
         if not subject:

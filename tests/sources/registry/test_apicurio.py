@@ -91,9 +91,9 @@ def test_all_kinds_of_schemas_and_their_history(registry: Registry, graph: Serve
         references={"shop.Buyer": "seen-buyer"},
     )
     registry.ask("PUT", "/config/seen-bills-value", {"compatibility": "FULL"})
-    told = {event["dataset"]["name"]: event["dataset"]["facets"] for event in watching.poll().events}
-    assert told["seen-bills"]["schema_registry"]["subjects"][0]["compatibility"] == "FULL"
-    assert told["seen-orders"]["version"]["datasetVersion"].startswith("seen-orders-value version 2, id ")
+    facets_of = {event["dataset"]["name"]: event["dataset"]["facets"] for event in watching.poll().events}
+    assert facets_of["seen-bills"]["schema_registry"]["subjects"][0]["compatibility"] == "FULL"
+    assert facets_of["seen-orders"]["version"]["datasetVersion"].startswith("seen-orders-value version 2, id ")
     versions = graph.ask("/graph/schemas", namespace=SPACE, name="seen-orders")["versions"]
     assert [list(shape(version["fields"])) for version in versions] == [["id", "by", "note", "_key"], ["id", "by", "_key"]]
     change = graph.ask("/graph/schemas/diff", namespace=SPACE, name="seen-orders")

@@ -9,16 +9,16 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.registry.fields.fields import fields_of
 
 
-def told(fields: tuple[SchemaField, ...] | None) -> object:
+def summary(fields: tuple[SchemaField, ...] | None) -> object:
     """Fields as name: type, or name: [type, fields below]; a description behind #."""
     return {
-        f.name: (f"{f.type} # {f.description}" if f.description else f.type) if f.fields is None else [f.type, told(f.fields)]
+        f.name: (f"{f.type} # {f.description}" if f.description else f.type) if f.fields is None else [f.type, summary(f.fields)]
         for f in fields or ()
     }
 
 
 def avro(schema: object, **references: object) -> object:
-    return told(fields_of("AVRO", json.dumps(schema), {name: json.dumps(text) for name, text in references.items()}))
+    return summary(fields_of("AVRO", json.dumps(schema), {name: json.dumps(text) for name, text in references.items()}))
 
 
 def record(name: str, *fields: dict[str, object], **more: object) -> dict[str, object]:
@@ -65,7 +65,7 @@ def test_avro_types_come_from_references_and_may_contain_themselves() -> None:
 
 def test_an_avro_schema_that_is_no_record_is_one_field() -> None:
     assert avro("string") == {"": "string"}
-    assert told(fields_of("AVRO", "string", {})) == {"": "string"}
+    assert summary(fields_of("AVRO", "string", {})) == {"": "string"}
     assert avro({"type": "array", "items": "int"}) == {"": ["array", {"_element": "int"}]}
     assert avro(["null", record("R", {"name": "a", "type": "int"})]) == {"": ["record", {"a": "int"}]}
 
@@ -91,7 +91,7 @@ def test_protobuf_messages_nest() -> None:
     message Company { string vat = 1; }
     """
     money = 'syntax = "proto3"; package common; message Money { int64 units = 1; string currency = 2; }'
-    assert told(fields_of("PROTOBUF", text, {"money.proto": money})) == {
+    assert summary(fields_of("PROTOBUF", text, {"money.proto": money})) == {
         "id": "string # the key",
         "total": ["record", {"units": "int64", "currency": "string"}],
         "lines": ["array", {"_element": ["record", {"sku": "string"}]}],
@@ -105,7 +105,7 @@ def test_protobuf_messages_nest() -> None:
 
 
 def json_schema(schema: object, **references: object) -> object:
-    return told(fields_of("JSON", json.dumps(schema), {name: json.dumps(text) for name, text in references.items()}))
+    return summary(fields_of("JSON", json.dumps(schema), {name: json.dumps(text) for name, text in references.items()}))
 
 
 def test_json_schemas_nest() -> None:

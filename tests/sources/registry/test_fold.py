@@ -39,10 +39,10 @@ def test_a_new_version_is_a_new_schema_of_the_topic(graph: Server) -> None:
             seen = observer.observe(snapshot, around, T0 + hour * HOUR)
             snapshot = seen.snapshot
             graph.send(*map(encode, seen.events), run_event("RUNNING", outputs=[dataset(**ORDERS, schema=schema("a_writers_word"))]))
-            told = graph.ask("/graph/schemas", **ORDERS)
+            schemas = graph.ask("/graph/schemas", **ORDERS)
             if hour == 1:
-                assert told["evidence"] == "dataset"
-                assert [[field["name"] for field in version["fields"]] for version in told["versions"]] == [
+                assert schemas["evidence"] == "dataset"
+                assert [[field["name"] for field in version["fields"]] for version in schemas["versions"]] == [
                     ["id", "amount", "_key"],
                     ["id", "_key"],
                 ]

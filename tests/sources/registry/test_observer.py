@@ -58,7 +58,7 @@ def polling(server: Standin) -> Iterator[Polling]:
     made.observer.close()
 
 
-def told(seen: Observation) -> list[tuple[str, str]]:
+def versions_of(seen: Observation) -> list[tuple[str, str]]:
     return [(event["dataset"]["name"], event["dataset"]["facets"]["version"].get("datasetVersion", "gone")) for event in seen.events]
 
 
@@ -67,7 +67,7 @@ def test_all_pages_of_all_contexts_are_read_and_nothing_twice(registry: Confluen
     for number in range(20):
         registry.register(f"t{number}-value", record("a"))
     registry.register(":.lab:orders-value", record("a"))
-    assert len(told(polling.poll())) == 21
+    assert len(versions_of(polling.poll())) == 21
     server.asked.clear()
     polling.observer.observe(polling.last.snapshot if polling.last else None, AROUND, T0)
     assert not [asked for asked in server.asked if "/versions" in asked]
@@ -76,14 +76,14 @@ def test_all_pages_of_all_contexts_are_read_and_nothing_twice(registry: Confluen
 
 def test_only_new_versions_are_fetched(registry: Confluent, server: Standin, polling: Polling) -> None:
     registry.register("orders-value", record("a"))
-    assert told(polling.poll()) == [("orders", "orders-value version 1, id 1")]
-    assert told(polling.poll()) == []
+    assert versions_of(polling.poll()) == [("orders", "orders-value version 1, id 1")]
+    assert versions_of(polling.poll()) == []
     for names in (("a", "b"), ("a", "b", "c")):
         registry.register("orders-value", record(*names))
     server.asked.clear()
     seen = polling.poll()
-    assert told(seen) == [("orders", "orders-value version 2, id 2"), ("orders", "orders-value version 3, id 3")]
-    asked = [one for one in server.asked if one.startswith("GET /subjects")]
+    assert versions_of(seen) == [("orders", "orders-value version 2, id 2"), ("orders", "orders-value version 3, id 3")]
+    asked = [request for request in server.asked if request.startswith("GET /subjects")]
     assert asked[: len(asked) // 2] == ["GET /subjects/orders-value/versions", "GET /subjects/orders-value/versions/2"]
 
 
@@ -95,10 +95,10 @@ def test_no_version_is_passed_over_because_a_call_failed(registry: Confluent, se
         registry.register("orders-value", record(*names))
     server.failing[broken] = Reply(422, {"error_code": 42200, "message": "not now"})
     seen = polling.poll()
-    assert told(seen) == []
+    assert versions_of(seen) == []
     assert "subject orders-value: versions" in {unseen.what for unseen in seen.unseen}
     server.failing.clear()
-    assert told(polling.poll()) == [("orders", "orders-value version 2, id 2"), ("orders", "orders-value version 3, id 3")]
+    assert versions_of(polling.poll()) == [("orders", "orders-value version 2, id 2"), ("orders", "orders-value version 3, id 3")]
 
 
 def test_the_first_look_tells_all_versions_with_the_registrys_times(registry: Confluent, polling: Polling) -> None:
@@ -131,7 +131,7 @@ def test_softly_deleted_subjects(registry: Confluent, server: Standin, polling: 
     registry.register("orders-value", record("a"))
     polling.poll()
     registry.delete("orders-value")
-    assert told(polling.poll()) == [("orders", "gone")]
+    assert versions_of(polling.poll()) == [("orders", "gone")]
     also = Polling(server, deleted=True)
     (event,) = also.poll().events
     facets: Any = event["dataset"]["facets"]
@@ -153,7 +153,7 @@ def test_subjects_may_be_chosen(registry: Confluent, server: Standin) -> None:
     registry.register("orders-value", record("a"))
     registry.register("t1-value", record("a"))
     chosen = Polling(server, subjects=("ord*",))
-    assert [topic for topic, _ in told(chosen.poll())] == ["orders"]
+    assert [topic for topic, _ in versions_of(chosen.poll())] == ["orders"]
     chosen.observer.close()
 
 
@@ -167,7 +167,7 @@ def test_half_an_answer_tells_nothing_as_gone(registry: Confluent, server: Stand
         polling.poll()
     server.failing.clear()
     assert polling.last is before
-    assert told(polling.poll()) == [("t1", "t1-value version 1, id 2")]
+    assert versions_of(polling.poll()) == [("t1", "t1-value version 1, id 2")]
 
 
 def test_a_version_that_cannot_be_had_is_unseen_and_comes_later(registry: Confluent, server: Standin, polling: Polling) -> None:
@@ -179,9 +179,12 @@ def test_a_version_that_cannot_be_had_is_unseen_and_comes_later(registry: Conflu
     server.failing["/subjects/t1-value/versions/latest"] = Reply(404, b"<html>", "text/html")
     server.failing["/subjects/orders-value/versions/latest"] = Reply(422, {"error_code": 42202, "message": "no"})
     seen = polling.poll()
-    assert (told(seen), [unseen.what for unseen in seen.unseen if unseen.what.startswith("subject ")]) == ([], ["subject orders-value"])
+    assert (versions_of(seen), [unseen.what for unseen in seen.unseen if unseen.what.startswith("subject ")]) == (
+        [],
+        ["subject orders-value"],
+    )
     server.failing.clear()
-    assert told(polling.poll()) == [("t1", "t1-value version 2, id 3")]
+    assert versions_of(polling.poll()) == [("t1", "t1-value version 2, id 3")]
 
 
 def test_who_asks_may_be_refused(registry: Confluent, server: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,9 +247,9 @@ def test_a_version_waits_for_what_it_refers_to(registry: Confluent, server: Stan
     registry.register("orders-value", order, references=[{"name": "City", "subject": "city", "version": 1}])
     server.failing["/subjects/city/versions/1"] = Reply(422, {"error_code": 42200, "message": "not now"})
     seen = polling.poll()
-    assert (told(seen), [unseen.what for unseen in seen.unseen if "city" in unseen.what]) == ([], ["subject city version 1"])
+    assert (versions_of(seen), [unseen.what for unseen in seen.unseen if "city" in unseen.what]) == ([], ["subject city version 1"])
     server.failing.clear()
-    assert told(polling.poll()) == [("orders", "orders-value version 1, id 2")]
+    assert versions_of(polling.poll()) == [("orders", "orders-value version 1, id 2")]
 
 
 def test_the_stream_catalog(registry: Confluent, server: Standin) -> None:

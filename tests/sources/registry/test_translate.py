@@ -29,14 +29,14 @@ def around(*topics: str, **more: Any) -> SharedMetadata:
     return SharedMetadata((ClusterMetadata("c1", SPACE, frozenset(("b1:9092",)), frozenset(topics), **more),))
 
 
-def one(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> SchemaVersion:
+def registered(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> SchemaVersion:
     text = schema if isinstance(schema, str) else json.dumps(schema)
     return SchemaVersion(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
 
 
-def answers(*registered: SchemaVersion, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
+def answers(*versions: SchemaVersion, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
     new: dict[str, tuple[SchemaVersion, ...]] = {}
-    for version in registered:
+    for version in versions:
         new[version.subject] = (*new.get(version.subject, ()), version)
     return RegistryState(frozenset((*new, *listed)), new, level=more.pop("level", "BACKWARD"), **more)
 
@@ -51,8 +51,8 @@ def look(said: RegistryState, knows: SharedMetadata, before: Observation | None 
 
 def facets(event: Json) -> dict[str, Any]:
     """The facets of a dataset's event, without what every facet has."""
-    told: Any = event["dataset"]
-    return {key: {k: v for k, v in facet.items() if k not in ("_producer", "_schemaURL")} for key, facet in told["facets"].items()}
+    dataset: Any = event["dataset"]
+    return {key: {k: v for k, v in facet.items() if k not in ("_producer", "_schemaURL")} for key, facet in dataset["facets"].items()}
 
 
 def names(fields: list[dict[str, Any]]) -> dict[str, Any]:
@@ -61,7 +61,8 @@ def names(fields: list[dict[str, Any]]) -> dict[str, Any]:
 
 def test_key_and_value_of_a_topic() -> None:
     seen = look(
-        answers(one("orders-value", ORDER, 3, 17), one("orders-key", '"string"', 1, 9), levels={"orders-value": "FULL"}), around("orders")
+        answers(registered("orders-value", ORDER, 3, 17), registered("orders-key", '"string"', 1, 9), levels={"orders-value": "FULL"}),
+        around("orders"),
     )
     (event,) = seen.events
     assert (event["dataset"]["namespace"], event["dataset"]["name"], event["eventTime"]) == (SPACE, "orders", "2026-11-18T11:06:40.000000Z")
@@ -103,18 +104,18 @@ def test_key_and_value_of_a_topic() -> None:
         },
     }
     assert seen.unseen == ()
-    told = shared_metadata(seen.snapshot)
+    metadata = shared_metadata(seen.snapshot)
     topic = (SPACE, "orders")
-    assert [field.name for field in told.fields(topic)] == ["id", "mail"]
-    assert [(field.name, field.type) for field in told.fields(topic, KEY)] == [("", "string")]
-    assert (told.schemas[topic, VALUE].version, told.schemas[topic, VALUE].rank) == ("orders-value version 3, id 17", 0)
+    assert [field.name for field in metadata.fields(topic)] == ["id", "mail"]
+    assert [(field.name, field.type) for field in metadata.fields(topic, KEY)] == [("", "string")]
+    assert (metadata.schemas[topic, VALUE].version, metadata.schemas[topic, VALUE].rank) == ("orders-value version 3, id 17", 0)
 
 
 def test_what_did_not_change_is_not_told_again_and_a_new_version_is() -> None:
-    first = look(answers(one("orders-value", ORDER)), around("orders"))
+    first = look(answers(registered("orders-value", ORDER)), around("orders"))
     same = look(answers(listed=("orders-value",)), around("orders"), first)
     assert (same.events, same.snapshot) == ((), first.snapshot)
-    second = look(answers(one("orders-value", ORDER_2, 2, 2)), around("orders"), same, T0 + HOUR)
+    second = look(answers(registered("orders-value", ORDER_2, 2, 2)), around("orders"), same, T0 + HOUR)
     (event,) = second.events
     assert names(facets(event)["schema"]["fields"]) == {"id": "long", "mail": "string", "note": "string"}
     assert facets(event)["version"] == {"datasetVersion": "orders-value version 2, id 2"}
@@ -124,15 +125,15 @@ def test_what_did_not_change_is_not_told_again_and_a_new_version_is() -> None:
 
 def test_versions_from_before_the_first_look_are_told_in_order() -> None:
     times = {"at_us": T0 - 90 * HOUR}
-    seen = look(answers(one("orders-value", ORDER, 1, 1, **times), one("orders-value", ORDER_2, 2, 2)), around("orders"))
+    seen = look(answers(registered("orders-value", ORDER, 1, 1, **times), registered("orders-value", ORDER_2, 2, 2)), around("orders"))
     assert [event["eventTime"] for event in seen.events] == ["2026-11-14T17:06:40.000000Z", "2026-11-18T11:06:40.000000Z"]
     assert [list(names(facets(event)["schema"]["fields"])) for event in seen.events] == [["id", "mail"], ["id", "mail", "note"]]
-    untimed = look(answers(one("orders-value", ORDER, 1, 1), one("orders-value", ORDER_2, 2, 2)), around("orders"))
+    untimed = look(answers(registered("orders-value", ORDER, 1, 1), registered("orders-value", ORDER_2, 2, 2)), around("orders"))
     assert [event["eventTime"] for event in untimed.events] == ["2026-11-18T11:06:39.999999Z", "2026-11-18T11:06:40.000000Z"]
 
 
 def test_a_subject_that_is_gone_takes_its_schema_along() -> None:
-    first = look(answers(one("orders-value", ORDER), one("orders-key", '"string"', 1, 9)), around("orders"))
+    first = look(answers(registered("orders-value", ORDER), registered("orders-key", '"string"', 1, 9)), around("orders"))
     keyless = look(answers(listed=("orders-value",)), around("orders"), first, T0 + HOUR)
     (event,) = keyless.events
     assert names(facets(event)["schema"]["fields"]) == {"id": "long", "mail": "string"}
@@ -144,7 +145,7 @@ def test_a_subject_that_is_gone_takes_its_schema_along() -> None:
 
 
 def test_a_topic_whose_subjects_could_not_be_looked_at_stays() -> None:
-    first = look(answers(one("orders-value", ORDER)), around("orders"))
+    first = look(answers(registered("orders-value", ORDER)), around("orders"))
     unsure = look(answers(listed=("orders-value",), unseen=(Unseen("subject orders-value", "500"),)), around("orders"), first)
     assert (unsure.events, unsure.unseen) == ((), (Unseen("subject orders-value", "500"),))
 
@@ -156,15 +157,15 @@ def test_all_three_strategies() -> None:
     )
     seen = look(
         answers(
-            one("events-web.Click", click, 1, 1),
-            one("events-web.View", view, 1, 2),
-            one("web.View", view, 1, 3),
-            one("orders-value", ORDER, 1, 4),
+            registered("events-web.Click", click, 1, 1),
+            registered("events-web.View", view, 1, 2),
+            registered("web.View", view, 1, 3),
+            registered("orders-value", ORDER, 1, 4),
         ),
         around("events", "orders", "pages", sampled={("pages", VALUE): frozenset((3,))}),
     )
     by_topic = {event["dataset"]["name"]: facets(event) for event in seen.events}
-    assert {topic: [s["strategy"] for s in told["schema_registry"]["subjects"]] for topic, told in by_topic.items()} == {
+    assert {topic: [s["strategy"] for s in found["schema_registry"]["subjects"]] for topic, found in by_topic.items()} == {
         "events": ["TopicRecordNameStrategy", "TopicRecordNameStrategy"],
         "orders": ["TopicNameStrategy"],
         "pages": ["RecordNameStrategy"],
@@ -177,18 +178,18 @@ def test_ids_in_records_tell_where_records_of_a_name_are() -> None:
     view = {"type": "record", "name": "View", "namespace": "web", "fields": [{"name": "at", "type": "long"}]}
     wider = {**view, "fields": [*view["fields"], {"name": "by", "type": "string"}]}
     knows = around("pages", "views", sampled={("pages", VALUE): frozenset((1,)), ("views", VALUE): frozenset((1,))})
-    first = look(answers(one("web.View", view, 1, 1), one("views-value", view, 1, 1), one("copy", view, 1, 1)), knows)
+    first = look(answers(registered("web.View", view, 1, 1), registered("views-value", view, 1, 1), registered("copy", view, 1, 1)), knows)
     assert {event["dataset"]["name"]: facets(event)["version"]["datasetVersion"] for event in first.events} == {
         "pages": "web.View version 1, id 1",
         "views": "views-value version 1, id 1",
     }
-    (event,) = look(answers(one("web.View", wider, 2, 2), listed=("views-value", "copy")), knows, first).events
+    (event,) = look(answers(registered("web.View", wider, 2, 2), listed=("views-value", "copy")), knows, first).events
     assert facets(event)["version"] == {"datasetVersion": "web.View version 2, id 2"}
 
 
 def test_the_user_says_which_topic_a_record_is_in() -> None:
     seen = look(
-        answers(one("shop.Order", ORDER), one("shop.OrderKey", '"long"', 1, 2)),
+        answers(registered("shop.Order", ORDER), registered("shop.OrderKey", '"long"', 1, 2)),
         around("orders"),
         strategies={"shop.Order": "orders", "*Key": "orders#key"},
     )
@@ -201,7 +202,9 @@ def test_the_user_says_which_topic_a_record_is_in() -> None:
 
 def test_drift_is_visible_and_makes_no_topic() -> None:
     seen = look(
-        answers(one("gone-value", ORDER), one("shop.Thing", ORDER), one("orders-value", ORDER), one("used", ORDER)),
+        answers(
+            registered("gone-value", ORDER), registered("shop.Thing", ORDER), registered("orders-value", ORDER), registered("used", ORDER)
+        ),
         around("orders", "bare", "__consumer_offsets", "app-store-changelog"),
     )
     assert [event["dataset"]["name"] for event in seen.events] == ["orders"]
@@ -214,9 +217,10 @@ def test_drift_is_visible_and_makes_no_topic() -> None:
 def test_what_only_other_schemas_refer_to_is_no_drift() -> None:
     customer = {"type": "record", "name": "Customer", "namespace": "shop", "fields": [{"name": "name", "type": "string"}]}
     invoice = {"type": "record", "name": "Invoice", "namespace": "shop", "fields": [{"name": "c", "type": "shop.Customer"}]}
-    refers = one("invoice-value", invoice, 1, 4, references=(SchemaReference("shop.Customer", "customer", 1),))
+    refers = registered("invoice-value", invoice, 1, 4, references=(SchemaReference("shop.Customer", "customer", 1),))
     seen = look(
-        answers(one("customer", customer, 1, 3), refers, texts={("customer", 1): one("customer", customer, 1, 3)}), around("invoice")
+        answers(registered("customer", customer, 1, 3), refers, texts={("customer", 1): registered("customer", customer, 1, 3)}),
+        around("invoice"),
     )
     (event,) = seen.events
     assert names(facets(event)["schema"]["fields"]) == {"c": {"name": "string"}}
@@ -225,7 +229,7 @@ def test_what_only_other_schemas_refer_to_is_no_drift() -> None:
 
 
 def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
-    seen = look(answers(one("orders-value", ORDER), one("a-b-shop.Order", ORDER, 1, 2)), NO_METADATA, kafka="b9:9092")
+    seen = look(answers(registered("orders-value", ORDER), registered("a-b-shop.Order", ORDER, 1, 2)), NO_METADATA, kafka="b9:9092")
     assert [(event["dataset"]["namespace"], event["dataset"]["name"]) for event in seen.events] == [
         ("kafka://b9:9092", "a-b"),
         ("kafka://b9:9092", "orders"),
@@ -233,7 +237,7 @@ def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
 
 
 def test_without_a_cluster_nothing_is_told() -> None:
-    seen = look(answers(one("orders-value", ORDER)), NO_METADATA)
+    seen = look(answers(registered("orders-value", ORDER)), NO_METADATA)
     assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["topics of the subjects"])
     assert "kafka" in seen.unseen[0].why
     later = look(answers(listed=("orders-value",)), around("orders"), seen)
@@ -250,7 +254,7 @@ def test_tags_of_the_stream_catalog() -> None:
         Tagging("kafka_topic", "lkc-2:orders", "", "Secret"),
     )
     knows = SharedMetadata((ClusterMetadata("lkc-1", SPACE, topics=frozenset(("orders",))),))
-    seen = look(answers(one("orders-value", ORDER, 3, 17), catalog=tagged), knows, catalog=True)
+    seen = look(answers(registered("orders-value", ORDER, 3, 17), catalog=tagged), knows, catalog=True)
     (event,) = seen.events
     assert [(tag.get("field", ""), tag["key"], tag["source"]) for tag in facets(event)["tags"]["tags"]] == [
         ("mail", "PII", "SCHEMA_REGISTRY"),
@@ -265,14 +269,14 @@ def test_tags_of_the_stream_catalog() -> None:
 
 
 def test_contexts() -> None:
-    seen = look(answers(one(":.lab:orders-value", ORDER)), around("orders"))
+    seen = look(answers(registered(":.lab:orders-value", ORDER)), around("orders"))
     (event,) = seen.events
-    (told,) = facets(event)["schema_registry"]["subjects"]
-    assert (told["subject"], told["context"]) == (":.lab:orders-value", ".lab")
+    (found,) = facets(event)["schema_registry"]["subjects"]
+    assert (found["subject"], found["context"]) == (":.lab:orders-value", ".lab")
 
 
 def test_a_schema_that_cannot_be_read_has_no_fields_but_a_version() -> None:
-    seen = look(answers(one("orders-value", "message {", kind="PROTOBUF")), around("orders"))
+    seen = look(answers(registered("orders-value", "message {", kind="PROTOBUF")), around("orders"))
     (event,) = seen.events
     assert "schema" not in facets(event)
     assert facets(event)["version"] == {"datasetVersion": "orders-value version 1, id 1"}
@@ -305,10 +309,13 @@ def test_tags_and_rules_of_all_kinds() -> None:
     }
     metadata = {"properties": {"owner": "pay team", "s": "s3cret"}, "tags": {"**.iban": ["GDPR"]}, "sensitive": ["s"]}
     seen = look(
-        answers(one("pay-value", proto, kind="PROTOBUF", rules=rules, metadata=metadata), one("person-value", shape, 1, 2, kind="JSON")),
+        answers(
+            registered("pay-value", proto, kind="PROTOBUF", rules=rules, metadata=metadata),
+            registered("person-value", shape, 1, 2, kind="JSON"),
+        ),
         around("pay", "person"),
     )
-    person, pay = sorted((facets(event) for event in seen.events), key=lambda told: told["version"]["datasetVersion"], reverse=True)
+    person, pay = sorted((facets(event) for event in seen.events), key=lambda event: event["version"]["datasetVersion"], reverse=True)
     assert [(tag["field"], tag["key"]) for tag in pay["tags"]["tags"]] == [
         ("card", "PCI"),
         ("to.iban", "BANK"),
@@ -316,9 +323,9 @@ def test_tags_and_rules_of_all_kinds() -> None:
         ("to.iban", "PII"),
     ]
     assert [(tag["field"], tag["key"]) for tag in person["tags"]["tags"]] == [("a.b", "PII")]
-    (told,) = pay["schema_registry"]["subjects"]
-    assert told["rules"] == [
+    (found,) = pay["schema_registry"]["subjects"]
+    assert found["rules"] == [
         {"name": "encrypt", "kind": "TRANSFORM", "mode": "WRITEREAD", "type": "ENCRYPT", "tags": ["PII"], "when": "domain"}
     ]
-    assert (told["properties"], told["record"]) == ({"owner": "pay team", "s": "********"}, "shop.Pay")
+    assert (found["properties"], found["record"]) == ({"owner": "pay team", "s": "********"}, "shop.Pay")
     assert "s3" not in json.dumps(seen.events) + json.dumps(seen.snapshot)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.api.support import Server
 from tests.sources.confluent.polling import ENV, LKC, SECRET, SPACE, T0, Polling, bare, edges, polling, topic_metadata
-from tests.sources.connect.test_lives import Reader
+from tests.sources.connect.events.test_lifecycles import Reader
 from tests.sources.http import Reply, Request
 
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError

@@ -9,7 +9,7 @@ from tests.published import faults
 from tests.servers.broker import ADMIN, Kafka, password_of
 from tests.sources.confluent.groups.test_groups import Api, event_of
 from tests.sources.confluent.polling import LKC, SPACE, Polling, polling
-from tests.sources.kafka.told import said
+from tests.sources.kafka.summaries import summaries
 
 from lineage_bridge.sources.common.observer import Observation
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
@@ -27,7 +27,7 @@ def cluster(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Iterator[Polling]:
 
 
 def group_lines(seen: Observation, group: str) -> list[str]:
-    return [line for line in said(seen.events) if f"/{group}:" in line]
+    return [line for line in summaries(seen.events) if f"/{group}:" in line]
 
 
 def test_groups_lag_and_transactional_producers(kafka: Kafka, cluster: Polling) -> None:

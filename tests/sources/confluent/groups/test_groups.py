@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.published import faults
 from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, edges, polling, topic_metadata
 from tests.sources.http import Reply, Request
-from tests.sources.kafka.told import said
+from tests.sources.kafka.summaries import summaries
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.observer import SameJob
@@ -122,7 +122,7 @@ def event_of(seen: Any, group: str) -> Any:
 
 def test_a_dedicated_cluster_reports_what_groups_read_and_their_offsets(cluster: Polling):
     seen = cluster.poll()
-    assert said(seen.events) == [
+    assert summaries(seen.events) == [
         "START consumer-group/billing: orders=0 refunds=0",
         "COMPLETE consumer-group/idle: orders",
         "START consumer-group/picking: orders",
@@ -161,14 +161,14 @@ def test_a_dedicated_cluster_reports_what_groups_read_and_their_offsets(cluster:
 
 def test_new_information_about_a_group_is_emitted(cluster: Polling, api: Api):
     topics, cluster.shared = cluster.shared, NO_METADATA
-    assert said([event_of(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
+    assert summaries([event_of(cluster.poll(), "totals")]) == ["START consumer-group/totals: orders"]
     cluster.shared = topics
     api.share["picking"] = ("STABLE", ["orders", "refunds"])
     seen = cluster.poll()
-    assert said([event_of(seen, "totals")]) == [
+    assert summaries([event_of(seen, "totals")]) == [
         "RUNNING consumer-group/totals: orders totals-by-id-repartition -> totals-by-id-repartition totals-sums-changelog"
     ]
-    assert said([event_of(seen, "picking")]) == ["RUNNING consumer-group/picking: orders refunds"]
+    assert summaries([event_of(seen, "picking")]) == ["RUNNING consumer-group/picking: orders refunds"]
     assert "kafka_group" in event_of(seen, "picking")["run"]["facets"]
     assert not event_of(cluster.poll(), "totals")["job"]["facets"]
 
@@ -185,7 +185,7 @@ def test_heartbeats_count_records_read(cluster: Polling, api: Api):
     first = cluster.poll()
     api.read["billing"]["orders"] = [95, 80]
     second = cluster.poll()
-    assert said(second.events) == [
+    assert summaries(second.events) == [
         "RUNNING consumer-group/billing: orders=5 refunds=0",
         "RUNNING consumer-group/picking: orders",
         "RUNNING consumer-group/totals: orders totals-by-id-repartition",
@@ -206,9 +206,9 @@ def test_other_clusters_report_members_but_not_what_they_read(cluster: Polling, 
     seen = cluster.poll()
     assert not faults(seen.events)
     assert [part.what for part in seen.unseen] == ["groups: offsets"]
-    assert said([event_of(seen, "billing")]) == ["START consumer-group/billing: "]
+    assert summaries([event_of(seen, "billing")]) == ["START consumer-group/billing: "]
     assert bare(event_of(seen, "billing")["run"]["facets"]["kafka_group"])["members"] == [{"clientId": "billing-0"}]
-    assert said([event_of(seen, "picking")]) == ["START consumer-group/picking: orders"]
+    assert summaries([event_of(seen, "picking")]) == ["START consumer-group/picking: orders"]
     assert not [request for request in cluster.server.asked if "/lags" in request or "idle" in request]
     assert [event["eventType"] for event in cluster.poll().events] == ["RUNNING"] * 3
 
@@ -225,11 +225,11 @@ def test_a_group_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, a
     api.hidden = {"billing"}
     del api.share["picking"]
     seen = cluster.poll()
-    assert said(seen.events)[0] == "ABORT consumer-group/picking: orders"
+    assert summaries(seen.events)[0] == "ABORT consumer-group/picking: orders"
     assert [event["job"]["name"] for event in seen.events] == ["consumer-group/picking", "consumer-group/totals"]
     assert [part.what for part in seen.unseen] == ["groups: those that are listed no more"]
     api.hidden = set()
-    assert said(cluster.poll().events)[0].startswith("RUNNING consumer-group/billing")
+    assert summaries(cluster.poll().events)[0].startswith("RUNNING consumer-group/billing")
     assert [event["eventType"] for event in cluster.end_scope().events] == ["ABORT", "ABORT"]
 
 
@@ -251,7 +251,7 @@ def test_lag_that_is_refused_for_one_group_is_unseen(cluster: Polling):
     (part,) = seen.unseen
     assert part.what == "groups: offsets"
     assert "(1: billing)" in part.why
-    assert said([event_of(seen, "billing")]) == ["RUNNING consumer-group/billing: orders=0 refunds=0"]
+    assert summaries([event_of(seen, "billing")]) == ["RUNNING consumer-group/billing: orders=0 refunds=0"]
     assert not event_of(seen, "billing")["job"]["facets"]
     assert cluster.snapshot["groups"]["billing"]["at"] == first.snapshot["groups"]["billing"]["at"]
 
@@ -260,7 +260,7 @@ def test_a_group_with_a_known_owner_is_that_job(cluster: Polling):
     cluster.poll()
     cluster.shared = SharedMetadata(cluster.shared.clusters, owners={(LKC, "billing"): (SPACE, "orders-sink")})
     seen = cluster.poll()
-    assert said([event_of(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
+    assert summaries([event_of(seen, "billing")])[0].startswith("COMPLETE consumer-group/billing")
     assert seen.aliases == (
         SameJob(SPACE, "orders-sink", SPACE, "consumer-group/billing", f"group billing of cluster {LKC} is that job's"),
     )

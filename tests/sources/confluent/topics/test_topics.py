@@ -6,7 +6,7 @@ import pytest
 from tests.published import faults
 from tests.sources.confluent.polling import LKC, SPACE, Polling, bare, polling
 from tests.sources.http import Reply, Request
-from tests.sources.kafka.told import said
+from tests.sources.kafka.summaries import summaries
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
@@ -82,7 +82,7 @@ def cluster(api: Api, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
     seen = cluster.poll()
-    assert said(seen.events) == [
+    assert summaries(seen.events) == [
         f"_drafts: {WHOLE}",
         f"confluent-moves: {WHOLE}",
         "orders: confluent_kafka dataSource datasetType kafka_access kafka_topic",
@@ -140,13 +140,13 @@ def test_a_topic_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, a
     api.hidden = {"orders"}
     del api.topics["_drafts"]
     seen = cluster.poll()
-    assert said(seen.events) == ["_drafts:  [DROP]"]
+    assert summaries(seen.events) == ["_drafts:  [DROP]"]
     ((what, why),) = seen.unseen
     assert what == "topics: those that are listed no more"
     assert "(1: orders)" in why
     api.hidden = set()
     assert not cluster.poll().events
-    assert said(cluster.end_scope().events) == ["confluent-moves:  [DROP]", "orders:  [DROP]"]
+    assert summaries(cluster.end_scope().events) == ["confluent-moves:  [DROP]", "orders:  [DROP]"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What events say, in few words: for tests that write down what is expected."""
+"""Events as short lines, for tests that list the expected ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,19 +20,19 @@ def poll(
     seen: ClusterState, before: Snapshot | None = None, minutes: float = 0, around: SharedMetadata = NO_METADATA, **settings: Any
 ) -> Observation:
     asked = SETTINGS.model_copy(update=settings) if settings else SETTINGS
-    told = translate(asked, seen, before, around, T0 + round(minutes * MINUTE_US))
-    assert not faults(told.events)
-    return told
+    observation = translate(asked, seen, before, around, T0 + round(minutes * MINUTE_US))
+    assert not faults(observation.events)
+    return observation
 
 
-def said(events: Iterable[Any]) -> list[str]:
+def summaries(events: Iterable[Any]) -> list[str]:
     """`START reader: orders=5 -> copies` of a run's event; `orders: datasetType kafka_topic` of a dataset's, DROP in brackets."""
     return [_run(event) if "run" in event else _dataset(event["dataset"]) for event in events]
 
 
 def _run(event: Any) -> str:
-    inputs = " ".join(sorted(_counted(one) for one in event["inputs"]))
-    outputs = " ".join(sorted(one["name"] for one in event["outputs"]))
+    inputs = " ".join(sorted(_counted(dataset) for dataset in event["inputs"]))
+    outputs = " ".join(sorted(dataset["name"] for dataset in event["outputs"]))
     return f"{event['eventType']} {event['job']['name']}: {inputs}{' -> ' + outputs if outputs else ''}"
 
 

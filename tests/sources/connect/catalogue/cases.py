@@ -35,7 +35,7 @@ def resolved(name: str, case: dict[str, Any]) -> Connection:
     )
 
 
-def told(connection: Connection) -> dict[str, Any]:
+def summary(connection: Connection) -> dict[str, Any]:
     """What was found, as a case writes it."""
     uses = {(use.role, use.name) for use in (*connection.topics_in, *connection.topics_out) if use.is_internal}
     return {

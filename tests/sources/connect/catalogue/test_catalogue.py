@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from tests.sources.connect.cases import expected, read_cases, resolved, told
+from tests.sources.connect.catalogue.cases import expected, read_cases, resolved, summary
 
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue, lookup
@@ -19,7 +19,7 @@ CASES = read_cases()
 
 @pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}-{at}" for at, (name, _) in enumerate(CASES)])
 def test_a_configuration_names_its_datasets(name, case):
-    assert told(resolved(name, case)) == expected(case)
+    assert summary(resolved(name, case)) == expected(case)
 
 
 def test_every_class_has_a_case():
@@ -34,12 +34,12 @@ def test_every_pattern_of_classes_has_a_case():
     assert patterns - by_case == set()
 
 
-@pytest.mark.parametrize(("name", "case"), [one for one in CASES if "://" in one[1]["config"]])
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if "://" in case[1]["config"]])
 def test_a_secret_in_an_address_is_in_no_name(name, case):
     lines = [
         line if "warehouse" in line or "base.path" in line else line.replace("://", "://me:s3cr3t@") for line in case["config"].splitlines()
     ]
-    assert told(resolved(name, case | {"config": "\n".join(lines)})) == expected(case)
+    assert summary(resolved(name, case | {"config": "\n".join(lines)})) == expected(case)
 
 
 def test_a_secret_in_a_path_is_in_no_name():

@@ -151,4 +151,4 @@ def test_what_spark_reads_of_a_topic_lies_on_the_path(served: Served, path: Path
     event = run_event(job="report", namespace="spark", inputs=[reads], outputs=[{"namespace": "s3://lake", "name": "path-report"}])
     served.client.post("/api/v1/lineage", event)
     impact = served.ask("/graph/impact", namespace=f"postgres://{postgres.host}:{postgres.port}", name="shop.public.buyers")
-    assert {"path-report", str(path)} <= {one["node"]["name"] for one in impact["affected"]}
+    assert {"path-report", str(path)} <= {entry["node"]["name"] for entry in impact["affected"]}

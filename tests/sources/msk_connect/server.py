@@ -72,7 +72,7 @@ class Msk:
         name = request.parts[2].split("/")[1]
         if name in self.described:
             return self.described[name]
-        found = [one for one in self.connectors if one["connectorArn"] == request.parts[2]]
+        found = [connector for connector in self.connectors if connector["connectorArn"] == request.parts[2]]
         return Reply(200, found[0]) if found else refused(404, "NotFoundException")
 
     def _page(self, number: int) -> Reply:
@@ -81,7 +81,7 @@ class Msk:
         some = self.connectors[number * PAGE : (number + 1) * PAGE]
         unlisted = ("connectorConfiguration", "stateDescription")
         more = {"nextToken": f"page-{number + 1}"} if len(self.connectors) > (number + 1) * PAGE else {}
-        return Reply(200, {"connectors": [{k: v for k, v in one.items() if k not in unlisted} for one in some], **more})
+        return Reply(200, {"connectors": [{k: v for k, v in connector.items() if k not in unlisted} for connector in some], **more})
 
 
 def _role() -> Reply:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.sources.connect.mskserver import ACCOUNT, BROKEN, BROKERS, FORBIDDEN, REGION, THROTTLED, Msk, arn, connector, msk, refused
-from tests.sources.connect.test_lives import Reader
+from tests.sources.connect.events.test_lifecycles import Reader
 from tests.sources.http import Reply
+from tests.sources.msk_connect.server import ACCOUNT, BROKEN, BROKERS, FORBIDDEN, REGION, THROTTLED, Msk, arn, connector, msk, refused
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, SourceError, UnreachableError
 from lineage_bridge.sources.common.observer import Observation, SameJob
@@ -68,13 +68,13 @@ def seen_after(
         source.close()
 
 
-def said(seen: Observation) -> list[Any]:
+def events_of(seen: Observation) -> list[Any]:
     """The events, as JSON."""
     return list(seen.events)
 
 
 def lines(reader: Reader, seen: Observation) -> list[str]:
-    return [*map(reader.line, said(seen)), *(f"unseen {one.what}" for one in seen.unseen)]
+    return [*map(reader.line, events_of(seen)), *(f"unseen {entry.what}" for entry in seen.unseen)]
 
 
 LIVES: list[tuple[str, list[tuple[dict[str, Any] | None, list[str]]]]] = [
@@ -153,7 +153,7 @@ def test_what_is_as_it_was_is_not_described_again():
             target.split("/")[-1] for target in service.asked[3:]
         )
         assert len(service.asked) == 3 + 2
-    assert [event["eventType"] for event in said(second)] == ["RUNNING", "COMPLETE", "START", "RUNNING", "FAIL", "RUNNING", "RUNNING"]
+    assert [event["eventType"] for event in events_of(second)] == ["RUNNING", "COMPLETE", "START", "RUNNING", "FAIL", "RUNNING", "RUNNING"]
 
 
 @pytest.mark.parametrize(
@@ -175,12 +175,12 @@ def test_what_is_not_answered_is_unseen_and_nothing_ends(listing, described, uns
         first = seen_after(service)
         service.listing, service.described = listing, described
         second = seen_after(service, first, 1)
-        assert [one.what for one in second.unseen] == unseen
-        assert {event["eventType"] for event in said(second)} <= {"RUNNING"}
+        assert [entry.what for entry in second.unseen] == unseen
+        assert {event["eventType"] for event in events_of(second)} <= {"RUNNING"}
         service.listing, service.described = {}, {}
         third = seen_after(service, second, 2)
-    assert [(event["eventType"], event["job"]["name"]) for event in said(third)] == [("RUNNING", name) for name in "abc"]
-    assert {event["run"]["runId"] for event in said(third)} == {event["run"]["runId"] for event in said(first)}
+    assert [(event["eventType"], event["job"]["name"]) for event in events_of(third)] == [("RUNNING", name) for name in "abc"]
+    assert {event["run"]["runId"] for event in events_of(third)} == {event["run"]["runId"] for event in events_of(first)}
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ def test_when_nothing_can_be_listed_an_error_says_so(answer, error, hint):
     with msk(connector("shop", FILE)) as service:
         first = seen_after(service)
         service.listing = {0: answer}
-        with pytest.raises(error) as told:
+        with pytest.raises(error) as caught:
             seen_after(service, first, 1)
-        assert hint in told.value.hint
+        assert hint in caught.value.hint
         checks = list(observer(service).test())
     assert [check.works for check in checks] == [False]
 
@@ -232,7 +232,7 @@ def test_a_test_tries_the_listing_and_a_description():
 
 
 def facet(seen: Observation, key: str = "kafka_connect") -> Any:
-    return json.loads(json.dumps(said(seen)[0]))["run"]["facets"][key]
+    return json.loads(json.dumps(events_of(seen)[0]))["run"]["facets"][key]
 
 
 def test_secrets_are_masked_and_placeholders_stay(caplog):
@@ -242,7 +242,7 @@ def test_secrets_are_masked_and_placeholders_stay(caplog):
     config = facet(seen)["config"]
     assert config["database.password"] == "********"
     assert config["database.user"] == "${secretManager:db:user}"
-    assert "hunter2" not in json.dumps([said(seen), seen.snapshot]) + caplog.text
+    assert "hunter2" not in json.dumps([events_of(seen), seen.snapshot]) + caplog.text
 
 
 def test_a_configuration_of_plugins_whose_secrets_nobody_knows_is_not_told():
@@ -252,16 +252,16 @@ def test_a_configuration_of_plugins_whose_secrets_nobody_knows_is_not_told():
     ) as service:
         seen = seen_after(service)
     assert "config" not in facet(seen)
-    assert "hunter2" not in json.dumps([said(seen), seen.snapshot])
+    assert "hunter2" not in json.dumps([events_of(seen), seen.snapshot])
 
 
 def test_the_facet_tells_what_the_service_does():
     with msk(connector("shop", CAPTURE)) as service:
-        told = facet(seen_after(service))
-    assert told["connectorArn"] == arn("shop")
-    assert told["capacity"] == {"provisionedCapacity": {"mcuCount": 1, "workerCount": 2}}
-    assert (told["pluginVersion"], told["workerVersion"], told["kafkaClusterId"]) == ("debezium revision 3", "3.7.x", "")
-    assert (told["direction"], told["tasks"]) == ("source", [])
+        found = facet(seen_after(service))
+    assert found["connectorArn"] == arn("shop")
+    assert found["capacity"] == {"provisionedCapacity": {"mcuCount": 1, "workerCount": 2}}
+    assert (found["pluginVersion"], found["workerVersion"], found["kafkaClusterId"]) == ("debezium revision 3", "3.7.x", "")
+    assert (found["direction"], found["tasks"]) == ("source", [])
 
 
 def test_connectors_of_two_clusters_have_topics_groups_and_rows_of_their_own():
@@ -283,11 +283,15 @@ def test_connectors_of_two_clusters_have_topics_groups_and_rows_of_their_own():
         )
         second = seen_after(service, first, 1, SharedMetadata(more))
         known = observer(service).shared_metadata(json.loads(json.dumps(second.snapshot)))
-    outputs = {event["job"]["name"]: event["outputs"] for event in said(second)}
-    rows = {name: (one[0]["namespace"], one[0]["outputFacets"]["outputStatistics"]["rowCount"]) for name, one in outputs.items() if one}
+    outputs = {event["job"]["name"]: event["outputs"] for event in events_of(second)}
+    rows = {
+        name: (dataset[0]["namespace"], dataset[0]["outputFacets"]["outputStatistics"]["rowCount"])
+        for name, dataset in outputs.items()
+        if dataset
+    }
     assert rows == {"a": (SPACE, 2), "b": ("kafka://kafka.example.org:9092", 5)}
     assert known.owners == {("near", "readers"): (JOBS, "c"), ("far", "readers"): (JOBS, "d")}
-    read = {event["job"]["name"]: event["inputs"] for event in said(second)}
+    read = {event["job"]["name"]: event["inputs"] for event in events_of(second)}
     assert read["c"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 1
     assert not read["d"]
 
@@ -298,10 +302,10 @@ def test_a_broker_of_amazon_is_the_same_one_at_each_of_its_ports():
     )
     with msk(connector("a", FILE)) as service:
         seen = seen_after(service, around=SharedMetadata((known,)))
-        assert said(seen)[0]["outputs"][0]["namespace"] == known.namespace
+        assert events_of(seen)[0]["outputs"][0]["namespace"] == known.namespace
         assert facet(seen)["kafkaClusterId"] == "near"
-        told = seen_after(service, kafka="b.example.org:9092")
-        assert said(told)[0]["outputs"][0]["namespace"] == "kafka://b.example.org:9092"
+        found = seen_after(service, kafka="b.example.org:9092")
+        assert events_of(found)[0]["outputs"][0]["namespace"] == "kafka://b.example.org:9092"
 
 
 def test_the_account_completes_names_and_debezium_runs_task_0():
@@ -313,7 +317,7 @@ def test_the_account_completes_names_and_debezium_runs_task_0():
     own = {**CAPTURE, "openlineage.integration.enabled": "true", "openlineage.integration.job.namespace": "cdc"}
     with msk(connector("cdc", own), connector("table", table)) as service:
         seen = seen_after(service)
-    spaces = {one["namespace"] for event in said(seen) for one in event["outputs"]}
+    spaces = {dataset["namespace"] for event in events_of(seen) for dataset in event["outputs"]}
     assert f"arn:aws:dynamodb:{REGION}:{ACCOUNT}" in spaces
     assert SameJob(JOBS, "cdc", "cdc", "shop.0", "connector cdc: openlineage.integration.enabled") in seen.aliases
 
@@ -323,7 +327,7 @@ def test_another_account_is_another_system():
         first = seen_after(service)
         service.connectors = [{**connector("b", FILE), "connectorArn": arn("b", "210987654321")}]
         second = seen_after(service, first, 1)
-    assert [(event["eventType"], event["job"]["namespace"]) for event in said(second)] == [
+    assert [(event["eventType"], event["job"]["namespace"]) for event in events_of(second)] == [
         (kind, f"msk-connect://{REGION}/210987654321") for kind in ("START", "RUNNING")
     ]
 
@@ -355,9 +359,9 @@ def test_without_keys_region_or_the_library_an_error_tells_what_to_do(monkeypatc
         with pytest.raises(ForbiddenError, match="credentials"):
             seen_after(service)
         monkeypatch.setitem(sys.modules, "lineage_bridge.sources.msk_connect.service", None)
-        with pytest.raises(ConfigError) as told:
+        with pytest.raises(ConfigError) as caught:
             observer(service)
-        assert told.value.hint == "pip install 'lineage-bridge[aws]'"
+        assert caught.value.hint == "pip install 'lineage-bridge[aws]'"
 
 
 @pytest.mark.parametrize(

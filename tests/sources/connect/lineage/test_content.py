@@ -68,24 +68,24 @@ def look(
     return seen_anew
 
 
-def said(seen: Observation) -> list[Any]:
+def events(seen: Observation) -> list[Any]:
     """The events, as JSON."""
     return list(seen.events)
 
 
 def flows(seen: Observation) -> dict[str, dict[str, list[str]]]:
     """Target to column to its sources (`!` masked, `*` transformed); the whole target as ''."""
-    facet = said(seen)[0]["job"]["facets"].get("lineage", {"entries": []})
+    facet = events(seen)[0]["job"]["facets"].get("lineage", {"entries": []})
     return {
         entry["name"]: {
-            "": [one["name"] for one in entry["inputs"]],
+            "": [dataset["name"] for dataset in entry["inputs"]],
             **{
                 column: [
-                    one["field"]
-                    + ("!" if one["transformations"][0]["masking"] else "*" * (one["transformations"][0]["subtype"] != "IDENTITY"))
-                    for one in told["inputs"]
+                    dataset["field"]
+                    + ("!" if dataset["transformations"][0]["masking"] else "*" * (dataset["transformations"][0]["subtype"] != "IDENTITY"))
+                    for dataset in column_inputs["inputs"]
                 ]
-                for column, told in entry.get("fields", {}).items()
+                for column, column_inputs in entry.get("fields", {}).items()
             },
         }
         for entry in facet["entries"]
@@ -93,7 +93,7 @@ def flows(seen: Observation) -> dict[str, dict[str, list[str]]]:
 
 
 def names(seen: Observation, side: str) -> list[tuple[str, str]]:
-    return [(one["namespace"], one["name"]) for one in said(seen)[0][side]]
+    return [(dataset["namespace"], dataset["name"]) for dataset in events(seen)[0][side]]
 
 
 def test_a_table_is_read_and_a_topic_written():
@@ -113,8 +113,8 @@ def test_columns_of_a_table_are_the_fields_under_after():
         "before.id": ["id"],
         "before.mail": ["mail"],
     }
-    (output,) = said(seen)[0]["outputs"]
-    assert [one["name"] for one in output["facets"]["schema"]["fields"]] == ["before", "after", "op", "ts_ms", "_key"]
+    (output,) = events(seen)[0]["outputs"]
+    assert [field["name"] for field in output["facets"]["schema"]["fields"]] == ["before", "after", "op", "ts_ms", "_key"]
     assert output["facets"]["version"]["datasetVersion"] == "subject s version 1, id 1"
 
 
@@ -153,7 +153,7 @@ def test_after_a_transform_that_nobody_knows_no_columns_are_told():
     config = {**CDC, "transforms": "x", "transforms.x.type": "com.example.Scramble"}
     seen = look(config, schemas("cdc.public.people", *ENVELOPE))
     assert flows(seen) == {"cdc.public.people": {"": ["shop.public.people"]}}
-    assert "the transform x is not known: fields after it are unknown" in said(seen)[0]["run"]["facets"]["kafka_connect"]["unknown"]
+    assert "the transform x is not known: fields after it are unknown" in events(seen)[0]["run"]["facets"]["kafka_connect"]["unknown"]
 
 
 def test_a_sink_writes_the_row_of_the_envelope():
@@ -199,12 +199,12 @@ def test_dead_letters_come_from_all_topics_read():
 def test_a_new_schema_is_told_with_its_version_and_nothing_else_is():
     first = look(CDC, schemas("cdc.public.people", *ENVELOPE))
     same = look(CDC, schemas("cdc.public.people", *ENVELOPE), before=first)
-    assert [(e["eventType"], e["inputs"], e["outputs"], e["job"]["facets"], e["run"]["facets"]) for e in said(same)] == [
+    assert [(e["eventType"], e["inputs"], e["outputs"], e["job"]["facets"], e["run"]["facets"]) for e in events(same)] == [
         ("RUNNING", [], [], {}, {})
     ]
     wider = (field("before", "id", "mail", "note"), field("after", "id", "mail", "note"), field("op"), field("ts_ms"))
     second = look(CDC, schemas("cdc.public.people", *wider, version="subject s version 2, id 7"), before=same)
-    (event,) = said(second)
+    (event,) = events(second)
     (output,) = event["outputs"]
     assert (event["eventType"], event["inputs"], output["name"]) == ("RUNNING", [], "cdc.public.people")
     assert output["facets"]["version"]["datasetVersion"] == "subject s version 2, id 7"
@@ -224,7 +224,7 @@ def test_a_prefix_that_only_the_worker_can_read_is_told_by_offsets_or_topics():
     by_offsets = look(config, detail=ConnectorDetail(offsets=({"partition": {"server": "cdc"}, "offset": {"lsn": 1}},)))
     by_topics = look(config, detail=ConnectorDetail(topics=("cdc.public.people",)))
     assert names(by_offsets, "outputs") == names(by_topics, "outputs") == [(SPACE, "cdc.public.people")]
-    assert said(by_topics)[0]["run"]["facets"]["kafka_connect"]["config"]["topic.prefix"] == "${file:/secrets:prefix}"
+    assert events(by_topics)[0]["run"]["facets"]["kafka_connect"]["config"]["topic.prefix"] == "${file:/secrets:prefix}"
 
 
 def test_debeziums_own_names_are_joined_once():
@@ -252,7 +252,7 @@ def test_a_server_that_any_cluster_may_have_is_not_joined_where_there_are_severa
     debezium = {**CDC, "openlineage.integration.enabled": "true"}
     smt = {**COPY, "transforms": "o", "transforms.o.type": "io.factorhouse.smt.OpenLineageLifecycleSmt", "transforms.o.connector.name": "c"}
     own, other = (ClusterMetadata(name, f"kafka://{name}:9092", frozenset({f"{name}:9092"})) for name in ("cluster", "other"))
-    told = ConnectSettings(url="http://worker:8083", kafka="broker:9092", smt_bootstrap="kafka-1:19092")
+    other_settings = ConnectSettings(url="http://worker:8083", kafka="broker:9092", smt_bootstrap="kafka-1:19092")
 
     def spaces(config: dict, around: SharedMetadata, settings: ConnectSettings = SETTINGS) -> list[str]:
         return [pair.other for pair in look(config, around, settings=settings).aliases if isinstance(pair, SameNamespace)]
@@ -262,7 +262,7 @@ def test_a_server_that_any_cluster_may_have_is_not_joined_where_there_are_severa
         assert spaces({**debezium, key: servers}, SharedMetadata((own, other))) == joined
         assert spaces({**debezium, key: servers}, SharedMetadata((own,))) == [f"kafka://{servers}"]
     assert spaces(smt, SharedMetadata((own, other))) == []
-    assert spaces(smt, SharedMetadata((own,))) == spaces(smt, SharedMetadata((own, other)), told) == ["kafka://kafka-1:19092"]
+    assert spaces(smt, SharedMetadata((own,))) == spaces(smt, SharedMetadata((own, other)), other_settings) == ["kafka://kafka-1:19092"]
 
 
 def test_the_transforms_own_names_are_joined():
@@ -278,7 +278,7 @@ def test_the_transforms_own_names_are_joined():
         (JOBS, "shop", "fh-local", "people-copy"),
         (SPACE, "kafka://kafka-1:19092"),
     }
-    assert said(seen)[0]["outputs"][0]["facets"]["symlinks"]["identifiers"] == [
+    assert events(seen)[0]["outputs"][0]["facets"]["symlinks"]["identifiers"] == [
         {"namespace": "copies", "name": "cdc.public.people", "type": "TABLE"}
     ]
 
@@ -296,6 +296,6 @@ def test_a_class_of_ones_own_is_read_by_its_mapping():
     )
     assert seen is not None
     asked = WorkerState("4.3.1", "cluster", {"l": seen}, frozenset({"l"}), {}, {})
-    told = translate(asked, None, NO_METADATA, T0, own, JOBS, catalogue().with_mappings(own.mappings))
-    assert names(told, "outputs") == [("ledger://h", "t")]
-    assert said(told)[0]["run"]["facets"]["kafka_connect"]["inferred"] is False
+    translated = translate(asked, None, NO_METADATA, T0, own, JOBS, catalogue().with_mappings(own.mappings))
+    assert names(translated, "outputs") == [("ledger://h", "t")]
+    assert events(translated)[0]["run"]["facets"]["kafka_connect"]["inferred"] is False

@@ -63,30 +63,30 @@ def test_it_opens_by_itself_and_a_shorter_word_does_not_open_it_sooner() -> None
     gate.acquire()
 
 
-def _told(left: int, reset: str = "9") -> dict[str, str]:
+def _headers(left: int, reset: str = "9") -> dict[str, str]:
     return {"x-ratelimit-limit": "3", "x-ratelimit-remaining": str(left), "x-ratelimit-reset": reset}
 
 
 def _passed(gate: RateLimiter, tries: int) -> int:
     """How many of so many callers pass at once."""
     passed = [threading.Event() for _ in range(tries)]
-    threads = [threading.Thread(target=_enter, args=(gate, one), daemon=True) for one in passed]
+    threads = [threading.Thread(target=_enter, args=(gate, caller), daemon=True) for caller in passed]
     for thread in threads:
         thread.start()
-    for one in passed[:-1]:
-        one.wait(0.05)
+    for caller in passed[:-1]:
+        caller.wait(0.05)
     gate.stop.set()
     for thread in threads:
         thread.join(5)
     gate.stop.clear()
-    return sum(one.is_set() for one in passed)
+    return sum(caller.is_set() for caller in passed)
 
 
 def test_calls_under_way_count_before_they_are_answered() -> None:
     clock = Clock()
     gate = RateLimiter(clock)
     assert _passed(gate, 5) == 5
-    gate.update(200, _told(2))
+    gate.update(200, _headers(2))
     assert _passed(gate, 5) == 2
     clock.now = 9
     assert _passed(gate, 5) == 3
@@ -95,7 +95,7 @@ def test_calls_under_way_count_before_they_are_answered() -> None:
 def test_calls_that_nobody_answers_do_not_close_it_for_ever() -> None:
     clock = Clock()
     gate = RateLimiter(clock)
-    gate.update(200, _told(0))
+    gate.update(200, _headers(0))
     clock.now = 9
     assert _passed(gate, 5) == 3
     clock.now = 17.9
@@ -107,13 +107,13 @@ def test_calls_that_nobody_answers_do_not_close_it_for_ever() -> None:
 def test_an_answer_of_a_new_time_shortens_the_wait_and_a_refusal_lengthens_it() -> None:
     clock = Clock()
     gate = RateLimiter(clock)
-    gate.update(200, _told(0))
+    gate.update(200, _headers(0))
     clock.now = 9
     gate.acquire()
-    gate.update(200, _told(0, "1"))
+    gate.update(200, _headers(0, "1"))
     clock.now = 10
     gate.acquire()
-    gate.update(429, _told(0, "5"))
+    gate.update(429, _headers(0, "5"))
     clock.now = 14.9
     assert _passed(gate, 2) == 0
     clock.now = 15

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.sources.connect.cases import read_cases
+from tests.sources.connect.catalogue.cases import read_cases
 
 from lineage_bridge.sources.common.connect.lineage.columns import across
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence, EvidenceKind
@@ -174,9 +174,9 @@ def test_a_setting_that_only_the_worker_can_read_is_missing_until_it_is_told():
     found = resolve(config)
     assert flows(found) == [(None, "cdc.public.orders")]
     assert found.unknown == ("datasets cannot be named without database.hostname",)
-    told = resolve(config, ConnectorEvidence(settings={"database.hostname": "db.example.com"}))
-    assert [outside.dataset for outside in told.datasets] == [("postgres://db.example.com:5432", "shop.public.orders")]
-    assert told.unknown == ()
+    resolved = resolve(config, ConnectorEvidence(settings={"database.hostname": "db.example.com"}))
+    assert [outside.dataset for outside in resolved.datasets] == [("postgres://db.example.com:5432", "shop.public.orders")]
+    assert resolved.unknown == ()
 
 
 def routed(kind, **options):
@@ -428,8 +428,8 @@ OFFSETS = st.lists(
 def test_the_order_of_evidence_never_matters(config, observed, known, tasks, offsets, random):
     once = resolve(config, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
     observed, tasks, offsets, keys = [*observed, *observed], [*tasks], [*offsets], list(config)
-    for one in (observed, tasks, offsets, keys):
-        random.shuffle(one)
+    for evidence_list in (observed, tasks, offsets, keys):
+        random.shuffle(evidence_list)
     again = resolve({key: config[key] for key in keys}, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
     assert again == once
 
@@ -457,8 +457,8 @@ def test_no_value_of_a_setting_is_an_error(case, data):
 @given(CONFIGS, st.lists(TOPICS), st.none() | st.frozensets(TOPICS), TASKS, OFFSETS)
 def test_every_observed_topic_is_told(config, observed, known, tasks, offsets):
     found = resolve(config, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
-    told = {use.name for use in (*found.topics_in, *found.topics_out)}
-    assert set(observed) <= told
+    names = {use.name for use in (*found.topics_in, *found.topics_out)}
+    assert set(observed) <= names
     data = {use.name for use in (*found.topics_in, *found.topics_out) if not use.is_internal}
     assert {flow.topic for flow in found.flows} <= data
     assert {flow.outside for flow in found.flows if flow.outside} <= {outside.dataset for outside in found.datasets}

@@ -17,7 +17,7 @@ from lineage_bridge.sources.common.connect.worker import WorkerState
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA
 from lineage_bridge.sources.runtime.poller import outbox_messages
 
-SAMPLES = Path(__file__).parents[2] / "samples" / "debezium" / "debezium_events.ndjson"
+SAMPLES = Path(__file__).parents[3] / "samples" / "debezium" / "debezium_events.ndjson"
 JOBS, SPACE, DATABASE = "kafka-connect://127.0.0.1:8083", "kafka://127.0.0.1:9092", "postgres://127.0.0.1:5433"
 MINUTE_US = 60_000_000
 CAPTURE = {
@@ -53,12 +53,12 @@ def time_of(event: dict[str, Any]) -> int:
     return time.us
 
 
-def tell(graph: Server, polls: list[tuple[int, str]], config: dict[str, str], direction: str, name: str) -> None:
+def send_polls(graph: Server, polls: list[tuple[int, str]], config: dict[str, str], direction: str, name: str) -> None:
     """Send what polls at these times see of a connector in these states."""
     settings, snapshot = ConnectSettings(url="http://127.0.0.1:8083", kafka="127.0.0.1:9092"), None
     for now, state in polls:
-        told = entry(name, config, direction, *((state, ()) if state == "STOPPED" else ("RUNNING", (state,))))
-        connector = read_connector(name, told)
+        answer = entry(name, config, direction, *((state, ()) if state == "STOPPED" else ("RUNNING", (state,))))
+        connector = read_connector(name, answer)
         assert connector is not None
         seen = translate(
             WorkerState("4.3.1", "c", {name: connector}, frozenset({name})), snapshot, NO_METADATA, now, settings, JOBS, catalogue()
@@ -80,7 +80,7 @@ def test_the_status_of_the_worker_counts_and_not_debeziums_retries_and_ends(grap
     first, last = min(map(time_of, events)), max(map(time_of, events))
     graph.parts.now_us = last
     graph.send(*(json.dumps(event).encode() for event in events))
-    tell(graph, [(first, "RUNNING"), (last - MINUTE_US // 2, "RUNNING"), (last - 2, state)], CAPTURE, "source", "shop")
+    send_polls(graph, [(first, "RUNNING"), (last - MINUTE_US // 2, "RUNNING"), (last - 2, state)], CAPTURE, "source", "shop")
     assert states(graph, ("cdc-jobs", "shopcdc.0"), (JOBS, "shop")) == {told}
 
 
@@ -89,7 +89,7 @@ def test_debeziums_job_and_ours_are_one_and_each_table_flows_to_its_own_topic(gr
     last = max(map(time_of, events))
     graph.parts.now_us = last
     graph.send(*(json.dumps(event).encode() for event in events))
-    tell(graph, [(last, "RUNNING")], CAPTURE, "source", "shop")
+    send_polls(graph, [(last, "RUNNING")], CAPTURE, "source", "shop")
     walk = graph.ask("/graph/neighbourhood", namespace=DATABASE, name="shop.public.orders", direction="downstream", depth=5)
     names = {node["id"]: node["name"] for node in walk["nodes"]}
     assert {(names[edge["source"]], names[edge["target"]]) for edge in walk["edges"]} == {("shop.public.orders", "shopcdc.public.orders")}
@@ -110,7 +110,7 @@ def test_the_transforms_job_topics_and_tables_are_ours(graph: Server) -> None:
     read = {"namespace": "kafka://kafka-1:19092", "name": "shopcdc.public.orders"}
     written = {"namespace": "s3://orders-lake", "name": "shopcdc.public.orders"}
     graph.send(smt("RUNNING", inputs=[read], outputs=[written]), smt("COMPLETE"))
-    tell(graph, [(now, "RUNNING"), (now + 2 * MINUTE_US, "RUNNING")], SINK, "sink", "to-lake")
+    send_polls(graph, [(now, "RUNNING"), (now + 2 * MINUTE_US, "RUNNING")], SINK, "sink", "to-lake")
     assert states(graph, ("fh-local", "orders-to-lake"), (JOBS, "to-lake")) == {"RUNNING"}
     walk = graph.ask("/graph/neighbourhood", namespace=SPACE, name="shopcdc.public.orders", direction="downstream", depth=3)
     datasets = {

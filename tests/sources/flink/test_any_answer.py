@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.sources.flink.orders import DDL, FAILED, NOW_US, ORDERS, overview, tell_orders
+from tests.sources.flink.orders import DDL, FAILED, NOW_US, ORDERS, answer_orders, overview
 from tests.sources.flink.stand import Stand, recorded, standing
 
 from lineage_bridge.errors import SourceError
@@ -25,7 +25,7 @@ JSON = st.recursive(
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths to all that is inside a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, one in inner for place in places(one, (*path, key)))]
+    return [path, *(inner_path for key, dataset in inner for inner_path in places(dataset, (*path, key)))]
 
 
 def put(value: Any, path: tuple[Any, ...], other: Any) -> Any:
@@ -37,9 +37,9 @@ def put(value: Any, path: tuple[Any, ...], other: Any) -> Any:
     return made
 
 
-def told(stand: Stand) -> dict[str, Any]:
+def recorded_answers(stand: Stand) -> dict[str, Any]:
     """A running job and one that failed."""
-    tell_orders(stand)
+    answer_orders(stand)
     for vertex, sums in list(stand.metrics.items()):
         stand.answers[vertex] = [{"id": id_, "sum": count, "value": str(count)} for id_, count in sums.items()]
     failed = {f"/jobs/{FAILED}": "flink_job_failed", f"/jobs/{FAILED}/exceptions": "flink_job_exceptions_failed"}
@@ -57,12 +57,12 @@ def one_stand() -> Iterator[Stand]:
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_any_answer_is_answered_for(one_stand: Stand, data: st.DataObject):
-    answers = told(one_stand)
+    answers = recorded_answers(one_stand)
     path = data.draw(st.sampled_from(sorted(answers)))
-    place = data.draw(st.sampled_from(places(answers[path])))
+    path_inside = data.draw(st.sampled_from(places(answers[path])))
     observer = FlinkObserver("flink", FlinkSettings(url=one_stand.url, init_sql=DDL, timeout_s=2))
     before = observer.observe(None, NO_METADATA, NOW_US).snapshot if data.draw(st.booleans()) else None
-    one_stand.answers[path] = put(answers[path], place, data.draw(JSON))
+    one_stand.answers[path] = put(answers[path], path_inside, data.draw(JSON))
     try:
         seen = observer.observe(before, NO_METADATA, NOW_US)
     except SourceError:

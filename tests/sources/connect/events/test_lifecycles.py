@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sources.connect.lifecycles import LIVES, Life
+from tests.sources.connect.events.lifecycles import LIVES, Life
 
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
@@ -24,14 +24,14 @@ T0 = 1_795_000_000_000_000
 _SIGHT = re.compile(r"(?P<own>[^:]+):(?P<tasks>[^@]*)(?:@ (?P<version>\d+))?")
 
 
-def part(word: str) -> RunStatus:
-    state, _, why = word.strip(")").partition("(")
+def part(text: str) -> RunStatus:
+    state, _, why = text.strip(")").partition("(")
     trace = f"{why or 'Boom'}\n\tat org.example.Task.poll(Task.java:1)\n" if state == "FAILED" else ""
     return RunStatus(state, "worker:8083", trace, "1.0")
 
 
-def sight(name: str, told: str) -> ConnectorState:
-    match = _SIGHT.fullmatch(told)
+def sight(name: str, text: str) -> ConnectorState:
+    match = _SIGHT.fullmatch(text)
     assert match
     config = {
         "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
@@ -42,10 +42,10 @@ def sight(name: str, told: str) -> ConnectorState:
 
 
 def fetched(sees: dict[str, str], *, lists: bool) -> WorkerState:
-    seen = {name: sight(name, told) for name, told in sees.items() if told != "-"}
-    silent = tuple(Unseen(f"connector {name}", "it tells nothing") for name, told in sees.items() if told == "-")
+    seen = {name: sight(name, text) for name, text in sees.items() if text != "-"}
+    silent = tuple(Unseen(f"connector {name}", "it tells nothing") for name, text in sees.items() if text == "-")
     names = frozenset(sees) if lists else None
-    plugins = {one.config["connector.class"]: Plugin(one.config["connector.class"], "1.0", ()) for one in seen.values()}
+    plugins = {connector.config["connector.class"]: Plugin(connector.config["connector.class"], "1.0", ()) for connector in seen.values()}
     return WorkerState(
         "4.3.1", "cluster", seen, names, {}, plugins, unseen=silent if lists else (*silent, Unseen("list of connectors", "refused"))
     )
@@ -65,9 +65,9 @@ class Reader:
         if event["run"]["runId"] not in known:
             known.append(event["run"]["runId"])
         facets = event["run"]["facets"]
-        told = "".join(f" +{key}" for key in sorted(facets) if key not in ("errorMessage", "parent"))
+        names = "".join(f" +{key}" for key in sorted(facets) if key not in ("errorMessage", "parent"))
         error = f" - {facets['errorMessage']['message']}" if "errorMessage" in facets else ""
-        return f"{event['eventType']} {name} #{known.index(event['run']['runId']) + 1}{told}{error}"
+        return f"{event['eventType']} {name} #{known.index(event['run']['runId']) + 1}{names}{error}"
 
 
 @pytest.mark.parametrize("life", LIVES, ids=lambda life: life.name)
@@ -78,7 +78,7 @@ def test_each_poll_gives_the_events_of_its_changes(life: Life) -> None:
         arguments = (asked, before, NO_METADATA, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
         seen = translate(*arguments)
         assert seen == translate(*arguments)
-        assert [*map(reader.line, seen.events), *(f"unseen {one.what}" for one in seen.unseen)] == poll.gives, f"poll {number + 1}"
+        assert [*map(reader.line, seen.events), *(f"unseen {entry.what}" for entry in seen.unseen)] == poll.gives, f"poll {number + 1}"
         before = seen.snapshot
 
 
@@ -98,7 +98,7 @@ _POLLS = st.lists(st.tuples(st.dictionaries(st.sampled_from(["shop", "other"]), 
 
 @given(_POLLS)
 def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_at_once(polls: list[tuple[dict[str, str], bool]]) -> None:
-    before, told = None, dict[str, list[str]]()
+    before, kinds_of = None, dict[str, list[str]]()
     alive: dict[str, str] = {}
     for number, (sees, lists) in enumerate(polls):
         seen = translate(fetched(sees, lists=lists), before, NO_METADATA, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
@@ -108,11 +108,11 @@ def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_a
             if "run" not in event:
                 continue
             run, job, kind = event["run"]["runId"], event["job"]["name"], event["eventType"]
-            said = told.setdefault(run, [])
-            assert (kind == "START") == (not said), "a run begins with a START, and has one"
-            assert not {"ABORT", "COMPLETE"} & set(said), "after its end nothing is told of a run"
-            assert said[-1:] != ["FAIL"] or kind == "FAIL", "what failed does not go on: another run begins"
-            said.append(kind)
+            kinds = kinds_of.setdefault(run, [])
+            assert (kind == "START") == (not kinds), "a run begins with a START, and has one"
+            assert not {"ABORT", "COMPLETE"} & set(kinds), "after its end nothing is told of a run"
+            assert kinds[-1:] != ["FAIL"] or kind == "FAIL", "what failed does not go on: another run begins"
+            kinds.append(kind)
             if kind == "START":
                 assert job not in alive, "the run before has ended"
                 alive[job] = run
@@ -137,10 +137,10 @@ def test_what_becomes_known_of_a_connector_that_has_failed_is_told_and_starts_no
     known = SharedMetadata(schemas={(("kafka://broker:9092", "orders"), "value"): TopicSchema((SchemaField(name="id", type="int"),))})
     before, kinds = None, []
     for number, around in enumerate((NO_METADATA, NO_METADATA, known, known)):
-        told = translate(seen, before, around, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
-        before = told.snapshot
-        kinds.append([event["eventType"] for event in told.events])
-        if event := next((event for event in told.events if event["eventType"] == "OTHER"), None):
+        polled = translate(seen, before, around, T0 + number * MINUTE_US, SETTINGS, NAMESPACE, catalogue())
+        before = polled.snapshot
+        kinds.append([event["eventType"] for event in polled.events])
+        if event := next((event for event in polled.events if event["eventType"] == "OTHER"), None):
             (entry,) = event["job"]["facets"]["lineage"]["entries"]
             assert entry["fields"]["id"]["inputs"][0]["field"] == "id"
     assert kinds == [["START", "FAIL"], [], ["OTHER"], []]

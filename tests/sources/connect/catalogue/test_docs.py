@@ -7,7 +7,7 @@ from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "connectors.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "connectors.md"
 
 
 def readable(template: str) -> str:
@@ -18,9 +18,9 @@ def readable(template: str) -> str:
 
 def row(connector: ConnectorClass) -> str:
     """An entry of the catalogue as a line of the table."""
-    place = readable(connector.namespace or connector.jdbc or connector.path)
+    template = readable(connector.namespace or connector.jdbc or connector.path)
     thing = f" `{readable(connector.name)}`" if connector.namespace else " by URL" if connector.jdbc else ""
-    dataset = f"`{place}`{thing}{'' if connector.standard else ' †'}" if place else "-"
+    dataset = f"`{template}`{thing}{'' if connector.standard else ' †'}" if template else "-"
     classes, managed = (" ".join(f"`{name}`" for name in names) or "-" for names in (connector.classes, connector.managed))
     return f"| {connector.title} | {connector.direction} | {classes} | {managed} | {dataset} |"
 
@@ -29,10 +29,10 @@ def test_the_page_tells_of_keys_and_filters_that_there_are():
     form, templates = PAGE.read_text("utf-8").split("| key | what |")[1].split("In a template,")
     keys = {key for line in form.splitlines() for key in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("|") else "")}
     assert keys - {"base"} <= set(ConnectorClass.__struct_fields__)
-    told = set(re.findall(r"`(\w+)[:`]", templates.split("`[...]`")[0])) - {"text", "one"}
-    assert told <= set(FILTERS)
+    named = set(re.findall(r"`(\w+)[:`]", templates.split("`[...]`")[0])) - {"text", "one"}
+    assert named <= set(FILTERS)
 
 
 def test_the_page_lists_every_class():
     rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ") and re.search(r"\| (source|sink) \|", line)]
-    assert rows == [row(connector) for connector in sorted(catalogue().connectors, key=lambda one: (one.title.lower(), one.direction))]
+    assert rows == [row(connector) for connector in sorted(catalogue().connectors, key=lambda row: (row.title.lower(), row.direction))]
