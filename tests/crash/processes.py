@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.store.tables import execute
+
 from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.graph.facts.names import Names
@@ -136,7 +138,7 @@ class StallingStore:
     def __init__(self, writer: GraphWriter, points: Points) -> None:
         self.writer, self.points = writer, points
         # What does not fit into so few pages is written to the write-ahead log before the commit.
-        writer.connection.execute(f"PRAGMA cache_size = {CACHE_PAGES}")
+        execute(writer, f"PRAGMA cache_size = {CACHE_PAGES}")
 
     def position(self, source: str) -> dict[int, int]:
         return self.writer.position(source)

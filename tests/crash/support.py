@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import psutil
 from tests.events import columns, dataset, job_event, run_event, schema
 from tests.ports import free_port
 from tests.store.reading import reader_of
+from tests.store.tables import contents, execute
 from typing_extensions import Self
 
 from lineage_bridge.api.position_tokens import decode
@@ -33,7 +34,7 @@ from lineage_bridge.graph.log_record import LogRecord, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
-from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.graph import differences
 from lineage_bridge.wiring.processes import now_us
@@ -396,12 +397,12 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
     plain.apply(Batch({}, dict(flat(fold_records(carried, names)))), Budget(10**9))
     try:
         assert store.position(LOG_SOURCE) == {0: LogReader(settings.paths.log).durable_end()}
-        audit_events(store.connection, told)
+        audit_events(settings.paths.graph, told)
         kept = 'SELECT source, partition, "offset" FROM event_record '
         kept += 'UNION ALL SELECT source, partition, "offset" FROM quarantine ORDER BY "offset"'
-        assert store.connection.execute(kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(records)]
+        assert execute(store, kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(records)]
         for name in sorted(BY_NAME):
-            expect_none(sorted(map(repr, _rows(store, name) ^ _rows(plain, name))), f"rows of {name} unlike the plain fold")
+            expect_none(sorted(map(repr, contents(store, name) ^ contents(plain, name))), f"rows of {name} unlike the plain fold")
         now = now_us()
         lines, expected = (list(reader_of(one).whole.lines(frozenset(), now_us=now)) for one in (store, plain))
         assert lines == expected, "the export is unlike the plain fold's"
@@ -412,12 +413,9 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
     return records
 
 
-def audit_events(connection: StoreConnection, told: Acknowledged) -> None:
+def audit_events(graph: Path, told: Acknowledged) -> None:
     """What was acknowledged is in the store once, and nothing is twice."""
-    times = dict(connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
+    with closing(connect_reader(graph)) as connection:
+        times = dict(connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
     expect_none([event for event in told.events if event not in times], "acknowledged and not in the store")
     expect_none([event for event, count in times.items() if count > 1], "more than once in the store")
-
-
-def _rows(store: GraphWriter, table: str) -> set[tuple[object, ...]]:
-    return {tuple(row) for row in store.connection.execute(f'SELECT * FROM "{table}"')}

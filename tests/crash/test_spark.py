@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import time
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from tests.serving import START_S, Served
 
 from lineage_bridge.api.position_tokens import decode
 from lineage_bridge.errors import NotFoundError
-from lineage_bridge.store.schema.sqlite import connect_reader
 
 pytestmark = pytest.mark.spark
 
@@ -73,8 +71,7 @@ def test_killing_spark_stops_new_answers_while_intake_goes_on(served: Served, sa
     served.client.wait_for(newest)
     assert is_known(served, "meanwhile")
     served.client.wait_for("")
-    with closing(connect_reader(served.paths.graph)) as connection:
-        audit_events(connection, told)
+    audit_events(served.paths.graph, told)
     after = pipeline_of(served)
     assert after["pid"] != before["pid"]
     assert after["spark_pid"] != before["spark_pid"]

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.crash.support import SOON_S, SPARK_S, Acknowledged, Pair, audit, event_of, pipeline_status, settings_in, until
 from tests.pipeline.test_serve import Pipeline, as_record, wait
+from tests.store.tables import execute
 
 from lineage_bridge.errors import CollisionError
 from lineage_bridge.graph.ids import event_id
@@ -151,6 +152,6 @@ def test_reused_workers_fold_again_what_was_folded_in_vain(spark: SparkSession, 
     known = {worker.pid for worker in workers_under(spark.sparkContext._gateway.proc.pid)}  # type: ignore[union-attr]  # it has one
     pipeline.run()
     assert {worker for _, workers in pipeline.batches for worker in workers} <= known
-    assert pipeline.store.connection.execute("SELECT count(*) FROM event").fetchone() == (60,)
+    assert execute(pipeline.store, "SELECT count(*) FROM event").fetchone() == (60,)
     assert pipeline.export() == pipeline.expected()
     pipeline.close()

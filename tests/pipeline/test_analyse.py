@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.events import T0, dataset, dataset_event, facet, job_event, records_of, run_event
-from tests.store.test_apply import apply, opened
+from tests.store.reading import reader_of
+from tests.store.tables import execute
+from tests.store.writing import apply, opened
 
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
@@ -16,9 +18,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.analysis import Analysis, GraphTable, NodeMeasure, Touched
 from lineage_bridge.model.graph import Node
 from lineage_bridge.pipeline.analyse import analyse, write_tables
-from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.whole.analysis import Findings, write_findings
-from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
@@ -65,11 +65,11 @@ def bodies() -> list[bytes]:
 
 def by_hand(writer: GraphWriter) -> tuple[dict[Name, set[Name]], set[Name]]:
     """Which groups each group reaches, by pairs; and all groups of datasets."""
-    spelling = {id_: (space, name) for id_, space, name in writer.connection.execute("SELECT id, namespace, name FROM node")}
-    spelling |= {known.node: (known.namespace, known.name) for known in Identities(writer.connection).all()}
-    pairs = set(writer.connection.execute("SELECT source, target FROM flow"))
-    for hub in writer.connection.execute("SELECT DISTINCT hub FROM hub").fetchall():
-        members = writer.connection.execute("SELECT side, dataset FROM hub_io WHERE hub = ?", hub).fetchall()
+    spelling = {id_: (space, name) for id_, space, name in execute(writer, "SELECT id, namespace, name FROM node")}
+    spelling |= {known.node: (known.namespace, known.name) for known in reader_of(writer).nodes.identities.all()}
+    pairs = set(execute(writer, "SELECT source, target FROM flow"))
+    for hub in execute(writer, "SELECT DISTINCT hub FROM hub").fetchall():
+        members = execute(writer, "SELECT side, dataset FROM hub_io WHERE hub = ?", hub).fetchall()
         pairs |= {(a, b) for side, a in members if side == Side.INPUT for other, b in members if other == Side.OUTPUT}
     after = defaultdict(set)
     for a, b in pairs:
@@ -84,7 +84,7 @@ def by_hand(writer: GraphWriter) -> tuple[dict[Name, set[Name]], set[Name]]:
             found |= new
             waiting += new
         reached[start] = found
-    return reached, {spelling[id_] for (id_,) in writer.connection.execute("SELECT id FROM node WHERE kind = 1")}
+    return reached, {spelling[id_] for (id_,) in execute(writer, "SELECT id FROM node WHERE kind = 1")}
 
 
 def named(node: Node) -> Name:
@@ -92,7 +92,7 @@ def named(node: Node) -> Name:
 
 
 def measured(spark: SparkSession, writer: GraphWriter, folder: Path, before_us: int) -> Analysis:
-    write_tables(WholeGraphTables(writer.connection), folder)
+    write_tables(reader_of(writer).whole.tables(), folder)
     return analyse(spark, folder, unused_before_us=before_us)
 
 
@@ -117,11 +117,11 @@ def test_measures_are_those_of_plain_sets(spark: SparkSession, tmp_path: Path) -
 
 
 def _check_unused(writer: GraphWriter, found: Analysis) -> None:
-    spelling = {id_: (space, name) for id_, space, name in writer.connection.execute("SELECT id, namespace, name FROM node")}
-    spelling |= {known.node: (known.namespace, known.name) for known in Identities(writer.connection).all()}
+    spelling = {id_: (space, name) for id_, space, name in execute(writer, "SELECT id, namespace, name FROM node")}
+    spelling |= {known.node: (known.namespace, known.name) for known in reader_of(writer).nodes.identities.all()}
     last: dict[tuple[Name, int], int] = {}
-    for dataset_id, side, moment in writer.connection.execute(
-        "SELECT i.dataset, i.side, max(j.last) FROM job_shape j JOIN shape_io i ON i.shape = j.shape GROUP BY i.dataset, i.side"
+    for dataset_id, side, moment in execute(
+        writer, "SELECT i.dataset, i.side, max(j.last) FROM job_shape j JOIN shape_io i ON i.shape = j.shape GROUP BY i.dataset, i.side"
     ):
         key = spelling[dataset_id], side
         last[key] = max(last.get(key, moment), moment)
@@ -167,6 +167,6 @@ def test_what_has_ended_is_not_followed_and_a_rename_is() -> None:
     ]
     with opened() as writer:
         apply(writer, records_of(events))
-        names = dict(writer.connection.execute("SELECT id, name FROM node"))
-        flows = {(names[source], names[target]) for source, target in WholeGraphTables(writer.connection).rows(GraphTable.FLOW)}
+        names = dict(execute(writer, "SELECT id, name FROM node"))
+        flows = {(names[source], names[target]) for source, target in reader_of(writer).whole.tables().rows(GraphTable.FLOW)}
         assert flows == {("a", "b"), ("b", "later")}

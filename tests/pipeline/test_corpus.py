@@ -18,7 +18,6 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.pipeline.replay import Chunk
 from lineage_bridge.pipeline.serve import Limits
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.derive.verify import verify
 from lineage_bridge.store.write.apply import GraphWriter
 
 pytestmark = pytest.mark.spark
@@ -50,14 +49,14 @@ def streamed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
 def test_the_corpus_in_disorder_equals_the_plain_fold(streamed: Pipeline, tmp_path: Path) -> None:
     assert len(streamed.batches) >= 4
     assert exported(streamed.store) == plain(masked(huge=True), tmp_path / "told.db")
-    assert [d for d in verify(streamed.store.connection, Names(KEY)) if d.surplus or d.missing] == []
+    assert [d for d in reader_of(streamed.store).whole.differences(Names(KEY)) if d.surplus or d.missing] == []
 
 
 def test_a_replay_of_the_corpus_equals_the_stream_table_by_table(streamed: Pipeline, spark: SparkSession, tmp_path: Path) -> None:
     fresh, told = replayed(spark, streamed, tmp_path / "fresh.db", Chunk(limit_records=400))
     with closing(fresh):
         assert len(told) >= 2
-        stream, again = tables_of(streamed.store.connection), tables_of(fresh.connection)
+        stream, again = tables_of(streamed.store), tables_of(fresh)
         assert len(stream["event"]) > 700
         for table in stream.keys() | again.keys():
             assert again[table] == stream[table], table

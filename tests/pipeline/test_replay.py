@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from tests.events import KEY, RUNS, dataset, erase, run_event
 from tests.pipeline.test_serve import Pipeline, as_record, sample_events
 from tests.store.reading import reader_of
-from tests.store.tables import tables_of
+from tests.store.tables import execute, tables_of
 
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind
@@ -43,7 +43,7 @@ def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_pat
     with closing(fresh):
         assert len(told) >= 3
         assert told[-1].left == 0
-        stream, again = tables_of(pipeline.store.connection), tables_of(fresh.connection)
+        stream, again = tables_of(pipeline.store), tables_of(fresh)
         assert stream.keys() == again.keys()
         for table in stream:
             assert again[table] == stream[table], table
@@ -66,7 +66,7 @@ def test_a_replay_catches_up_with_what_came_meanwhile(spark: SparkSession, tmp_p
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
         replay(spark, tmp_path / "log", fresh, KEY, Chunk(limit_records=20), told)
         assert fresh.position("log") == {0: pipeline.log.end()}
-        assert fresh.connection.execute("SELECT count(*) FROM node WHERE name = 'late'").fetchone() == (2,)
+        assert execute(fresh, "SELECT count(*) FROM node WHERE name = 'late'").fetchone() == (2,)
     pipeline.close()
 
 
@@ -74,8 +74,8 @@ def test_a_name_whose_id_is_taken_is_kept_aside(spark: SparkSession, tmp_path: P
     pipeline = Pipeline(spark, tmp_path)
     pipeline.append(as_record(run_event(inputs=[dataset("a")])), as_record(run_event(job="fine", outputs=[dataset("b")])))
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
-        fresh.connection.execute("INSERT INTO node VALUES (?, 1, 'elsewhere', 'squatter', 0)", (NAMES.dataset("ns", "a"),))
+        execute(fresh, "INSERT INTO node VALUES (?, 1, 'elsewhere', 'squatter', 0)", (NAMES.dataset("ns", "a"),))
         replay(spark, tmp_path / "log", fresh, KEY, Chunk(), lambda _: None)
-        assert fresh.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
-        assert fresh.connection.execute("SELECT count(*) FROM node WHERE name = 'fine'").fetchone() == (1,)
+        assert execute(fresh, "SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
+        assert execute(fresh, "SELECT count(*) FROM node WHERE name = 'fine'").fetchone() == (1,)
     pipeline.close()

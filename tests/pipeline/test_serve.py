@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from tests.events import KEY, T0, dataset, erase, record_lists, run_event
 from tests.store.reading import reader_of
+from tests.store.tables import execute
 
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
@@ -143,7 +144,7 @@ def test_real_events_through_spark_equal_the_plain_fold(pipeline: Pipeline) -> N
             wait(pipeline.caught_up, query)
     assert len(pipeline.batches) >= 3
     assert pipeline.export() == pipeline.expected()
-    assert pipeline.store.connection.execute("SELECT count(*) FROM event_record").fetchone()[0] == len(events)
+    assert execute(pipeline.store, "SELECT count(*) FROM event_record").fetchone()[0] == len(events)
 
 
 @settings(max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
@@ -195,7 +196,7 @@ def test_a_batch_that_failed_between_fold_and_commit_is_folded_again(pipeline: P
     assert pipeline.store.position(LOG_SOURCE) == {}
     pipeline.run()
     assert pipeline.export() == pipeline.expected()
-    assert pipeline.store.connection.execute("SELECT count(*) FROM event").fetchone()[0] == len(set(events))
+    assert execute(pipeline.store, "SELECT count(*) FROM event").fetchone()[0] == len(set(events))
 
 
 def test_a_failure_with_more_batches_behind_it_ends_the_query(spark: SparkSession, tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_a_store_put_back_to_an_older_copy_catches_up(pipeline: Pipeline) -> Non
     events = sample_events()
     pipeline.append(*map(as_record, events[:100]))
     pipeline.run()
-    pipeline.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    execute(pipeline.store, "PRAGMA wal_checkpoint(TRUNCATE)")
     shutil.copy(pipeline.folder / "graph.db", pipeline.folder / "older.db")
     pipeline.append(*map(as_record, events[100:200]))
     pipeline.run()
@@ -258,9 +259,9 @@ def test_what_no_fold_can_read_is_kept_aside_and_the_batch_goes_on(pipeline: Pip
     rejected = LogRecord(RecordKind.REJECTED, event_id(b"{"), T0, "http", "", note, b"{")
     pipeline.append(as_record(b'{"no": "event"'), as_record(nul), rejected, as_record(good), as_record(b"[]"))
     pipeline.run()
-    codes = dict(pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall())
+    codes = dict(execute(pipeline.store, "SELECT code, count(*) FROM quarantine GROUP BY code").fetchall())
     assert codes == {"not_json": 1, "too_large": 1, "wrong_type": 1}
-    names = {name for (name,) in pipeline.store.connection.execute("SELECT name FROM node WHERE kind = 1")}
+    names = {name for (name,) in execute(pipeline.store, "SELECT name FROM node WHERE kind = 1")}
     assert names == {"a", "b", "a\ufffd\ufffd"}
     assert pipeline.export() == pipeline.expected()
 
@@ -271,8 +272,8 @@ def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline:
     pipeline.store.apply(Batch({}, {"node": [squatter]}), Budget(1))
     pipeline.append(as_record(run_event(inputs=[dataset("a")])), as_record(run_event(job="fine", outputs=[dataset("b")])))
     pipeline.run()
-    assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
-    assert pipeline.store.connection.execute("SELECT count(*) FROM node WHERE name IN ('b', 'fine')").fetchone() == (2,)
+    assert execute(pipeline.store, "SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
+    assert execute(pipeline.store, "SELECT count(*) FROM node WHERE name IN ('b', 'fine')").fetchone() == (2,)
 
 
 def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_path: Path) -> None:
@@ -281,8 +282,8 @@ def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_pa
     datasets = ["b", "a", "c", "d", "a", "e", "f", "g"]
     pipeline.append(*(as_record(run_event(run=str(UUID(int=n)), outputs=[dataset(name)])) for n, name in enumerate(datasets)))
     pipeline.run()
-    assert pipeline.store.connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 2)]
-    found = pipeline.store.connection.execute("SELECT name FROM node WHERE kind = 1 ORDER BY name").fetchall()
+    assert execute(pipeline.store, "SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 2)]
+    found = execute(pipeline.store, "SELECT name FROM node WHERE kind = 1 ORDER BY name").fetchall()
     assert [name for (name,) in found] == ["b", "c", "d", "e", "f", "g", "squatter"]
     assert len(pipeline.batches) == 4
     pipeline.close()

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from tests.events import KEY, T0, run_event
 from tests.pipeline.test_serve import Pipeline, as_record
+from tests.store.tables import execute
 from tests.verdicts import ACCEPTED, REJECTED
 
 from lineage_bridge.graph.ids import DAY_US, event_id
@@ -25,11 +26,10 @@ def test_every_row_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
     pipeline.append(*(as_record(event) for event in rejected))
     pipeline.append(*(as_record(event) for event, _ in ACCEPTED.values()), as_record(good))
     pipeline.run()
-    execute = pipeline.store.connection.execute
-    kept = {event: (code, path) for event, code, path in execute("SELECT event, code, path FROM quarantine")}
+    kept = {event: (code, path) for event, code, path in execute(pipeline.store, "SELECT event, code, path FROM quarantine")}
     assert {event: code for event, (code, _) in kept.items()} == {event_id(event): code for event, code in rejected.items()}
     assert all(path.startswith("$") for _, path in kept.values())
-    used = dict(execute("SELECT event, repairs FROM event").fetchall())
+    used = dict(execute(pipeline.store, "SELECT event, repairs FROM event").fetchall())
     expected = {event_id(event): ",".join(sorted(set(repairs) - OF_A_COPY)) for event, repairs in ACCEPTED.values()} | {event_id(good): ""}
     assert used == expected
     pipeline.close()
@@ -41,6 +41,6 @@ def test_an_event_from_the_future_orders_by_its_arrival(spark: SparkSession, tmp
     assert repairs == ["future_time"]
     pipeline.append(as_record(event, arrival=T0 + 5 * DAY_US))
     pipeline.run()
-    ((time, effective),) = pipeline.store.connection.execute("SELECT time, effective FROM event").fetchall()
+    ((time, effective),) = execute(pipeline.store, "SELECT time, effective FROM event").fetchall()
     assert effective == T0 + 5 * DAY_US < time
     pipeline.close()

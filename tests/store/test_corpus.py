@@ -3,36 +3,26 @@
 import json
 import random
 from collections.abc import Iterator
-from functools import cache
 
 import pytest
 from tests.quirks import quirks
-from tests.quirks.disorder import ARRIVAL, arriving, batches, masked, seeds, told_once
+from tests.quirks.disorder import ARRIVAL, arriving, batches, seeds, told_once
 from tests.quirks.small_world import small_world
 from tests.quirks.telling import Quirk
+from tests.store.corpus import put, told
 from tests.store.reading import reader_of
-from tests.store.test_apply import CONTENT_ADDRESSED, NAMES, contents, opened, settle
+from tests.store.tables import contents, execute
+from tests.store.writing import CONTENT_ADDRESSED, NAMES, opened, settle
 
-from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
+from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
-from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE
 from lineage_bridge.store.write.apply import GraphWriter
 
 BUDGETS = (1, 40, 10_000)
 NAMED = """SELECT j.name, s.name, t.name FROM flow f
 JOIN node j ON j.id = f.job JOIN node s ON s.id = f.source JOIN node t ON t.id = f.target"""
-
-
-@cache
-def told() -> list[bytes]:
-    return masked(huge=True)
-
-
-def put(writer: GraphWriter, records: list[StoredRecord], budget: int) -> None:
-    writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(budget))
 
 
 def exported(writer: GraphWriter) -> list[bytes]:
@@ -73,7 +63,7 @@ def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None
 def flows(at_once: GraphWriter) -> dict[str, set[str]]:
     """Job to its flows, by names."""
     found: dict[str, set[str]] = {}
-    for job, source, target in at_once.connection.execute(NAMED):
+    for job, source, target in execute(at_once, NAMED):
         found.setdefault(job, set()).add(f"{source} > {target}")
     return found
 

@@ -12,7 +12,7 @@ from tests.events import RUNS, T0, columns, dataset, erase, records_of, run_even
 from tests.quirks.small_world import small_world
 from tests.store.postgres import Postgres
 from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES, apply, empty_store, settle
+from tests.store.writing import NAMES, apply, empty_store, settle
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind

@@ -8,7 +8,8 @@ import pytest
 from tests.events import RUNS, T0, dataset, facet, run_event
 from tests.quirks.telling import MINUTE_US, SAMPLES, run_id
 from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES, opened
+from tests.store.tables import execute
+from tests.store.writing import NAMES, opened
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.flows.labels import Label
@@ -191,7 +192,7 @@ def test_a_resent_event_changes_nothing_but_the_count_of_its_copies() -> None:
         assert len(other.reader.events.page(EventFilter())) == 2
         which = StatisticsFilter(T0, T0 + DAY_US, datasets=frozenset({NAMES.dataset(NS, "b")}))
         assert one.reader.runs.statistics(which) == other.reader.runs.statistics(which)
-        assert again.connection.execute("SELECT count(*) FROM event_record").fetchone() == (4,)
+        assert execute(again, "SELECT count(*) FROM event_record").fetchone() == (4,)
 
 
 def test_an_agent_that_sent_explicit_lineage_once_is_believed_for_that_run(tell: Tell) -> None:

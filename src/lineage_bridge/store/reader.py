@@ -12,6 +12,7 @@ from lineage_bridge.store.query.events import Events
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.query.progress import StoreProgress
 from lineage_bridge.store.query.search import Search
+from lineage_bridge.store.runs.processing import ProcessingTypes
 from lineage_bridge.store.runs.questions import RunQuestions
 from lineage_bridge.store.runs.runs import Runs
 from lineage_bridge.store.schema.sqlite import connect_reader
@@ -25,9 +26,10 @@ class StoreReader:
     What its parts look up about nodes and runs is cached once, for all of them.
     """
 
-    def __init__(self, connection: StoreConnection, nodes: Nodes | None = None) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
+        """With `processing`, how jobs work is read elsewhere: a store of earlier facts may not have learnt it yet."""
         self.nodes = nodes or Nodes(connection)
-        runs = Runs(connection, self.nodes)
+        runs = Runs(connection, self.nodes, processing)
         self.progress = StoreProgress(connection)
         self.search = Search(connection, self.nodes)
         self.lineage = LineageQuestions(connection, self.nodes, runs)

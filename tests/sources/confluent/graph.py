@@ -9,7 +9,7 @@ from tests.aliases import operator
 from tests.confluent.expected_edges import Column, Edge, Name
 from tests.events import T0, records_of
 from tests.store.reading import reader_of
-from tests.store.test_apply import apply, opened, settle
+from tests.store.writing import apply, opened, settle
 
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.observer import Observation, Snapshot

@@ -38,9 +38,9 @@ _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 class Runs:
     """Look-ups over one connection."""
 
-    def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
+    def __init__(self, connection: StoreConnection, nodes: Nodes, processing: ProcessingTypes | None = None) -> None:
         self.connection, self.nodes = connection, nodes
-        self.processing = ProcessingTypes(connection)
+        self.processing = processing or ProcessingTypes(connection)
 
     def is_streaming(self, job: int) -> bool:
         """Whether the job's runs do not end by themselves."""

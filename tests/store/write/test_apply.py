@@ -1,68 +1,21 @@
 """The store's execution of the law and of the derived values equals the plain one, whatever the batches and budgets."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import KEY, RUNS, T0, dataset, erase, facet, record_lists, records_of, run_event, stored_record
-from tests.store.reading import reader_of
+from tests.events import RUNS, T0, dataset, erase, facet, record_lists, records_of, run_event, stored_record
+from tests.store.reading import exported, reader_of
+from tests.store.tables import contents
+from tests.store.writing import CONTENT_ADDRESSED, NAMES, apply, opened, settle
 
 from lineage_bridge.errors import CollisionError, PositionError
 from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
-from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE
-from lineage_bridge.store.migration import migrate
-from lineage_bridge.store.schema.sqlite import GRAPH
-from lineage_bridge.store.write.apply import GraphWriter
-
-NAMES = Names(KEY)
-CONTENT_ADDRESSED = {"facet_set", "facet", "declared_io"}
-
-
-@cache
-def empty_store() -> bytes:
-    """A migrated store file: a migration takes far longer than a test's batch."""
-    with TemporaryDirectory() as folder:
-        migrate(Path(folder) / "graph.db", GRAPH)
-        return (Path(folder) / "graph.db").read_bytes()
-
-
-@contextmanager
-def opened() -> Iterator[GraphWriter]:
-    with TemporaryDirectory() as folder:
-        (Path(folder) / "graph.db").write_bytes(empty_store())
-        writer = GraphWriter(Path(folder) / "graph.db", Names(KEY))
-        yield writer
-        writer.close()
-
-
-def apply(writer: GraphWriter, records: list[StoredRecord], budget: int = 10_000) -> None:
-    start = writer.position("log").get(0, 0)
-    rows = dict(flat(fold_records(records, NAMES)))
-    writer.apply(Batch({("log", 0): OffsetRange(start, start + 1)}, rows), Budget(budget))
-
-
-def settle(writer: GraphWriter) -> None:
-    while writer.settle(Budget(1)):
-        pass
-
-
-def contents(writer: GraphWriter, table: str) -> set[tuple[object, ...]]:
-    return {tuple(row) for row in writer.connection.execute(f'SELECT * FROM "{table}"')}
-
-
-def exported(writer: GraphWriter) -> list[bytes]:
-    return list(reader_of(writer).whole.lines(frozenset(), now_us=T0))
 
 
 @settings(max_examples=80, deadline=None)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, schema
 from tests.store.reading import reader_of
+from tests.store.tables import execute
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
@@ -20,7 +21,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 NAMES = Names(KEY)
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 NEVER = 2**62
-DEBEZIUM = Path(__file__).parents[1] / "samples" / "debezium" / "debezium_events.ndjson"
+DEBEZIUM = Path(__file__).parents[2] / "samples" / "debezium" / "debezium_events.ndjson"
 
 
 def add(writer: GraphWriter, *bodies: bytes) -> None:
@@ -69,7 +70,7 @@ def test_only_the_strongest_word_counts(writer: GraphWriter) -> None:
 
 def test_the_real_debezium_restarts_without_flapping(writer: GraphWriter) -> None:
     add(writer, *(json.dumps(json.loads(line).get("body", json.loads(line))).encode() for line in DEBEZIUM.read_bytes().splitlines()))
-    rows = writer.connection.execute("SELECT namespace, name FROM node WHERE name IN ('shop.public.orders', 'shop.public.customers')")
+    rows = execute(writer, "SELECT namespace, name FROM node WHERE name IN ('shop.public.orders', 'shop.public.customers')")
     found = {name: told(writer, name=name, namespace=namespace) for namespace, name in rows.fetchall()}
     orders = found["shop.public.orders"].versions
     assert [(len(v.fields), v.fields[0].type, v.current) for v in orders] == [

@@ -3,9 +3,9 @@
 import json
 
 from tests.events import RUNS, T0, dataset, facet, run_event, stored_record
-from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES
-from tests.store.test_questions import add, affected, node
+from tests.store.reading import node, reader_of
+from tests.store.walks import affected
+from tests.store.writing import NAMES, add
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.ids import DAY_US, NodeKind
@@ -15,7 +15,6 @@ from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.runs import RunFilter
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.reader import StoreReader
-from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.apply import GraphWriter
 
 NOW = T0 + 400 * DAY_US
@@ -47,8 +46,8 @@ def edges(reader: StoreReader, name: str, direction: str, at_us: int | None = No
 
 
 def estate(writer: GraphWriter) -> set[tuple[str, str]]:
-    names = {row[0]: row[4] for row in WholeGraphTables(writer.connection).rows(GraphTable.NODE)}
-    return {(names[source], names[target]) for source, target in WholeGraphTables(writer.connection).rows(GraphTable.FLOW)}
+    names = {row[0]: row[4] for row in reader_of(writer).whole.tables().rows(GraphTable.NODE)}
+    return {(names[source], names[target]) for source, target in reader_of(writer).whole.tables().rows(GraphTable.FLOW)}
 
 
 ALL = {(source, target) for source in ("a", "b") for target in ("ta", "tb", "other")}

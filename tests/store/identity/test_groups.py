@@ -1,6 +1,7 @@
 """The store's groups equal the plain ones; what is taken back leaves nothing; nothing is written for what is joined."""
 
 import json
+from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,8 +9,9 @@ from msgspec import structs
 from tests.aliases import NAMES as SPELLINGS
 from tests.aliases import UNSEEN, alias_histories, alias_operation, aliases, between_names, between_namespaces, operator
 from tests.events import KEY, T0, dataset, facet, records_of, run_event
-from tests.store.reading import reader_of
-from tests.store.test_apply import apply, contents, exported, opened, settle
+from tests.store.reading import exported, read_as_of, reader_of
+from tests.store.tables import contents, execute, rows_written
+from tests.store.writing import apply, opened, settle
 
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.facts.names import Names
@@ -18,9 +20,6 @@ from lineage_bridge.graph.identity.steps import Spelling
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
 from lineage_bridge.model.graph import Node
-from lineage_bridge.store.identity.groups import Identities
-from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.write.asof import folded_again
 
 NAMES = Names(KEY)
 
@@ -51,7 +50,7 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
         assert contents(writer, "alias") == {key + values for key, values in tables["alias"].items()}
         for name in STORED[1:]:
             assert contents(writer, name) == derived.get(name, set()), name
-        assert {known[:4] for known in Identities(writer.connection).all()} == derived.get("identity", set())
+        assert {known[:4] for known in reader_of(writer).nodes.identities.all()} == derived.get("identity", set())
         assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
 
 
@@ -60,14 +59,14 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
 def test_a_group_is_the_same_from_each_of_its_names(records: list[StoredRecord]) -> None:
     with opened() as writer:
         apply(writer, records)
-        every = Identities(writer.connection)
-        ids = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
+        every = reader_of(writer).nodes.identities
+        ids = [row[0] for row in execute(writer, "SELECT id FROM node").fetchall()]
         together = every.groups_of(ids)
         for id_ in ids:
-            alone = Identities(writer.connection)
+            alone = reader_of(writer).nodes.identities
             group = alone.groups_of([id_])[id_]
             assert group == together[id_]
-            nodes = Nodes(writer.connection)
+            nodes = reader_of(writer).nodes
             for spelling in group.spellings:
                 found = nodes.by_spelling(NodeKind(spelling.kind), spelling.namespace, spelling.name)
                 assert found is not None
@@ -79,7 +78,7 @@ def test_a_spelling_of_a_group_finds_that_group_though_no_node_has_it_and_a_rule
     vetoed = alias_operation("veto", {**between_namespaces("s3://b", "s3://b"), "kind": "rule", "evidence": "path-key-value"})
     with opened() as writer:
         apply(writer, [*records_of([run_event(inputs=here)]), operator(vetoed)])
-        nodes = Nodes(writer.connection)
+        nodes = reader_of(writer).nodes
         table, partition = (nodes.find(NodeKind.DATASET, "s3://b", name) for name in ("x", "/x/dt=2"))
         assert nodes.by_spelling(NodeKind.DATASET, "s3a://b", "x/dt=2") == partition
         assert nodes.by_spelling(NodeKind.DATASET, "s3a://b", "x") == table
@@ -103,7 +102,7 @@ def test_a_vetoed_alias_equals_never_having_had_it(records: list[StoredRecord], 
 def test_the_node_is_found_by_every_spelling_seen_or_not() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("x", "s3://b"), dataset("t", "kafka://a:1"), dataset("p.d.t", "bigquery")])]))
-        nodes = Nodes(writer.connection)
+        nodes = reader_of(writer).nodes
         for spelling, name in {
             ("s3a://b", "/x/dt=2026-01-01/part-00000-a.parquet"): "x",
             ("kafka://c:1,a:1", "t"): "t",
@@ -121,7 +120,7 @@ def test_names_may_be_spelt_as_lineage_bridge_does() -> None:
         apply(writer, records_of([run_event(inputs=[dataset("t", "kafka://a:1")], outputs=[dataset("p.d.t", "bigquery")])]))
         apply(writer, [operator(alias_operation("alias", between_namespaces("confluent://env-1/lkc-1", "kafka://a:1")))])
         apply(writer, [operator(alias_operation("alias", between_namespaces("google://p/d", "bigquery", prefix="p.d.")))])
-        nodes = Nodes(writer.connection)
+        nodes = reader_of(writer).nodes
         topic = nodes.find(NodeKind.DATASET, "kafka://a:1", "t")
         assert topic is not None
         assert nodes.spelt([topic])[topic.id] == topic
@@ -138,10 +137,9 @@ def test_joining_and_parting_two_namespaces_writes_no_row_for_their_names() -> N
         # The next batch clears what the first one was staged in.
         apply(writer, [operator(alias_operation("veto", between_namespaces("three", "four")))])
         for kind in ("alias", "veto"):
-            before = writer.connection.raw.total_changes
-            apply(writer, [operator(alias_operation(kind, between_namespaces("one", "two")), arrival=T0 + len(kind))])
-            assert writer.connection.raw.total_changes - before < 20
-            assert len(list(Identities(writer.connection).all())) == (100 if kind == "alias" else 0)
+            record = operator(alias_operation(kind, between_namespaces("one", "two")), arrival=T0 + len(kind))
+            assert rows_written(writer, partial(apply, writer, [record])) < 20
+            assert len(list(reader_of(writer).nodes.identities.all())) == (100 if kind == "alias" else 0)
 
 
 def test_jobs_are_joined_by_operators_alone() -> None:
@@ -178,10 +176,10 @@ def test_a_job_goes_by_the_name_that_its_own_system_gives_it() -> None:
 def test_groups_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
         apply(writer, records)
-        then = Identities(writer.connection, at_us)
-        every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
-        with folded_again(writer.connection, NAMES, at_us, frozenset()) as again:
-            assert then.groups_of(every) == Identities(again).groups_of(every)
+        then = reader_of(writer).nodes.at(at_us).identities
+        every = [row[0] for row in execute(writer, "SELECT id FROM node").fetchall()]
+        with read_as_of(writer, NAMES, at_us) as again:
+            assert then.groups_of(every) == again.nodes.identities.groups_of(every)
 
 
 @settings(max_examples=40, deadline=None)
@@ -191,10 +189,10 @@ def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[StoredRec
     late = [arriving(stored, at_us + stored.record.arrival_us % DAY_US) for stored in later if b'"runs"' not in stored.record.body]
     with opened() as writer:
         apply(writer, earlier)
-        every = [row[0] for row in writer.connection.execute("SELECT id FROM node").fetchall()]
-        before = Identities(writer.connection, at_us).groups_of(every)
+        every = [row[0] for row in execute(writer, "SELECT id FROM node").fetchall()]
+        before = reader_of(writer).nodes.at(at_us).identities.groups_of(every)
         apply(writer, [stored for stored in late if not is_event_of(stored.record, b"2026-11-18")])
-        assert Identities(writer.connection, at_us).groups_of(every) == before
+        assert reader_of(writer).nodes.at(at_us).identities.groups_of(every) == before
 
 
 def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
@@ -208,7 +206,7 @@ def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
         apply(writer, records_of(events, arrival=T0 + 5 * DAY_US))
         id_ = NAMES.dataset("ns", "t")
         for at_us, members in ((T0 - 1, 0), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
-            known = Identities(writer.connection, at_us)
+            known = reader_of(writer).nodes.at(at_us).identities
             groups = known.groups_of([id_]).values()
             assert [len(known.members(group)) for group in groups] == ([members] if members else []), at_us
 
@@ -216,5 +214,5 @@ def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
 def test_a_name_of_no_node_has_a_group_of_its_own() -> None:
     with opened() as writer:
         for namespace, name in (*SPELLINGS, *UNSEEN):
-            known = Identities(writer.connection)
+            known = reader_of(writer).nodes.identities
             assert known.members(known.group_of(Spelling(1, namespace, name))) == []

@@ -4,11 +4,11 @@ from hypothesis import example, given, settings
 from tests.aliases import alias_histories, alias_operation, between_names, between_namespaces, operator
 from tests.events import T0, dataset, records_of, run_event
 from tests.store.reading import reader_of
-from tests.store.test_apply import apply, opened
+from tests.store.tables import execute
+from tests.store.writing import apply, opened
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import StoredRecord
-from lineage_bridge.store.query.nodes import Nodes
 
 EVERY = (NodeKind.DATASET, NodeKind.JOB)
 UNITY, DATABRICKS = "unitycatalog://dbc.example.com", "databricks://dbc.example.com"
@@ -24,8 +24,8 @@ APART = [
 def test_every_node_is_there_once_and_its_id_finds_it_again(records: list[StoredRecord]) -> None:
     with opened() as writer:
         apply(writer, records)
-        ids = [row[0] for row in writer.connection.execute("SELECT id FROM node WHERE kind IN (1, 2)")]
-        nodes = Nodes(writer.connection)
+        ids = [row[0] for row in execute(writer, "SELECT id FROM node WHERE kind IN (1, 2)")]
+        nodes = reader_of(writer).nodes
         listed = [node for _, some in reader_of(writer).inventory.heads(EVERY) for node in some]
         assert sorted(node.id for node in listed) == sorted({nodes.head(id_) for id_ in ids})
         entries = reader_of(writer).inventory.entries(listed)

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, records_of, run_event, schema, stored_record
-from tests.store.reading import reader_of
+from tests.store.reading import reader_of, search_of
+from tests.store.tables import execute
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
@@ -12,8 +13,6 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.search import Search
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -37,7 +36,7 @@ def owned(*owners: str) -> dict[str, Any]:
 
 def consistent(writer: GraphWriter) -> bool:
     """The index and the texts it is made of agree, and the texts are what the facets say."""
-    writer.connection.execute("INSERT INTO node_search_text (node_search_text, rank) VALUES ('integrity-check', 1)")
+    execute(writer, "INSERT INTO node_search_text (node_search_text, rank) VALUES ('integrity-check', 1)")
     return all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
 
 
@@ -105,9 +104,9 @@ def test_the_text_follows_the_current_facet(estate: GraphWriter) -> None:
 
 
 def test_an_older_facet_changes_nothing(estate: GraphWriter) -> None:
-    before = list(estate.connection.execute("SELECT * FROM search_text"))
+    before = list(execute(estate, "SELECT * FROM search_text"))
     add(estate, run_event(run=RUNS[1], time_us=T0 - 1, inputs=[dataset("raw", schema=schema("older"))]))
-    assert list(estate.connection.execute("SELECT * FROM search_text")) == before
+    assert list(execute(estate, "SELECT * FROM search_text")) == before
 
 
 def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
@@ -133,7 +132,7 @@ def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
 def test_very_many_matches_are_told_to_be_cut_and_exact_names_are_there(writer: GraphWriter) -> None:
     names = [f"a_orders_{n}" for n in range(30)] + [f"orders_{n}" for n in range(3)] + ["orders"]
     add(writer, *(run_event(run=f"r{n}", inputs=[dataset(name)]) for n, name in enumerate(names)))
-    few = Search(writer.connection, Nodes(writer.connection), candidates=5)
+    few = search_of(writer, candidates=5)
     cut = few.page(SearchFilter("orders"))
     assert cut.truncated
     assert cut.matches[0].node.name == "orders"

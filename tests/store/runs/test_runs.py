@@ -23,7 +23,7 @@ NAMES = Names(KEY)
 MS, S, MINUTE = 1_000, 1_000_000, 60_000_000
 FLINK = {"jobType": facet(processingType="STREAMING", integration="FLINK", jobType="JOB")}
 DEBEZIUM = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM", jobType="TASK")}
-SAMPLES = Path(__file__).parents[1] / "samples"
+SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> StoreReader:

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, records_of, run_event
 from tests.store.reading import reader_of
-from tests.store.test_apply import apply, contents, opened, settle
+from tests.store.tables import contents
+from tests.store.writing import apply, opened, settle
 
 from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.facts.names import Names

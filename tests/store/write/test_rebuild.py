@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -10,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from tests.events import T0, dataset, records_of, run_event
-from tests.store.tables import tables_of
-from tests.store.test_apply import NAMES, apply, empty_store
+from tests.store.tables import execute, tables_in, tables_of
+from tests.store.writing import NAMES, apply, empty_store
 
 from lineage_bridge.errors import GoneError, StoreError
 from lineage_bridge.graph.relations import BY_NAME
-from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.migration import migrate
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import GRAPH
@@ -25,7 +23,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tests.store.test_apply import NAMES
+from tests.store.writing import NAMES
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -75,29 +73,26 @@ def test_readers_go_on_and_then_see_the_new_store_whole(tmp_path: Path) -> None:
             assert later.history.changes(later.history.changes("now", (), 1).following, (), 1).changes == ()
     pool.close()
     with closing(GraphWriter(path, NAMES)) as writer, closing(fresh_store(tmp_path / "again.db", ["both", "new"])) as again:
-        assert tables_of(writer.connection) == tables_of(again.connection)
-        assert writer.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert tables_of(writer) == tables_of(again)
+        assert execute(writer, "PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 @pytest.mark.parametrize("calls", [1, 2, 5, 11])
 def test_a_process_killed_while_it_puts_a_store_in_place_leaves_the_old_one(tmp_path: Path, calls: int) -> None:
     path, again = tmp_path / "graph.db", tmp_path / "fresh.db"
     with closing(store(path, ["old"])) as old:
-        before = tables_of(old.connection)
+        before = tables_of(old)
     with closing(fresh_store(again, [f"new{n}" for n in range(30)])) as fresh:
-        after = tables_of(fresh.connection)
+        after = tables_of(fresh)
     command = [sys.executable, "-c", KILLED, str(path), str(again)]
     done = subprocess.run(
-        [*command, str(calls)], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2], env=os.environ
+        [*command, str(calls)], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3], env=os.environ
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert tables_of(StoreConnection(connection)) == before
-    done = subprocess.run([*command, "-1"], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2], env=os.environ)
+    assert tables_in(path) == before
+    done = subprocess.run([*command, "-1"], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3], env=os.environ)
     assert done.stdout == "in place\n", done.stderr
-    with closing(sqlite3.connect(path)) as connection:
-        assert tables_of(StoreConnection(connection)) == after
+    assert tables_in(path) == after
 
 
 def test_counts_are_compared_by_relation(tmp_path: Path) -> None:
@@ -116,7 +111,7 @@ def test_a_log_that_tells_less_does_not_replace_the_store(tmp_path: Path) -> Non
         assert "--anyway" in refused.value.hint
         apply(fresh, records_of([run_event(job="b", time_us=T0 + 1, outputs=[dataset("b")])]))
         rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
-        used.connection.execute('UPDATE position SET "offset" = 1000')
+        execute(used, 'UPDATE position SET "offset" = 1000')
         with pytest.raises(StoreError, match="a part of the log is gone"):
             rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         rebuild.seal(fresh, path)
@@ -133,7 +128,7 @@ def test_a_store_of_an_older_schema_is_no_measure_and_is_replaced(tmp_path: Path
         rebuild.seal(fresh, path)
         rebuild.put_in_place(fresh, path, lambda *_: None)
     with closing(GraphWriter(path, NAMES)) as writer:
-        assert writer.connection.execute("SELECT count(*) FROM event").fetchone() == (1,)
+        assert execute(writer, "SELECT count(*) FROM event").fetchone() == (1,)
 
 
 def test_what_an_earlier_attempt_left_is_removed(tmp_path: Path) -> None:

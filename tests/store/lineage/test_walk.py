@@ -1,24 +1,17 @@
 """Questions to the store."""
 
-import sqlite3
-from pathlib import Path
-
-import pytest
 from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, records_of, run_event
 from tests.store.reading import reader_of
+from tests.store.tables import execute
 
-from lineage_bridge.errors import StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.model.events import EventFilter
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.model.runs import RunFilter
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import ReaderPool, StoreReader
-from lineage_bridge.store.schema.sqlite import connect_reader
+from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -100,7 +93,7 @@ def test_inputs_do_not_lead_to_outputs_but_flows_do(writer: GraphWriter) -> None
     ]
     add(writer, *loader)
     assert walked(writer, "src3", "downstream", 5)[0] == {"src3", "dst3"}
-    assert writer.connection.execute("SELECT count(*) FROM flow").fetchone() == (5,)
+    assert execute(writer, "SELECT count(*) FROM flow").fetchone() == (5,)
 
 
 def test_a_job_that_only_reads_is_met_as_a_port(writer: GraphWriter) -> None:
@@ -146,7 +139,7 @@ def test_columns_of_a_walk(writer: GraphWriter) -> None:
 
 def test_a_hub_is_crossed_without_its_pairs(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset(f"i{number}") for number in range(600)], outputs=[dataset("o1"), dataset("o2")]))
-    assert writer.connection.execute("SELECT count(*) FROM flow").fetchone() == (0,)
+    assert execute(writer, "SELECT count(*) FROM flow").fetchone() == (0,)
     nodes, edges = walked(writer, "i7", "downstream", 2)
     assert nodes == {"i7", "o1", "o2"}
     assert edges == {("i7", "job", "o1"), ("i7", "job", "o2")}
@@ -190,95 +183,7 @@ def test_a_heartbeat_keeps_an_edge_fresh(writer: GraphWriter) -> None:
     assert (edge.label, edge.last) == (Label.CURRENT, T0 + 300 * DAY_US)
 
 
-def test_the_newest_run_with_datasets(writer: GraphWriter) -> None:
-    add(
-        writer,
-        run_event("START", run=RUNS[0], inputs=[dataset("a")], outputs=[dataset("b")]),
-        run_event("START", run=RUNS[1], time_us=T0 + 5),
-    )
-    r = reader(writer)
-    job = found(r, "job", NodeKind.JOB)
-    newest, named = r.runs.latest(job, with_datasets=False), r.runs.latest(job, with_datasets=True)
-    assert newest is not None
-    assert named is not None
-    assert (newest.run_id, named.run_id) == (RUNS[1], RUNS[0])
-    assert (names(named.inputs), names(named.outputs)) == ({"a"}, {"b"})
-    assert [run.run_id for run in r.runs.page(RunFilter(job.id)).runs] == [RUNS[1], RUNS[0]]
-
-
-def test_a_run_is_found_by_the_id_that_was_sent(writer: GraphWriter) -> None:
-    add(writer, run_event(run="external-run-1"), run_event(run=RUNS[2].upper()))
-    (record,) = reader(writer).runs.find("external-run-1")
-    assert record.raw_id == "external-run-1"
-    assert [run.run_id for run in reader(writer).runs.find(record.run_id)] == [record.run_id]
-    assert [run.raw_id for run in reader(writer).runs.find(RUNS[2])] == [None]
-    assert reader(writer).runs.find("never seen") == []
-
-
 def test_a_declared_job_has_its_edges(writer: GraphWriter) -> None:
     add(writer, job_event(inputs=[dataset("a")], outputs=[dataset("b")]))
     add(writer, job_event(time_us=T0 + 1, inputs=[dataset("c")], outputs=[dataset("b")]))
     assert walked(writer, "b", "upstream", 1)[1] == {("c", "job", "b")}
-
-
-def test_events_are_listed_by_time_and_job(writer: GraphWriter) -> None:
-    add(writer, *(run_event(run=f"r{number}", job=f"j{number % 3}", time_us=T0 + number) for number in range(9)))
-    r = reader(writer)
-    assert [event.time - T0 for event in r.events.page(EventFilter())] == [8, 7, 6, 5, 4, 3, 2, 1, 0]
-    assert [event.time - T0 for event in r.events.page(EventFilter(job="j[01]", ascending=True, limit=3, offset=1))] == [1, 3, 4]
-    assert [event.time - T0 for event in r.events.page(EventFilter(since=T0 + 2, until=T0 + 5))] == [4, 3, 2]
-    assert r.events.page(EventFilter(namespace="nowhere*")) == []
-    (only,) = r.events.of_run("r4")
-    assert only.time == T0 + 4
-
-
-def test_current_facets_leave_out_deleted_ones(writer: GraphWriter) -> None:
-    add(writer, run_event(job_facets={"documentation": facet(description="x"), "sql": facet(query="select 1")}))
-    r = reader(writer)
-    assert set(r.nodes.facets(found(r, "job", NodeKind.JOB))) == {"documentation", "sql"}
-    add(writer, run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}))
-    assert set(reader(writer).nodes.facets(found(r, "job", NodeKind.JOB))) == {"documentation"}
-
-
-@pytest.mark.parametrize("text", ["orders", "ord", "or", 'a"b', "100%", "a\x00b", "*", "NEAR(", "😀"])
-def test_search_bears_any_text(writer: GraphWriter, text: str) -> None:
-    add(writer, run_event(inputs=[dataset("public.orders"), dataset('x a"b y'), dataset("100% 😀 *")]))
-    assert isinstance(reader(writer).search.by_name(text, None, 10, 0), list)
-
-
-def test_search_finds_parts_of_names_exact_ones_first(writer: GraphWriter) -> None:
-    add(writer, run_event(inputs=[dataset("public.orders"), dataset("orders"), dataset("orders_2")]))
-    assert reader(writer).search.by_name("orders", None, 10, 0)[0].name == "orders"
-    assert {node.name for node in reader(writer).search.by_name("orders", NodeKind.DATASET, 10, 0)} == {
-        "public.orders",
-        "orders",
-        "orders_2",
-    }
-    assert reader(writer).search.by_name("orders", NodeKind.JOB, 10, 0) == []
-    assert reader(writer).nodes.near(NodeKind.DATASET, "ns", "publik.orders")[0].name == "public.orders"
-
-
-def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
-    add(writer, run_event(inputs=[dataset("a")]))
-    pool = ReaderPool(tmp_path / "graph.db")
-    with pool.reader() as before:
-        assert before.nodes.count(NodeKind.DATASET) == 1
-        add(writer, run_event(inputs=[dataset("b")]))
-        assert before.nodes.count(NodeKind.DATASET) == 1
-    with pool.reader() as after:
-        assert after.nodes.count(NodeKind.DATASET) == 2
-    pool.close()
-
-
-def test_a_missing_or_newer_store_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StoreMissingError), ReaderPool(tmp_path / "no.db").reader():
-        pass
-    connection = sqlite3.connect(tmp_path / "newer.db")
-    connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
-    connection.execute("INSERT INTO alembic_version VALUES ('9999')")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StoreVersionError):
-        connect_reader(tmp_path / "newer.db")
-    with pytest.raises(StoreVersionError):
-        GraphWriter(tmp_path / "newer.db", NAMES)

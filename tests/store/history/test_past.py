@@ -1,70 +1,31 @@
 """The graph as of an earlier time, against the store of what had been said by then."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.events import RUNS, T0, dataset, dataset_event, facet, record_lists, records_of, run_event
-from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES, apply, opened, settle
+from tests.store.reading import read_as_of, reader_of
+from tests.store.walks import MIDNIGHT, around, edges, labels, midnights, moments, nodes, plain, ports
+from tests.store.writing import NAMES, apply, opened, settle
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import StoredRecord
-from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.ports.graph_reader import GraphReader
-from lineage_bridge.store.reader import StoreReader
 
 pytestmark = pytest.mark.long
 
-_MIDNIGHT = T0 - T0 % DAY_US
-_moments = st.sampled_from([T0 - 1, T0, T0 + 500_000, T0 + 1_000_000, T0 + 30_000_000, T0 + 90_000_000, T0 + DAY_US, T0 + 2 * DAY_US - 1])
-_midnights = st.sampled_from([_MIDNIGHT + day * DAY_US for day in (0, 1, 2, 3, 31, 90, 91, 200)])
-
-plain = record_lists(min_size=4)
-
-
-def nodes(reader: GraphReader) -> Iterator[Node]:
-    for kind in NodeKind.DATASET, NodeKind.JOB:
-        yield from reader.nodes.matching(kind, None, None, None, 0)
-
-
-def edges(walk: Walk) -> set[tuple[Any, ...]]:
-    return {(e.source.id, e.target.id, e.job.id, e.origin, e.evidence, e.hub) for e in walk.edges}
-
-
-def ports(walk: Walk) -> set[tuple[Any, ...]]:
-    return {(p.job.id, p.dataset.id, p.side, p.origin) for p in walk.ports}
-
-
-def labels(walk: Walk) -> set[tuple[Any, ...]]:
-    found: set[tuple[Any, ...]] = {(e.source.id, e.target.id, e.job.id, e.origin, e.label, e.last) for e in walk.edges}
-    return found | {(p.job.id, p.dataset.id, p.side, p.origin, p.label, p.last) for p in walk.ports}
-
-
-def around(reader: GraphReader, node: Node, direction: str, at_us: int | None, now_us: int, depth: int = 1) -> Walk:
-    return reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, columns=True)
-
-
-def as_read_now(reader: StoreReader, then: GraphReader) -> GraphReader:
-    """That a job streams is a trait of it, whenever it was learnt: both readers know it."""
-    assert isinstance(then, StoreReader)
-    then.lineage.runs.is_streaming = reader.lineage.runs.is_streaming  # type: ignore[method-assign]  # the one thing known across time
-    return then
-
 
 @settings(max_examples=40, deadline=None)
-@given(plain, _moments, st.integers(1, 3))
+@given(plain, moments, st.integers(1, 3))
 def test_flows_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int, depth: int) -> None:
     with opened() as writer:
         for record in records:
             apply(writer, [record], budget=10_000)
         settle(writer)
-        with reader_of(writer).whole.refolded(NAMES, at_us, frozenset()) as again:
-            reader, then = reader_of(writer), again
+        with read_as_of(writer, NAMES, at_us) as then:
+            reader = reader_of(writer)
             for node in nodes(reader):
                 for direction in ("upstream", "downstream"):
                     past, oracle = (around(r, node, direction, at, at_us, depth) for r, at in ((reader, at_us), (then, None)))
@@ -74,21 +35,20 @@ def test_flows_as_of_a_time_are_those_of_what_had_been_said(records: list[Stored
 
 
 @settings(max_examples=30, deadline=None)
-@given(plain, _midnights)
+@given(plain, midnights)
 def test_labels_as_of_midnight_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
         apply(writer, records)
         settle(writer)
-        with reader_of(writer).whole.refolded(NAMES, at_us, frozenset()) as again:
+        with read_as_of(writer, NAMES, at_us) as then:
             reader = reader_of(writer)
-            then = as_read_now(reader, again)
             for node in nodes(reader):
                 past, oracle = (around(r, node, "both", at, at_us) for r, at in ((reader, at_us), (then, None)))
                 assert labels(past) == labels(oracle)
 
 
 @settings(max_examples=40, deadline=None)
-@given(record_lists(min_size=4), st.none() | _moments | _midnights, st.integers(1, 4))
+@given(record_lists(min_size=4), st.none() | moments | midnights, st.integers(1, 4))
 def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(records: list[StoredRecord], at_us: int | None, depth: int) -> None:
     with opened() as writer:
         apply(writer, records)
@@ -105,7 +65,7 @@ def test_b_is_downstream_of_a_exactly_when_a_is_upstream_of_b(records: list[Stor
 @settings(max_examples=40, deadline=None)
 @given(record_lists(min_size=4, erasing=False), record_lists(erasing=False), st.sampled_from([1, 2, 3, 91]))
 def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[StoredRecord], later: list[StoredRecord], days: int) -> None:
-    at_us = _MIDNIGHT + days * DAY_US
+    at_us = MIDNIGHT + days * DAY_US
     # That a job streams is a trait of it, however late it was learnt.
     earlier, later = ([stored for stored in records if b"jobType" not in stored.record.body] for records in (earlier, later))
     with opened() as writer:
@@ -139,7 +99,7 @@ def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
     with opened() as writer:
         apply(writer, records_of(events, arrival=T0 + 20 * DAY_US))
         settle(writer)
-        at_us = _MIDNIGHT + 2 * DAY_US
+        at_us = MIDNIGHT + 2 * DAY_US
         reader = reader_of(writer)
         found = {node.name: node for node in nodes(reader)}
         then = {p.dataset.name: p.label.value for p in around(reader, found["w"], "both", at_us, at_us).ports}

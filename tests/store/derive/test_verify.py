@@ -3,7 +3,8 @@
 import pytest
 from tests.events import T0, columns, dataset, facet, job_event, records_of, run_event, schema
 from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES, apply, opened
+from tests.store.tables import execute
+from tests.store.writing import NAMES, apply, opened
 
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.store.derive.verify import APART, MAY_HOLD_MORE, SEARCH, STORED, WAITING
@@ -35,7 +36,7 @@ def test_every_table_that_is_no_relation_is_verified() -> None:
     derived = METADATA.tables.keys() - BY_NAME.keys()
     assert derived == {*STORED, *WAITING, *APART}
     with opened() as writer:
-        virtual = {row[0] for row in writer.connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")}
+        virtual = {row[0] for row in execute(writer, "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")}
         assert virtual == SEARCH.keys()
 
 
@@ -44,36 +45,33 @@ def test_a_row_that_is_missing_or_too_many_is_seen(table: str) -> None:
     with opened() as writer:
         apply(writer, records_of(EVENTS))
         assert wrong(writer) == []
-        execute = writer.connection.execute
         columns_ = [column.name for column in METADATA.tables[table].columns]
-        some = execute(f'SELECT * FROM "{table}" LIMIT 1').fetchone()
+        some = execute(writer, f'SELECT * FROM "{table}" LIMIT 1').fetchone()
         values = [(value + 1 if isinstance(value, int) else b"\x01" * 16 if isinstance(value, bytes) else "other") for value in some or ()]
         if some is None:
             values = [
                 1 if str(column.type) == "BIGINT" else b"" if str(column.type) == "BLOB" else "x"
                 for column in METADATA.tables[table].columns
             ]
-        execute("BEGIN")
-        execute(f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns_))})', values)
+        execute(writer, "BEGIN")
+        execute(writer, f'INSERT OR REPLACE INTO "{table}" VALUES ({", ".join("?" * len(columns_))})', values)
         assert table in wrong(writer)
-        execute("ROLLBACK")
+        execute(writer, "ROLLBACK")
         if some is not None:
-            execute(f'DELETE FROM "{table}"')
+            execute(writer, f'DELETE FROM "{table}"')
             assert table in wrong(writer)
 
 
 def test_a_name_that_search_does_not_know_is_seen() -> None:
     with opened() as writer:
         apply(writer, records_of(EVENTS))
-        id_, namespace, name = writer.connection.execute("SELECT id, namespace, name FROM node LIMIT 1").fetchone()
-        writer.connection.execute(
-            "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)", (id_, namespace, name)
-        )
+        id_, namespace, name = execute(writer, "SELECT id, namespace, name FROM node LIMIT 1").fetchone()
+        execute(writer, "INSERT INTO node_search (node_search, rowid, namespace, name) VALUES ('delete', ?, ?, ?)", (id_, namespace, name))
         assert wrong(writer) == ["node_search"]
 
 
 def test_keys_that_wait_are_told() -> None:
     with opened() as writer:
         apply(writer, records_of(EVENTS))
-        writer.connection.execute("INSERT INTO derive_queue VALUES (x'00', 1)")
+        execute(writer, "INSERT INTO derive_queue VALUES (x'00', 1)")
         assert wrong(writer) == ["derive_queue"]

@@ -1,7 +1,6 @@
 """The change feed: what it tells, applied in its order, gives the present rows; what only repeats is not told."""
 
 import json
-import sqlite3
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -12,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.aliases import alias_histories
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, record_lists, records_of, run_event, schema
-from tests.store.test_apply import NAMES, apply, opened, settle
+from tests.store.reading import reader_of
+from tests.store.tables import copy_to, execute
+from tests.store.writing import NAMES, apply, opened, settle
 
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.ids import DAY_US
@@ -20,8 +21,6 @@ from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.differences import ChangeAction, ChangePage, ChangeRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.history.feed import Feed
-from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.store.write.changes import COLUMNS, FED
 
@@ -29,7 +28,7 @@ MINUTE = 60_000_000
 
 
 def page(writer: GraphWriter, after: str | None = None, limit: int = 10_000, kinds: tuple[str, ...] = ()) -> ChangePage:
-    return Feed(writer.connection, Nodes(writer.connection)).page(after, kinds, limit)
+    return reader_of(writer).history.changes(after, kinds, limit)
 
 
 def told(writer: GraphWriter, after: str | None = None) -> list[tuple[str, str]]:
@@ -43,11 +42,11 @@ def now(writer: GraphWriter) -> str:
 def present(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
     """The fed tables, as far as they are told."""
     rows: dict[str, set[tuple[object, ...]]] = {
-        fed.kind: set(writer.connection.execute(f'SELECT {", ".join(fed.columns.values())} FROM "{table}"'))
+        fed.kind: set(execute(writer, f'SELECT {", ".join(fed.columns.values())} FROM "{table}"'))
         for table, fed in FED.items()
         if table != "alias"
     }
-    statements = writer.connection.execute("SELECT * FROM alias").fetchall()
+    statements = execute(writer, "SELECT * FROM alias").fetchall()
     states = {
         json.dumps(row[:8], separators=(",", ":")): b"vetoed" if row[11] else b"stated" if row[9] != NEVER_US else b"" for row in statements
     }
@@ -58,7 +57,7 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
     """What the feed amounts to. An addition must be new, a removal known."""
     rows: dict[str, dict[tuple[object, ...], tuple[object, ...]]] = {fed.kind: {} for fed in FED.values()}
     kinds = {fed.kind: fed for fed in FED.values()}
-    for kind, turn, *values in writer.connection.execute(f"SELECT kind, action, {', '.join(COLUMNS)} FROM change ORDER BY seq"):
+    for kind, turn, *values in execute(writer, f"SELECT kind, action, {', '.join(COLUMNS)} FROM change ORDER BY seq"):
         fed, all_values = kinds[kind], dict(zip(COLUMNS, values, strict=True))
         row = tuple(all_values[column] for column in fed.columns)
         key = tuple(all_values[column] for column in fed.columns if column not in fed.valued)
@@ -172,8 +171,7 @@ def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         early = now(writer)
-        with closing(sqlite3.connect(tmp_path / "older.db")) as older:
-            writer.connection.raw.backup(older)
+        copy_to(writer, tmp_path / "older.db")
         apply(writer, records_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
         late = now(writer)
         with closing(GraphWriter(writer.path, NAMES)) as again:

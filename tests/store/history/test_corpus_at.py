@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 from tests.quirks.disorder import seeds, told_once
-from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES, opened
-from tests.store.test_corpus import put, told
-from tests.store.test_past import around, as_read_now, edges, labels, nodes, ports
+from tests.store.corpus import put, told
+from tests.store.reading import read_as_of, reader_of
+from tests.store.tables import execute
+from tests.store.walks import around, edges, labels, nodes, ports
+from tests.store.writing import NAMES, opened
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.graph import Node, WalkLimits
@@ -29,7 +30,7 @@ def corpus() -> Iterator[GraphWriter]:
 
 def moments(writer: GraphWriter) -> list[int]:
     """When something was said, and for every other of these the midnight after it; the same ones each time."""
-    times = [row[0] for row in writer.connection.execute("SELECT DISTINCT effective FROM event ORDER BY effective")]
+    times = [row[0] for row in execute(writer, "SELECT DISTINCT effective FROM event ORDER BY effective")]
     chosen = random.Random(7).sample(times, len(seeds(10)))
     return [time if place % 2 else time - time % DAY_US + DAY_US for place, time in enumerate(chosen)]
 
@@ -44,9 +45,8 @@ def sampled(then: GraphReader, now: GraphReader, at_us: int) -> list[Node]:
 @pytest.mark.parametrize("number", seeds(10))
 def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWriter, number: int) -> None:
     at_us = moments(corpus)[number]
-    with reader_of(corpus).whole.refolded(NAMES, at_us, frozenset()) as again:
+    with read_as_of(corpus, NAMES, at_us) as then:
         reader = reader_of(corpus)
-        then = as_read_now(reader, again)
         for node in sampled(then, reader, at_us):
             past, oracle = (around(r, node, "both", at, at_us, 3) for r, at in ((reader, at_us), (then, None)))
             assert (edges(past), ports(past), set(past.columns)) == (edges(oracle), ports(oracle), set(oracle.columns))

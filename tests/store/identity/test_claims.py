@@ -6,14 +6,12 @@ from collections.abc import Iterator
 import pytest
 from tests.aliases import alias_operation, between_namespaces, operator
 from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
-from tests.store.test_apply import apply, exported, opened
+from tests.store.reading import exported, reader_of
+from tests.store.writing import apply, opened
 
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.history import AliasFilter
-from lineage_bridge.store.derive.verify import verify
-from lineage_bridge.store.identity.aliases import AliasList
-from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.write.apply import GraphWriter
 
 B1, B2, CLUSTER, CONFLUENT = "kafka://b1.example.com:9092", "kafka://b2.example.com:9092", "kafka://lkc-1", "confluent://env-1/lkc-1"
@@ -38,14 +36,14 @@ def writer() -> Iterator[GraphWriter]:
 
 def members(writer: GraphWriter, namespace: str, at_us: int | None = None) -> set[str]:
     """The namespaces under which the topic `clicks`, of which no facet speaks, is one with that of a namespace."""
-    nodes = Nodes(writer.connection, at_us)
+    nodes = reader_of(writer).nodes.at(at_us)
     node = nodes.by_spelling(NodeKind.DATASET, namespace, "clicks")
     assert node is not None
     return {one.namespace for one in nodes.group(node)[1]}
 
 
 def differing(writer: GraphWriter) -> list[object]:
-    return [d for d in verify(writer.connection, Names(KEY)) if d.surplus or d.missing]
+    return [d for d in reader_of(writer).whole.differences(Names(KEY)) if d.surplus or d.missing]
 
 
 def test_all_topics_of_a_cluster_are_one_under_all_its_names(writer: GraphWriter) -> None:
@@ -63,7 +61,7 @@ def test_a_server_that_is_claimed_to_be_two_clusters_is_in_neither(writer: Graph
     apply(writer, records_of([run_event(run=RUNS[3], time_us=T0 + 2 * DAY_US, inputs=[in_cluster(B2, "lkc-2", "other")])]))
     assert members(writer, B2) == {B2}
     assert members(writer, B2, T0 + DAY_US) == {B1, B2, CONFLUENT}
-    assert [record.standing for record in AliasList(writer.connection).page(AliasFilter(kind="facet"))] == [True, False, False]
+    assert [record.standing for record in reader_of(writer).nodes.aliases(AliasFilter(kind="facet"))] == [True, False, False]
     apply(writer, [operator(alias_operation("veto", {**between_namespaces(B2, "kafka://lkc-2"), "kind": "facet"}))])
     assert members(writer, CLUSTER) == {B1, B2, CONFLUENT}
     assert differing(writer) == []

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.events import RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, stored_record
 from tests.store.reading import reader_of
-from tests.store.test_apply import NAMES
+from tests.store.writing import NAMES
 
 from lineage_bridge.graph.facts.events import facts
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -15,7 +15,6 @@ from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.write.apply import GraphWriter
 
 HOUR = 3_600_000_000
@@ -54,7 +53,7 @@ def test_a_drop_ends_what_was_said_before_it(writer: GraphWriter) -> None:
     assert flows(writer, "a", ended=True) == {("a", "b"): Label.ENDED}
     assert flows(writer, "a", at_us=T0 + HOUR - 1) == {("a", "b"): Label.CURRENT}
     assert flows(writer, "a", at_us=T0 + HOUR) == {}
-    lines = list(Export(writer.connection, T0 + DAY_US).lines(frozenset({"flow", "input", "output"})))
+    lines = list(reader_of(writer).whole.lines(frozenset({"flow", "input", "output"}), now_us=T0 + DAY_US))
     assert [json.loads(line)["type"] for line in lines] == ["input"]
 
 

@@ -1,0 +1,60 @@
+"""Readers: each sees one moment of a store."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.events import KEY, T0, dataset, records_of, run_event
+from tests.store.reading import reader_of
+
+from lineage_bridge.errors import StoreMissingError, StoreVersionError
+from lineage_bridge.graph.facts.fold import flat, fold_records
+from lineage_bridge.graph.facts.names import Names
+from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.reader import ReaderPool, StoreReader
+from lineage_bridge.store.schema.sqlite import connect_reader
+from lineage_bridge.store.write.apply import GraphWriter
+
+NAMES = Names(KEY)
+
+
+def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:
+    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
+
+
+def reader(writer: GraphWriter) -> StoreReader:
+    return reader_of(writer)
+
+
+def found(reader_: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
+    node = reader_.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
+    assert node is not None
+    return node
+
+
+def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
+    add(writer, run_event(inputs=[dataset("a")]))
+    pool = ReaderPool(tmp_path / "graph.db")
+    with pool.reader() as before:
+        assert before.nodes.count(NodeKind.DATASET) == 1
+        add(writer, run_event(inputs=[dataset("b")]))
+        assert before.nodes.count(NodeKind.DATASET) == 1
+    with pool.reader() as after:
+        assert after.nodes.count(NodeKind.DATASET) == 2
+    pool.close()
+
+
+def test_a_missing_or_newer_store_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreMissingError), ReaderPool(tmp_path / "no.db").reader():
+        pass
+    connection = sqlite3.connect(tmp_path / "newer.db")
+    connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+    connection.execute("INSERT INTO alembic_version VALUES ('9999')")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreVersionError):
+        connect_reader(tmp_path / "newer.db")
+    with pytest.raises(StoreVersionError):
+        GraphWriter(tmp_path / "newer.db", NAMES)
