@@ -12,7 +12,7 @@ from lineage_bridge import sources
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, EventBuilder
 
 SOURCES = Path(sources.__path__[0])
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 OUT = EventBuilder("https://example.com/test")
 
 
