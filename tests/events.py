@@ -257,7 +257,7 @@ bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)
 
 @st.composite
 def record_lists(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[StoredRecord]:
-    """Records of one small world: some doubled under another place and channel, now and then an operator who erases a run."""
+    """Records of one small world: some are repeated at another offset and on another channel, and sometimes a run is erased."""
     records: list[StoredRecord] = []
     for offset, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
         arrival = T0 + draw(st.integers(0, 3)) * DAY_US

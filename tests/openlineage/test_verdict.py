@@ -213,13 +213,13 @@ def test_an_absent_event_type_and_other_are_clean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "type_"),
+    ("raw_type", "type_"),
     [(None, None), ("complete", "COMPLETE"), ("Fail", "FAIL"), ("DONE", "OTHER"), ("", "OTHER"), ("fa\u0131l", "OTHER")],
 )
-def test_an_odd_event_type_is_repaired(word: str | None, type_: str | None) -> None:
-    found, repairs = repaired(text(event(eventType=word)))
+def test_an_odd_event_type_is_repaired(raw_type: str | None, type_: str | None) -> None:
+    found, repairs = repaired(text(event(eventType=raw_type)))
     assert repairs == [("event_type", "$.eventType")]
-    assert (found.type, found.raw_type) == (type_, word)
+    assert (found.type, found.raw_type) == (type_, raw_type)
 
 
 @pytest.mark.parametrize("raw_id", [RUN_ID.upper(), RUN_ID.replace("-", ""), RUN_ID.replace("-", "").upper()])

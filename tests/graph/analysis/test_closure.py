@@ -18,7 +18,7 @@ graphs = st.integers(1, 12).flatmap(
 )
 
 
-def reached(count: int, edges: set[tuple[int, int]]) -> list[set[int]]:
+def reachable(count: int, edges: set[tuple[int, int]]) -> list[set[int]]:
     """What each node reaches by one edge or more."""
     out = []
     for start in range(count):
@@ -42,7 +42,7 @@ def arrays(edges: set[tuple[int, int]]) -> tuple[closure.Ints, closure.Ints]:
 @given(graphs)
 def test_components_and_counts_are_those_of_plain_sets(graph: tuple[int, set[tuple[int, int]], list[bool]]) -> None:
     count, edges, marks = graph
-    plain = reached(count, edges)
+    plain = reachable(count, edges)
     condensed = condense(count, *arrays(edges))
     for a in range(count):
         for b in range(count):
@@ -61,7 +61,7 @@ def test_many_blocks_give_the_same_counts() -> None:
     marks = np.array([source.random() < 0.8 for _ in range(400)])
     whole = downstream_counts(condensed, marks)[0].tolist()
     assert downstream_counts(condensed, marks, block=64)[0].tolist() == whole
-    assert whole == [sum(marks[node] for node in found - {start}) for start, found in enumerate(reached(400, edges))]
+    assert whole == [sum(marks[node] for node in found - {start}) for start, found in enumerate(reachable(400, edges))]
 
 
 def test_estimates_are_near_and_called_so() -> None:
@@ -73,8 +73,8 @@ def test_estimates_are_near_and_called_so() -> None:
     condensed = condense(500 * layers, *arrays(edges))
     marks = np.ones(500 * layers, dtype=np.bool_)
     exact, _ = downstream_counts(condensed, marks)
-    near, told = downstream_counts(condensed, marks, exact_words=0)
-    assert not told
+    near, is_exact = downstream_counts(condensed, marks, exact_words=0)
+    assert not is_exact
     large = exact > 100
     assert large.sum() > 1000
     assert np.median(np.abs(near - exact)[large] / exact[large]) < 0.06

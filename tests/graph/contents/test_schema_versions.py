@@ -13,60 +13,65 @@ from lineage_bridge.openlineage.facets import SchemaField
 MINUTE = 60_000_000
 
 
-def said(*mentions: tuple[int, str] | tuple[int, str, int]) -> list[Mention]:
+def mentions_of(*mentions: tuple[int, str] | tuple[int, str, int]) -> list[Mention]:
     """(minute, version, job = 1)."""
     return [Mention(m[0] * MINUTE, b"e%d" % number, m[2] if len(m) > 2 else 1, m[1]) for number, m in enumerate(mentions)]
 
 
-def told(mentions: list[Mention]) -> list[tuple[str, int, int]]:
-    return [(stint.version, stint.first[0] // MINUTE, stint.last[0] // MINUTE) for stint in history(mentions)]
+def minutes(mentions: list[Mention]) -> list[tuple[str, int, int]]:
+    return [(period.version, period.first[0] // MINUTE, period.last[0] // MINUTE) for period in history(mentions)]
 
 
 def test_each_change_is_a_version() -> None:
-    assert told(said((0, "a"), (5, "a"), (60, "b"), (90, "b"))) == [("a", 0, 5), ("b", 60, 90)]
+    assert minutes(mentions_of((0, "a"), (5, "a"), (60, "b"), (90, "b"))) == [("a", 0, 5), ("b", 60, 90)]
 
 
 def test_a_replay_of_the_past_is_no_history() -> None:
     start = [(0, "a"), (60, "b")]
     restart = [(120, "b"), (120, "a"), (121, "b"), (122, "a"), (122, "b")]
-    assert told(said(*start, *restart)) == [("a", 0, 0), ("b", 60, 122)]
+    assert minutes(mentions_of(*start, *restart)) == [("a", 0, 0), ("b", 60, 122)]
 
 
 def test_however_often_it_is_replayed() -> None:
     """Restarts every five minutes for two hours: what holds between them is the version they end with."""
     restarts = [mention for n in range(24) for mention in ((120 + 5 * n, "x"), (120 + 5 * n, "a"), (120 + 5 * n, "b"))]
-    assert told(said((0, "a"), (60, "b"), *restarts)) == [("a", 0, 0), ("b", 60, 235), ("x", 120, 235)]
-    assert [(s.version, s.brief) for s in history(said((0, "a"), (60, "b"), *restarts))] == [("a", False), ("b", False), ("x", True)]
+    assert minutes(mentions_of((0, "a"), (60, "b"), *restarts)) == [("a", 0, 0), ("b", 60, 235), ("x", 120, 235)]
+    assert [(s.version, s.brief) for s in history(mentions_of((0, "a"), (60, "b"), *restarts))] == [("a", False), ("b", False), ("x", True)]
 
 
 def test_a_return_that_lasts_is_history() -> None:
-    assert told(said((0, "a"), (60, "b"), (120, "a"), (131, "b"))) == [("a", 0, 0), ("b", 60, 60), ("a", 120, 120), ("b", 131, 131)]
-    assert told(said((0, "a"), (60, "b"), (71, "a"))) == [("a", 0, 0), ("b", 60, 60), ("a", 71, 71)]
+    assert minutes(mentions_of((0, "a"), (60, "b"), (120, "a"), (131, "b"))) == [
+        ("a", 0, 0),
+        ("b", 60, 60),
+        ("a", 120, 120),
+        ("b", 131, 131),
+    ]
+    assert minutes(mentions_of((0, "a"), (60, "b"), (71, "a"))) == [("a", 0, 0), ("b", 60, 60), ("a", 71, 71)]
 
 
 def test_what_was_there_for_a_moment_does_not_end_what_was_there_before() -> None:
-    mentions = said((0, "a"), (60, "b"), (62, "a"))
-    assert told(mentions) == [("a", 0, 62), ("b", 60, 60)]
+    mentions = mentions_of((0, "a"), (60, "b"), (62, "a"))
+    assert minutes(mentions) == [("a", 0, 62), ("b", 60, 60)]
     now = current(history(mentions))
     assert now is not None
     assert now.version == "a"
 
 
 def test_versions_that_are_new_are_all_there() -> None:
-    mentions = said((0, "a"), (1, "b"), (2, "c"))
-    assert told(mentions) == [("a", 0, 0), ("b", 1, 1), ("c", 2, 2)]
-    assert [stint.brief for stint in history(mentions)] == [True, True, False]
+    mentions = mentions_of((0, "a"), (1, "b"), (2, "c"))
+    assert minutes(mentions) == [("a", 0, 0), ("b", 1, 1), ("c", 2, 2)]
+    assert [period.brief for period in history(mentions)] == [True, True, False]
 
 
 def test_two_jobs_that_disagree_do_not_flap() -> None:
-    mentions = said(*((n, "a", 1) for n in range(0, 100, 20)), *((n, "b", 2) for n in range(10, 100, 20)))
-    assert told(mentions) == [("a", 0, 80), ("b", 10, 90)]
+    mentions = mentions_of(*((n, "a", 1) for n in range(0, 100, 20)), *((n, "b", 2) for n in range(10, 100, 20)))
+    assert minutes(mentions) == [("a", 0, 80), ("b", 10, 90)]
     assert {s.version: s.jobs for s in history(mentions)} == {"a": frozenset({1}), "b": frozenset({2})}
 
 
 def test_two_jobs_that_agree_are_one_stretch() -> None:
-    (stint,) = history(said((0, "a", 1), (50, "a", 2), (20, "a", 1), (90, "a", 2)))
-    assert (stint.first[0], stint.last[0], stint.jobs) == (0, 90 * MINUTE, frozenset({1, 2}))
+    (period,) = history(mentions_of((0, "a", 1), (50, "a", 2), (20, "a", 1), (90, "a", 2)))
+    assert (period.first[0], period.last[0], period.jobs) == (0, 90 * MINUTE, frozenset({1, 2}))
 
 
 _mentions = st.lists(
@@ -90,12 +95,12 @@ def test_the_order_and_the_number_of_mentions_do_not_matter(mentions: list[Menti
 
 @given(_mentions)
 def test_every_version_is_there_and_the_last_mention_is_the_present(mentions: list[Mention]) -> None:
-    stints = history(mentions)
-    assert {stint.version for stint in stints} == {mention.version for mention in mentions}
-    newest = current(stints)
+    periods = history(mentions)
+    assert {period.version for period in periods} == {mention.version for mention in mentions}
+    newest = current(periods)
     assert (newest.last if newest else None) == max((mention[:2] for mention in mentions), default=None)
     for job in {mention.job for mention in mentions}:
-        own = [stint for stint in history([mention for mention in mentions if mention.job == job]) if not stint.brief]
+        own = [period for period in history([mention for mention in mentions if mention.job == job]) if not period.brief]
         assert all(a.version != b.version for a, b in pairwise(own))
     assert SETTLING_US == 10 * MINUTE
 

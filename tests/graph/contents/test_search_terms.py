@@ -9,14 +9,14 @@ from tests.events import facet
 from lineage_bridge.graph.contents.search_terms import FIELDS, MAX_TEXT, matching_lines, plain, search_text
 
 
-def told(**facets: Any) -> dict[str, str]:
+def search_text_of(**facets: Any) -> dict[str, str]:
     text = search_text("ns", "name", {key: json.dumps(value).encode() for key, value in facets.items()})
     return dict(zip(FIELDS, text, strict=True)) if text else {}
 
 
 def test_each_facet_has_its_field() -> None:
     nested = {"name": "address", "type": "STRUCT", "fields": [{"name": "city", "description": "where it is"}]}
-    found = told(
+    found = search_text_of(
         schema=facet(fields=[{"name": "id"}, nested]),
         ownership=facet(owners=[{"name": "team:data"}, {"name": "ann"}]),
         tags=facet(tags=[{"key": "pii", "value": "true"}]),
@@ -35,11 +35,11 @@ def test_each_facet_has_its_field() -> None:
 
 @pytest.mark.parametrize("facets", [{}, {"storage": facet(storageLayer="x")}, {"sql": {"query": 5}}, {"tags": facet(tags=[])}])
 def test_a_node_of_which_nothing_is_said_has_no_text(facets: dict[str, Any]) -> None:
-    assert told(**facets) == {}
+    assert search_text_of(**facets) == {}
 
 
 def test_a_text_has_an_end() -> None:
-    assert len(told(sql=facet(query="x" * 10_000_000))["sql"]) == MAX_TEXT
+    assert len(search_text_of(sql=facet(query="x" * 10_000_000))["sql"]) == MAX_TEXT
 
 
 def test_lines_that_match() -> None:

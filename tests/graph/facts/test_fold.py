@@ -34,10 +34,10 @@ def test_any_cut_gives_equal_tables(records: list[StoredRecord], data: st.DataOb
 
 
 def test_what_one_event_counts_no_other_of_the_same_time_hides() -> None:
-    told = [{"rowCount": 3}, {"size": 70, "rowCount": 2}, {"fileCount": 1}]
+    counters = [{"rowCount": 3}, {"size": 70, "rowCount": 2}, {"fileCount": 1}]
     events = [
         run_event(type_, outputs=[dataset("t", access=("outputFacets", {"outputStatistics": facet(**counted)}))])
-        for type_, counted in zip(("START", "RUNNING", "COMPLETE"), told, strict=True)
+        for type_, counted in zip(("START", "RUNNING", "COMPLETE"), counters, strict=True)
     ]
     for order in permutations(events):
         (values,) = fold_records(records_of(list(order)), NAMES)["io_sample"].values()

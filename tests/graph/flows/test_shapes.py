@@ -14,16 +14,16 @@ NAMES = Names(KEY)
 A, B, C, D = (NAMES.dataset("ns", name) for name in "abcd")
 
 
-def meaning(key: str, body: dict[str, Any]) -> LineageSet:
+def lineage_set(key: str, body: dict[str, Any]) -> LineageSet:
     found = read_lineage_set(key, json.dumps(body).encode(), NAMES)
     assert found is not None
     return found
 
 
-def expanded(inputs: list[int], outputs: list[int], *said: tuple[int, LineageSet]) -> Expansion:
+def expanded(inputs: list[int], outputs: list[int], *stated: tuple[int, LineageSet]) -> Expansion:
     members = [(int(Side.INPUT), dataset) for dataset in inputs] + [(int(Side.OUTPUT), dataset) for dataset in outputs]
-    shape = make_shape(Origin.OBSERVED, members, [(carrier, m.id) for carrier, m in said])
-    return expand(shape, {m.id: m for _, m in said})
+    shape = make_shape(Origin.OBSERVED, members, [(carrier, m.id) for carrier, m in stated])
+    return expand(shape, {m.id: m for _, m in stated})
 
 
 def ends(expansion: Expansion, evidence: Evidence) -> set[tuple[int, int]]:
@@ -35,20 +35,23 @@ def test_without_statements_every_input_flows_to_every_output() -> None:
 
 
 def test_a_target_with_columns_has_the_sources_they_name() -> None:
-    result = expanded([A, B], [C, D], (C, meaning("columnLineage", columns(id=[("ns", "a", "id")]))))
+    result = expanded([A, B], [C, D], (C, lineage_set("columnLineage", columns(id=[("ns", "a", "id")]))))
     assert ends(result, Evidence.COLUMN) == {(A, C)}
     assert ends(result, Evidence.CO_OCCURRENCE) == {(A, D), (B, D), (B, C)}
 
 
 def test_an_input_that_a_statement_mentions_anywhere_is_mentioned() -> None:
-    said = (C, meaning("columnLineage", columns(id=[("ns", "a", "id")]))), (D, meaning("columnLineage", columns(id=[("ns", "b", "id")])))
-    result = expanded([A, B], [C, D], *said)
+    stated = (
+        (C, lineage_set("columnLineage", columns(id=[("ns", "a", "id")]))),
+        (D, lineage_set("columnLineage", columns(id=[("ns", "b", "id")]))),
+    )
+    result = expanded([A, B], [C, D], *stated)
     assert ends(result, Evidence.COLUMN) == {(A, C), (B, D)}
     assert ends(result, Evidence.CO_OCCURRENCE) == set()
 
 
 def test_a_source_that_is_no_input_flows_all_the_same() -> None:
-    assert ends(expanded([], [C], (C, meaning("columnLineage", columns(id=[("ns", "a", "id")])))), Evidence.COLUMN) == {(A, C)}
+    assert ends(expanded([], [C], (C, lineage_set("columnLineage", columns(id=[("ns", "a", "id")])))), Evidence.COLUMN) == {(A, C)}
 
 
 def test_columns_that_name_nothing_say_nothing() -> None:
@@ -58,22 +61,22 @@ def test_columns_that_name_nothing_say_nothing() -> None:
 def test_two_texts_that_say_the_same_have_one_meaning() -> None:
     one = columns(id=[("ns", "a", "id"), ("ns", "b", "id")])
     other = {**columns(id=[("ns", "b", "id"), ("ns", "a", "id")]), "_producer": "https://example.org/another"}
-    assert meaning("columnLineage", one) == meaning("columnLineage", other)
+    assert lineage_set("columnLineage", one) == lineage_set("columnLineage", other)
 
 
 def test_the_explicit_statement_is_complete() -> None:
     entries = facet(
         entries=[{"type": "DATASET", "namespace": "ns", "name": "c", "inputs": [{"type": "DATASET", "namespace": "ns", "name": "a"}]}]
     )
-    said = (OWN, meaning("lineage", entries)), (C, meaning("columnLineage", columns(id=[("ns", "b", "id")])))
-    result = expanded([A, B], [C, D], *said)
+    stated = (OWN, lineage_set("lineage", entries)), (C, lineage_set("columnLineage", columns(id=[("ns", "b", "id")])))
+    result = expanded([A, B], [C, D], *stated)
     assert ends(result, Evidence.EXPLICIT) == {(A, C), (B, OWN), (OWN, D)}
     assert len(result.flows) == 3
 
 
 def test_a_target_stated_to_have_no_upstream_has_none() -> None:
     entries = facet(entries=[{"type": "DATASET", "namespace": "ns", "name": "c", "inputs": []}])
-    assert ends(expanded([A], [C], (OWN, meaning("lineage", entries))), Evidence.EXPLICIT) == {(A, OWN)}
+    assert ends(expanded([A], [C], (OWN, lineage_set("lineage", entries))), Evidence.EXPLICIT) == {(A, OWN)}
 
 
 def test_a_self_flow_is_kept() -> None:

@@ -13,14 +13,14 @@ PKC = "kafka://pkc-abc.eu-west-1.aws.confluent.cloud:9092"
 
 def cluster(namespace: str, id_: Any = "lkc-1", **more: Any) -> set[tuple[str, str, str]]:
     """(kind, from, to) of what the facet of the topic `t` claims."""
-    return _told(namespace, "t", "confluent_kafka", cluster_id=id_, **more)
+    return claims_of(namespace, "t", "confluent_kafka", cluster_id=id_, **more)
 
 
 def source(namespace: str, uri: str, name: str = "t") -> set[tuple[str, str, str]]:
-    return _told(namespace, name, "dataSource", name="a source", uri=uri)
+    return claims_of(namespace, name, "dataSource", name="a source", uri=uri)
 
 
-def _told(namespace: str, topic: str, key: str, /, **facet: Any) -> set[tuple[str, str, str]]:
+def claims_of(namespace: str, topic: str, key: str, /, **facet: Any) -> set[tuple[str, str, str]]:
     made = read_claims(namespace, topic, key, json.dumps(facet).encode())
     return {
         ("space", c.a_namespace, c.b_namespace) if c.whole else ("name", f"{c.a_namespace} {c.a_name}", f"{c.b_namespace} {c.b_name}")
@@ -69,9 +69,9 @@ def test_a_list_of_servers_that_the_namespace_is_one_of_is_one_cluster() -> None
 
 
 def test_a_driver_s_address_tells_the_system_of_the_same_server() -> None:
-    told = {("name", "jdbc://db.example.com:5432 public.orders", "postgres://db.example.com:5432 shop.public.orders")}
-    assert source("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com:5432/shop?ssl=true", "public.orders") == told
-    assert source("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com/shop", "public.orders") == told
+    expected = {("name", "jdbc://db.example.com:5432 public.orders", "postgres://db.example.com:5432 shop.public.orders")}
+    assert source("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com:5432/shop?ssl=true", "public.orders") == expected
+    assert source("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com/shop", "public.orders") == expected
     for namespace, uri, name in (
         ("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com:5432/shop", "orders"),
         ("jdbc://db.example.com:5432", "jdbc:postgresql://pool.example.com:5432/shop", "public.orders"),

@@ -31,9 +31,9 @@ CASES = [
 @pytest.mark.parametrize(("namespace", "name", "id_"), CASES)
 def test_a_dataset_has_this_id_and_its_id_gives_the_name_back(namespace: str, name: str, id_: str) -> None:
     assert make_node_id(NodeKind.DATASET, namespace, name).id == id_
-    wanted = parse_node_id(id_)
-    assert wanted
-    assert (namespace, name) in wanted.exact
+    candidates = parse_node_id(id_)
+    assert candidates
+    assert (namespace, name) in candidates.exact
 
 
 _spaces = st.sampled_from([space for space, *_ in CASES]) | st.builds(
@@ -48,15 +48,15 @@ _names = st.sampled_from([name for _, name, _ in CASES]) | st.text("ab/:.~\n*[ "
 def test_the_id_of_any_name_gives_it_back(kind: NodeKind, namespace: str, name: str) -> None:
     short = make_node_id(kind, namespace, name)
     for id_ in (short.id, with_whole_namespace(short, namespace, name).id):
-        wanted = parse_node_id(id_)
-        assert wanted
-        assert wanted.kind == kind
-        assert (namespace, name) in wanted.exact
+        candidates = parse_node_id(id_)
+        assert candidates
+        assert candidates.kind == kind
+        assert (namespace, name) in candidates.exact
     assert not short.sure or parse_node_id(short.id).exact[0] == (namespace, name)  # type: ignore[union-attr]  # it is an id
 
 
-def _facet(integration: str, word: str = "") -> str:
-    return json.dumps({"processingType": "STREAMING", "integration": integration, **({"jobType": word} if word else {})})
+def _facet(integration: str, job_type_text: str = "") -> str:
+    return json.dumps({"processingType": "STREAMING", "integration": integration, **({"jobType": job_type_text} if job_type_text else {})})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed, change, ledger
 
-NOTHING = Passed(0, None, None)
+NO_AMOUNT = Passed(0, None, None)
 
 
 def rows(count: int) -> Passed:
@@ -19,9 +19,9 @@ def rows(count: int) -> Passed:
         (rows(49), rows(100), AmountChange.LESS),
         (rows(201), rows(100), AmountChange.MORE),
         (rows(0), rows(100), AmountChange.SILENT),
-        (NOTHING, rows(100), AmountChange.SILENT),
-        (rows(5), NOTHING, AmountChange.NEW),
-        (NOTHING, NOTHING, AmountChange.UNKNOWN),
+        (NO_AMOUNT, rows(100), AmountChange.SILENT),
+        (rows(5), NO_AMOUNT, AmountChange.NEW),
+        (NO_AMOUNT, NO_AMOUNT, AmountChange.UNKNOWN),
         (rows(0), rows(0), AmountChange.STEADY),
         (rows(1), rows(0), AmountChange.MORE),
         (Passed(1, None, 10), Passed(1, None, 100), AmountChange.LESS),
@@ -45,7 +45,7 @@ def test_a_change_begins_where_what_is_read_is_steady() -> None:
 
 
 def test_without_readings_a_change_begins_at_the_first_hop_that_shows_it() -> None:
-    unread = (NOTHING, rows(1), NOTHING, rows(10))
+    unread = (NO_AMOUNT, rows(1), NO_AMOUNT, rows(10))
     assert [entry.began for entry in ledger([unread, unread], 1.0)] == [True, False]
 
 

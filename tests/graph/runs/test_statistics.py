@@ -61,8 +61,8 @@ def test_counted_from_the_beginning_the_amount_is_the_last_number(parts: list[in
 @given(st.lists(_values | st.just(0) | st.none(), min_size=1, max_size=12), st.data())
 def test_a_later_null_or_zero_hides_nothing(values: list[int | None], data: st.DataObject) -> None:
     mode = data.draw(st.sampled_from([None, "ACCUMULATIVE", "COMPLETE_SNAPSHOT"]))
-    place = data.draw(st.integers(0, len(values)))
-    emptied = [*values[:place], data.draw(st.sampled_from([0, None])), *values[place:]]
+    index = data.draw(st.integers(0, len(values)))
+    emptied = [*values[:index], data.draw(st.sampled_from([0, None])), *values[index:]]
     assert (amount(rows(*emptied), mode) or 0) == (amount(rows(*values), mode) or 0)
 
 
@@ -82,7 +82,7 @@ def test_windows_and_buckets_add_up(values: list[int | None], how: Counting, wid
     whole = total(changes, first, last)
     assert total(changes, first, middle) + total(changes, middle, last) == whole
     parts = buckets(changes, first, last, width)
-    assert sum((part for _, part in parts), start=Amount()) == whole
+    assert sum((amount for _, amount in parts), start=Amount()) == whole
     assert [start for start, _ in parts] == sorted({start for start, _ in parts})
     assert all(start % width == 0 for start, _ in parts)
 

@@ -166,18 +166,18 @@ GRANULARITIES: dict[str, tuple[dict[str, Any], set[Flow], set[ColumnFlow]]] = {
 
 @pytest.mark.parametrize("case", SPEC)
 def test_a_case_of_the_specification_gives_exactly_its_edges(case: str) -> None:
-    body, wanted, wanted_columns = SPEC[case]
+    body, expected, expected_columns = SPEC[case]
     tables = derived(body)
-    assert flows(tables) == wanted
+    assert flows(tables) == expected
     assert {row[4] for row in tables["flow"]} == {int(Evidence.EXPLICIT)}
-    assert columns(body) == wanted_columns
+    assert columns(body) == expected_columns
 
 
 @pytest.mark.parametrize("form", GRANULARITIES)
 def test_a_granularity_gives_exactly_its_edges(form: str) -> None:
-    entry, wanted, wanted_columns = GRANULARITIES[form]
-    assert flows(derived(observed(entry))) == wanted
-    assert columns(observed(entry)) == wanted_columns
+    entry, expected, expected_columns = GRANULARITIES[form]
+    assert flows(derived(observed(entry))) == expected
+    assert columns(observed(entry)) == expected_columns
 
 
 def test_inputs_and_outputs_that_no_entry_names_hang_on_the_job() -> None:
@@ -199,8 +199,8 @@ def test_absent_inputs_are_not_empty_ones() -> None:
     only_fields = observed({**ds("t"), "fields": {"y": {"inputs": [ds("a", "x")]}}})
     with_empty = observed({**ds("t"), "inputs": [], "fields": {"y": {"inputs": [ds("a", "x")]}}})
     assert flows(derived(only_fields)) == flows(derived(with_empty)) == {("a", "t")}
-    said = {frozenset(row[2] for row in derived(body)["job_lineage_set"]) for body in (only_fields, with_empty)}
-    assert len(said) == 2
+    stated = {frozenset(row[2] for row in derived(body)["job_lineage_set"]) for body in (only_fields, with_empty)}
+    assert len(stated) == 2
 
 
 def test_members_that_the_client_writes_when_unset_count_as_absent() -> None:
@@ -271,8 +271,8 @@ def test_a_statement_that_says_nothing_of_flow_takes_none_away() -> None:
 
 
 def test_a_tombstone_ends_what_was_declared_and_restores_nothing() -> None:
-    said = [of_dataset("t", T0, inputs=[ds("a")]), of_dataset("t", T0 + MINUTE, inputs=[ds("b")])]
-    assert flows(derived(*said, of_dataset("t", T0 + 2 * MINUTE, _deleted=True))) == set()
+    stated = [of_dataset("t", T0, inputs=[ds("a")]), of_dataset("t", T0 + MINUTE, inputs=[ds("b")])]
+    assert flows(derived(*stated, of_dataset("t", T0 + 2 * MINUTE, _deleted=True))) == set()
     ended = job_event("me", T0 + 2 * MINUTE, job_facets={"lineage": facet(_deleted=True)})
     assert flows(derived(job_event("me", job_facets=entries({**ds("t"), "inputs": [ds("a")]})), ended)) == set()
 
@@ -323,11 +323,11 @@ def test_entries_that_are_no_entries_are_kept_and_not_read() -> None:
 
 
 def test_what_a_text_says_besides_makes_no_other_statement() -> None:
-    def said(description: str, run: str) -> bytes:
+    def stated(description: str, run: str) -> bytes:
         source = job("other", run, changes=change("DIRECT", description=description))
         return run_event(run=run, job="me", job_facets=entries({**ds("t"), "inputs": [source]}))
 
-    tables = derived(said("first", RUNS[0]), said("second", RUNS[1]))
+    tables = derived(stated("first", RUNS[0]), stated("second", RUNS[1]))
     assert len(tables["job_lineage_set"]) == len({row[3] for row in tables["run_shape"]}) == 1
     assert {row[-3:] for row in tables["annotation"]} == {("first", "", RUNS[0]), ("second", "", RUNS[1])}
 

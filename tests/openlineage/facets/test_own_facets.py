@@ -22,8 +22,8 @@ def test_each_is_a_schema_of_one_facet_that_the_documents_name(url: str, schema:
     name = url.rpartition("/")[2].removesuffix(".json")
     assert schema["$id"] == url
     assert list(schema["$defs"]) == [name]
-    ((key, said),) = schema["properties"].items()
-    assert said == {"$ref": f"#/$defs/{name}"}
+    ((key, reference),) = schema["properties"].items()
+    assert reference == {"$ref": f"#/$defs/{name}"}
     assert schema["$defs"][name]["description"]
     assert any(f"`{key}`" in path.read_text() for path in DOCS.glob("*.md"))
 

@@ -94,10 +94,10 @@ def test_every_published_facet_is_typed() -> None:
     assert files == {path.partition(".")[0] for path in PUBLISHED.values()}
 
 
-@pytest.mark.parametrize("place", PUBLISHED, ids="-".join)
-def test_with_every_member(place: tuple[Where, str]) -> None:
-    ours = {field.encode_name for field in msgspec.structs.fields(KINDS[place])}
-    assert members(published(PUBLISHED[place])) <= ours
+@pytest.mark.parametrize("facet_key", PUBLISHED, ids="-".join)
+def test_with_every_member(facet_key: tuple[Where, str]) -> None:
+    ours = {field.encode_name for field in msgspec.structs.fields(KINDS[facet_key])}
+    assert members(published(PUBLISHED[facet_key])) <= ours
 
 
 @pytest.mark.parametrize(("theirs", "ours"), list(PARTS.items()))
@@ -122,18 +122,18 @@ def written() -> Iterator[tuple[tuple[Where, str], Any]]:
     yield ("run", "processing_engine"), published("processing_engine_run.ProcessingEngineRunFacet")("2.3", "flink", "1.5")
 
 
-@pytest.mark.parametrize(("place", "facet"), list(written()), ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
-def test_what_the_client_writes_reads(place: tuple[Where, str], facet: Any) -> None:
+@pytest.mark.parametrize(("facet_key", "facet"), list(written()), ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
+def test_what_the_client_writes_reads(facet_key: tuple[Where, str], facet: Any) -> None:
     text = Serde.to_json(facet).encode()
-    found = read(*place, text)
+    found = read(*facet_key, text)
     assert isinstance(found, Facet)
     stated = {key: value for key, value in json.loads(text).items() if not key.startswith("_") and value}
     assert holds(msgspec.to_builtins(found), stated)
 
 
-def holds(found: Any, wanted: Any) -> bool:
-    if isinstance(wanted, dict):
-        return all(key in found and holds(found[key], value) for key, value in wanted.items())
-    if isinstance(wanted, list):
-        return len(found) == len(wanted) and all(holds(f, w) for f, w in zip(found, wanted, strict=True))
-    return bool(found == wanted)
+def holds(found: Any, expected: Any) -> bool:
+    if isinstance(expected, dict):
+        return all(key in found and holds(found[key], value) for key, value in expected.items())
+    if isinstance(expected, list):
+        return len(found) == len(expected) and all(holds(f, w) for f, w in zip(found, expected, strict=True))
+    return bool(found == expected)

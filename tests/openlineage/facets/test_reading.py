@@ -81,18 +81,18 @@ def test_every_kind_has_an_example_here() -> None:
     assert set(FULL) == set(KINDS)
 
 
-@pytest.mark.parametrize("place", sorted(FULL))
-def test_a_facet_reads(place: tuple[Where, str]) -> None:
-    found = inspect(*place, text({**META, **FULL[place], "unknownMember": [1]}))
+@pytest.mark.parametrize("facet_key", sorted(FULL))
+def test_a_facet_reads(facet_key: tuple[Where, str]) -> None:
+    found = inspect(*facet_key, text({**META, **FULL[facet_key], "unknownMember": [1]}))
     assert found.problems == ()
-    assert type(found.facet) is KINDS[place]
-    assert read_as(KINDS[place], *place, text({**META, **FULL[place]})) is not None
+    assert type(found.facet) is KINDS[facet_key]
+    assert read_as(KINDS[facet_key], *facet_key, text({**META, **FULL[facet_key]})) is not None
 
 
-@pytest.mark.parametrize("place", sorted(place for place, body in FULL.items() if None not in body.values()))
-def test_members_of_a_wrong_type_are_a_wrong_shape(place: tuple[Where, str]) -> None:
-    for member in FULL[place]:
-        found = inspect(*place, text({**META, **FULL[place], member: {"odd": [5]}}))
+@pytest.mark.parametrize("facet_key", sorted(facet_key for facet_key, body in FULL.items() if None not in body.values()))
+def test_members_of_a_wrong_type_are_a_wrong_shape(facet_key: tuple[Where, str]) -> None:
+    for member in FULL[facet_key]:
+        found = inspect(*facet_key, text({**META, **FULL[facet_key], member: {"odd": [5]}}))
         assert (found.facet, found.problems) == (None, ("facet_shape",)), member
 
 
@@ -112,7 +112,7 @@ def test_deprecated_column_transformations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "body", "expected"),
+    ("facet_key", "body", "expected"),
     [
         (("input", "inputStatistics"), {"rowCount": 7.0, "byteCount": 9}, (7, 9, None)),
         (("input", "inputStatistics"), {"size": 8, "byteCount": 9}, (None, 8, None)),
@@ -120,8 +120,8 @@ def test_deprecated_column_transformations() -> None:
         (("output", "outputStatistics"), {"rowCount": -1, "size": 2**63 - 1}, (None, 2**63 - 1, None)),
     ],
 )
-def test_counters(place: tuple[Where, str], body: dict[str, Any], expected: tuple[int | None, ...]) -> None:
-    found = read(*place, text({**META, **body}))
+def test_counters(facet_key: tuple[Where, str], body: dict[str, Any], expected: tuple[int | None, ...]) -> None:
+    found = read(*facet_key, text({**META, **body}))
     assert isinstance(found, (facets.InputStatisticsInputDatasetFacet, facets.OutputStatisticsOutputDatasetFacet))
     assert (found.rowCount, found.size, found.fileCount) == expected
     assert all(value is None or type(value) is int for value in (found.rowCount, found.size, found.fileCount))
@@ -208,8 +208,8 @@ def test_large_texts_read_like_small_ones() -> None:
 
 
 @given(st.sampled_from(sorted(KINDS)), st.binary() | st.text().map(str.encode))
-def test_reading_never_fails(place: tuple[Where, str], raw: bytes) -> None:
-    read(*place, raw)
+def test_reading_never_fails(facet_key: tuple[Where, str], raw: bytes) -> None:
+    read(*facet_key, raw)
     assert is_deleted(raw) is False
     assert has_meta(raw) is False
 

@@ -160,15 +160,15 @@ def test_each_rule_says_why() -> None:
 
 
 @given(st.sampled_from([*SPECIFIED, *(s for s, _ in DEVIATIONS), *APART]), st.text('abcz/=.-_0129 "`', max_size=12))
-def test_the_canonical_spelling_is_where_the_rules_end(known: Spelling, tail: str) -> None:
-    spelling = known[0], known[1] + tail
+def test_the_canonical_spelling_is_where_the_rules_end(name: Spelling, tail: str) -> None:
+    spelling = name[0], name[1] + tail
     found = canonical(*spelling)
     assert canonical(*found) == found or form_rank(*found) > 0
     assert all(canonical(*other) >= found or form_rank(*canonical(*other)) >= form_rank(*found) for other in spellings(*spelling))
 
 
 @given(st.sampled_from([*SPECIFIED, *(s for s, _ in DEVIATIONS)]))
-def test_a_link_leads_there_and_back(known: Spelling) -> None:
-    for link in all_space_links(known[0]):
-        if (to := link.forth(known[1])) is not None:
-            assert link.back(to[1]) == (link.space, known[1])
+def test_a_link_leads_there_and_back(name: Spelling) -> None:
+    for link in all_space_links(name[0]):
+        if (to := link.forth(name[1])) is not None:
+            assert link.back(to[1]) == (link.space, name[1])
