@@ -163,7 +163,7 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
 
 
 def _apply_batch(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:
-    """One batch; how many events it had."""
+    """Fold one batch; returns its number of events."""
     tables = fold_records(stored_records(reader, start, end), names)
     store.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, dict(flat(tables))), Budget(limits.derived_rows))
     return len(tables["event_record"]) + len(tables["quarantine"])

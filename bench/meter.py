@@ -1,4 +1,4 @@
-"""Measuring: processor seconds and memory of whole process trees, work in a process of its own, and how fast the machine is just now."""
+"""Measuring: processor seconds and memory of process trees, work in a separate process, and the current speed of the machine."""
 
 import multiprocessing
 import time
@@ -20,7 +20,7 @@ Result = dict[str, Any]
 
 
 def calibrate(seconds: float = 0.5) -> float:
-    """Rounds of a fixed piece of Python that this machine does in a processor second, measured for about `seconds`."""
+    """Rounds of a fixed piece of Python per processor second of this machine, measured for about `seconds`."""
     began, rounds = time.process_time(), 0
     while (spent := time.process_time() - began) < seconds:
         table: dict[bytes, int] = {}
@@ -31,7 +31,7 @@ def calibrate(seconds: float = 0.5) -> float:
 
 
 def tree(process: psutil.Process) -> list[psutil.Process]:
-    """A process and all that it started and that still run."""
+    """A process and its running descendants."""
     try:
         return [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
@@ -60,7 +60,7 @@ def cpu_by_kind(process: psutil.Process) -> dict[str, float]:
 
 
 def cpu_seconds(process: psutil.Process) -> float:
-    """The same, of all together."""
+    """The same, in total."""
     return sum(cpu_by_kind(process).values())
 
 
@@ -85,7 +85,7 @@ class Clock:
     rates: list[float] = field(default_factory=list)
 
     def start(self) -> "Clock":
-        """Begin here."""
+        """Start measuring."""
         self.cpu, self.wall = cpu_seconds(self.process), time.monotonic()
         return self
 
@@ -94,7 +94,7 @@ class Clock:
         return cpu_seconds(self.process) - self.cpu, time.monotonic() - self.wall
 
     def calibrate(self, seconds: float = 0.1) -> float:
-        """Measure the machine between two pieces of the work; what that takes does not count as the work's."""
+        """Measure the machine between two pieces of the work, without counting it as work."""
         cpu, wall = time.process_time(), time.monotonic()
         self.rates.append(calibrate(seconds))
         self.cpu += time.process_time() - cpu
@@ -122,7 +122,7 @@ def per_event(events: int, cpu: float, wall: float, calibration: float) -> Resul
 
 
 def alone(work: Callable[..., Result], *arguments: object) -> Result:
-    """Do `work` in a process of its own and give its result, with the most memory it and what it started held (`peak_rss_mb`).
+    """Run `work` in a separate process and return its result, with the peak memory of its process tree (`peak_rss_mb`).
 
     Raises RuntimeError when it fails.
     """

@@ -28,7 +28,7 @@ class Running:
 
     @property
     def url(self) -> str:
-        """Where its API answers."""
+        """The address of its API."""
         return f"http://127.0.0.1:{self.port}"
 
     def wait(self, path: str, pause_s: float = 0.02) -> float:
@@ -37,7 +37,7 @@ class Running:
             return self.until(lambda: _answers(client, path), path, pause_s)
 
     def until(self, holds: Callable[[], bool], what: str, pause_s: float = 0.02) -> float:
-        """Seconds from the start until something holds. Raises TimeoutError."""
+        """Seconds from the start until a condition holds. Raises TimeoutError."""
         while time.monotonic() < self.began + READY_S:
             if holds():
                 return time.monotonic() - self.began
@@ -77,7 +77,7 @@ def started(command: str, data_dir: Path, port: int | None = None) -> Iterator[R
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at just now."""
+    """A port of this machine that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

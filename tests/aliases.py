@@ -1,4 +1,4 @@
-"""A small world in which every rule, symlink and operator's word meets every other: builders and Hypothesis strategies."""
+"""Names among which every rule, symlink and operator's statement meets every other: builders and Hypothesis strategies."""
 
 import json
 from typing import Any
@@ -131,7 +131,7 @@ _vetoes = st.one_of(
 
 @st.composite
 def alias_histories(draw: st.DrawFn) -> list[StoredRecord]:
-    """Records with events of many spellings, operators who say and take back what is one, and now and then an erased run."""
+    """Records with events in many spellings, operators' aliases and vetoes, and sometimes an erased run."""
     records = [stored_record(body, offset=offset + 1) for offset, body in enumerate(draw(st.lists(events, min_size=2, max_size=8)))]
     stated = draw(st.lists(aliases, max_size=4))
     for statement in stated:

@@ -1,7 +1,7 @@
 """How a run is divided among worker processes: `-n 2 --dist loadgroup`.
 
-The tests of a file stay together, in one worker and in their order: they share what the file's fixtures have made. So do the
-files that ask for the same server or Spark session, which is started once in a run. What takes longest comes first.
+The tests of a file stay together, in one worker and in their order: they share the file's fixtures. So do
+files that request the same server or Spark session, which is started once per run. The longest come first.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 GROUPS = {"kafka": "servers", "connect": "servers", "postgres": "servers", "flink": "servers"}
 GROUPS |= {"served": "served", "spark": "spark", "registry": "registry"}
-"""A fixture that a run makes once, and the group of the files that ask for it; of several groups the first."""
+"""Fixtures that a run creates once, and the group of the files that request them; of several groups the first."""
 ORDER = tuple(dict.fromkeys(GROUPS.values()))
 
 
@@ -32,13 +32,13 @@ def scheduler(config: pytest.Config, log: Producer) -> ByGroup:
 
 
 def shared_by(item: pytest.Item) -> set[str]:
-    """The names of the session's fixtures that a test asks for."""
+    """The names of the session's fixtures that a test requests."""
     fixtures = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
     return {name for name, made in fixtures.items() if made and made[-1].scope == "session"}
 
 
 def assign_groups(items: Sequence[pytest.Item]) -> None:
-    """Marks the tests of files that ask for what is made once."""
+    """Mark the tests of files that request such a fixture with its group."""
     groups: dict[object, set[str]] = {}
     for item in items:
         groups.setdefault(item.path, set()).update(GROUPS[name] for name in shared_by(item) & GROUPS.keys())

@@ -119,7 +119,7 @@ def records_of(bodies: list[bytes], **members: Any) -> list[StoredRecord]:
 _SECOND = 1_000_000
 _names = st.sampled_from(["a", "b", "c"])
 _times = st.sampled_from([T0, T0, T0 + _SECOND, T0 + 90 * _SECOND, T0 + DAY_US, T0 + 2 * DAY_US, T0 + 90 * DAY_US])
-"""Few times, so that much happens at one."""
+"""Few times, so that several events have the same time."""
 _runs = st.sampled_from(RUNS[:3])
 _jobs = st.sampled_from(["j1", "j2"])
 _schemas = st.sampled_from([schema("id"), schema("id", "x"), schema("id", type_="TEXT"), facet(_deleted=True)])

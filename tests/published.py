@@ -1,4 +1,4 @@
-"""Facets of our own beside the schemas that we publish of them."""
+"""Checks our own facets against their published schemas."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ BASE: dict[str, Any] = {
     "properties": {"_producer": {"type": "string"}, "_schemaURL": {"type": "string"}, "_deleted": {"type": "boolean"}},
     "required": ["_producer", "_schemaURL"],
 }
-"""What the specification's schemas of facets say, but that more members are welcome: a member that we do not publish is a fault here."""
+"""The specification's base of facets without its permission for more members: a member that we do not publish is a fault here."""
 KINDS = ("DatasetFacet", "JobFacet", "RunFacet", "InputDatasetFacet", "OutputDatasetFacet")
 _SPECIFICATION = Resource.from_contents({"$defs": dict.fromkeys(KINDS, BASE)}, DRAFT202012)
 
@@ -30,7 +30,7 @@ def schemas() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema, but that no member may be there which it does not name."""
+    """The schema, without permission for members that it does not name."""
     definitions = {}
     for name, facet in schema["$defs"].items():
         base, own = facet["allOf"]
@@ -44,7 +44,7 @@ _REGISTRY: Any = Registry().with_resource(SPECIFICATION.partition("#")[0], _SPEC
 
 
 def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Key and value of each facet of an event, wherever it hangs."""
+    """Key and value of each facet of an event, whatever it belongs to."""
     entities = [event.get("run"), event.get("job"), event.get("dataset"), *event.get("inputs", ()), *event.get("outputs", ())]
     for entity in entities:
         for member in ("facets", "inputFacets", "outputFacets"):
@@ -52,7 +52,7 @@ def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def faults(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What in our own facets is not as it is published; sorted, none if all is well."""
+    """The differences between our own facets and their published schemas, sorted."""
     found = set()
     for key, facet in (entry for event in events for entry in facets(event)):
         url, _, name = facet["_schemaURL"].partition("#/$defs/")

@@ -23,23 +23,23 @@ START_S, STOP_S = 180.0, 60.0
 
 @dataclass(frozen=True)
 class Served:
-    """Where the server answers, where its data lies, and a client of it."""
+    """The server's address, its data folder, and a client."""
 
     url: str
     paths: DataFolder
     client: Client
 
     def catch_up(self) -> None:
-        """Wait until answers reflect everything that the server has taken in."""
+        """Wait until answers reflect everything that the server has accepted."""
         self.client.wait_for(self.client.readiness()["lag"]["log_end"])
 
     def ask(self, path: str, **parameters: Any) -> Any:
-        """The JSON of an answer to a GET under /api/v1 that reflects everything that the server has taken in."""
+        """The JSON of an answer to a GET under /api/v1 that reflects everything that the server has accepted."""
         self.catch_up()
         return self.client.get("/api/v1" + path, **parameters)
 
     def command(self, name: str, *arguments: str | Path) -> str:
-        """What a command prints that speaks to this server and succeeds."""
+        """The output of a command against this server, which must succeed."""
         return run(name, "--url", self.url, *arguments)
 
     def export(self, kind: str) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ class Served:
 
 
 def run(*arguments: str | Path) -> str:
-    """What a command line prints that succeeds."""
+    """The output of a command line, which must succeed."""
     command = [*COMMAND, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=bare_environment())
     assert done.returncode == 0, done.stderr
@@ -63,7 +63,7 @@ def bare_environment() -> dict[str, str]:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
-    """A server that is ready; afterwards it has stopped in order, and nothing of it runs any more."""
+    """A server that is ready; afterwards it stops in order, and none of its processes is left."""
     paths, output = DataFolder(folder), folder / "output"
     command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
     with output.open("wb") as file:

@@ -40,7 +40,7 @@ def test_the_file_is_the_flag_s_then_the_environment_s_then_the_folder_s(tmp_pat
     assert load_settings({}, {}, tmp_path).port == 3
 
 
-def test_an_unknown_setting_is_named_with_its_place_and_near_names(file):
+def test_an_unknown_setting_is_named_with_its_origin_and_near_names(file):
     in_environment = refused(environ={"LINEAGE_BRIDGE_PROT": "1"})
     assert "LINEAGE_BRIDGE_PROT in the environment" in str(in_environment)
     assert "LINEAGE_BRIDGE_PORT" in in_environment.hint
@@ -52,7 +52,7 @@ def test_an_unknown_setting_is_named_with_its_place_and_near_names(file):
 
 
 @pytest.mark.parametrize("text", ["x", "8.5", "", "true", "65536", "-1"])
-def test_an_ill_typed_setting_is_named_with_its_place_even_if_another_place_wins(text):
+def test_an_ill_typed_setting_is_named_with_its_origin_even_if_another_origin_wins(text):
     error = refused(flags={"port": "9"}, environ={"LINEAGE_BRIDGE_PORT": text})
     assert "LINEAGE_BRIDGE_PORT in the environment" in str(error)
     assert repr(text) in str(error)
@@ -70,7 +70,7 @@ def test_a_file_that_is_no_toml_is_named(file, line):
     assert str(path) in str(refused(config=path))
 
 
-def test_a_missing_file_is_named_with_who_asked_for_it(tmp_path):
+def test_a_missing_file_is_named_with_the_origin_of_its_name(tmp_path):
     assert "--config" in refused(folder=tmp_path, config=Path("no.toml")).hint
     assert "LINEAGE_BRIDGE_CONFIG" in refused(folder=tmp_path, environ={"LINEAGE_BRIDGE_CONFIG": "no.toml"}).hint
 
@@ -91,7 +91,7 @@ def test_other_programs_variables_are_nobody_s_business():
     assert load_settings({}, {"LINEAGE_BRIDGE_IVY_SETTINGS": "x", "PORT": "y"}, Path("/")) == Settings()
 
 
-def test_the_environment_of_a_child_says_the_same_settings(tmp_path):
+def test_the_environment_of_a_child_gives_the_same_settings(tmp_path):
     settings = load_settings({"port": "0", "data_dir": str(tmp_path), "spark_master": "local[2]"}, {}, tmp_path)
     (tmp_path / "lineage-bridge.toml").write_text("port = 5\n")
     assert load_settings({}, settings.environment(), tmp_path) == settings

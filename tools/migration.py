@@ -1,4 +1,4 @@
-"""Writes the newest migration of the graph store anew from the tables the code speaks of (store/schema/tables.py).
+"""Writes the newest migration of the graph store from the tables in the code (store/schema/tables.py).
 
 What the store holds is computed from the event log, so a change of its tables empties it, and the pipeline folds the log again.
 """

@@ -70,7 +70,7 @@ def sources_of_columns() -> dict[Field, set[Field]]:
     return found
 
 
-def reached(start: Any, sources: dict[Any, set[Any]]) -> set[Any]:
+def reachable(start: Any, sources: dict[Any, set[Any]]) -> set[Any]:
     """Everything upstream of `start`, itself included."""
     seen, frontier = {start}, [start]
     while frontier:
@@ -128,12 +128,12 @@ def test_each_dataset_comes_from_the_one_before_it() -> None:
     assert sources[ORDERS_FACT] == {ENRICHED_TABLE}
     assert sources[ENRICHED_TABLE] == {ENRICHED_TOPIC}
     assert sources[ENRICHED_TOPIC] == {ORDERS_TOPIC, CUSTOMERS_TOPIC}
-    assert reached(DASHBOARD, sources) >= {ORDERS_TABLE, CUSTOMERS_TABLE}
+    assert reachable(DASHBOARD, sources) >= {ORDERS_TABLE, CUSTOMERS_TABLE}
 
 
 def test_revenue_comes_from_amount_and_discount_of_the_orders_and_nothing_else() -> None:
     sources = sources_of_columns()
-    upstream = reached((*DASHBOARD, "revenue_today"), sources)
+    upstream = reachable((*DASHBOARD, "revenue_today"), sources)
 
     assert upstream == {
         (*DASHBOARD, "revenue_today"),
@@ -155,8 +155,8 @@ def test_a_topic_takes_its_columns_from_its_own_table_only() -> None:
 def test_the_email_address_reaches_the_warehouse_only_masked() -> None:
     sources = sources_of_columns()
     email = (*CUSTOMERS_TABLE, "email")
-    holders = {field for field in sources if email in reached(field, sources)}
-    (statement,) = {json.dumps(said["fields"]["customer_email_hash"]) for said in column_statements()[ENRICHED_TOPIC]}
+    holders = {field for field in sources if email in reachable(field, sources)}
+    (statement,) = {json.dumps(values["fields"]["customer_email_hash"]) for values in column_statements()[ENRICHED_TOPIC]}
     (source,) = json.loads(statement)["inputFields"]
 
     assert holders == {
@@ -222,7 +222,7 @@ def test_streams_do_not_end_and_batch_runs_all_do() -> None:
     types: dict[str, set[str]] = defaultdict(set)
     for event in EVENTS:
         types[event["run"]["runId"]].add(event["eventType"])
-    ends = sorted(tuple(sorted(said - {"START"})) for said in types.values())
+    ends = sorted(tuple(sorted(values - {"START"})) for values in types.values())
 
     assert ends == [("COMPLETE",)] * 40 + [("FAIL", "RUNNING")] + [("RUNNING",)] * 3
 
@@ -241,10 +241,10 @@ def test_heartbeats_count_rows_that_only_grow(job: str, read: Node, written: Nod
     outputs = counts(job, "outputs", "outputFacets", written)
 
     assert len(inputs) == len(outputs) == runs
-    assert [len(said) for said in inputs] == [len(said) for said in outputs]
-    for said in [*inputs, *outputs]:
-        assert said == sorted(said)
-        assert 0 < said[0] < said[-1]
+    assert [len(values) for values in inputs] == [len(values) for values in outputs]
+    for values in [*inputs, *outputs]:
+        assert values == sorted(values)
+        assert 0 < values[0] < values[-1]
 
 
 def test_orders_are_sent_twice_from_the_rebalance_on_and_not_before() -> None:

@@ -21,7 +21,7 @@ from tools.jars import Ivy, Jar, default_cache, fetch_jars, ivy_for
 
 LOCKS = Path(__file__).resolve().parent / "locks"
 REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"
-# Ivy fetches one archive after the other, and most of its time is waiting.
+# Ivy fetches one archive after the other, and mostly waits.
 AT_ONCE = 6
 # The parent that the registry's description names is in no repository. Nothing is read from it, but Ivy asks for it.
 ABSENT = ("io.apicurio", "apicurio-registry", "3.0.9")
@@ -46,7 +46,7 @@ def pinned(name: str) -> list[Jar]:
 
 
 def jars(name: str) -> list[Path]:
-    """The files of a lock's archives, with the pinned bytes. Raises JarError when one cannot be had."""
+    """The files of a lock's archives, with the pinned bytes. Raises JarError if one cannot be fetched."""
     with FileLock(cache() / f".{name}.lock"):
         return _fetched(pinned(name), default_cache())
 
@@ -80,7 +80,7 @@ def _fetched(archives: list[Jar], folder: Path) -> list[Path]:
 
 
 def unpacked(name: str, *more: str) -> Path:
-    """A folder with the content of the tar archives of locks. Raises JarError when one cannot be had."""
+    """A folder with the content of the tar archives of locks. Raises JarError if one cannot be fetched."""
     locks = (name, *more)
 
     def make(home: Path) -> None:
@@ -95,14 +95,14 @@ def unpacked(name: str, *more: str) -> Path:
 def installed(name: str) -> Path:
     """A folder with the wheels of a lock in `requirements/`, never part of `.venv`.
 
-    Raises CalledProcessError when pip cannot install them, after pip has told why.
+    Raises CalledProcessError when pip cannot install them, after pip has printed the reason.
     """
     lock = REQUIREMENTS / f"{name}.txt"
 
     def make(home: Path) -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
-        wanted = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(home), "-r", str(lock)]
-        subprocess.run([*pip, *wanted], check=True)
+        options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(home), "-r", str(lock)]
+        subprocess.run([*pip, *options], check=True)
 
     return made(name, [lock], make)
 

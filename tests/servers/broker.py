@@ -46,7 +46,7 @@ WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 # What the application that counts words reads and writes.
-WORDS, COUNTS = "streams-plaintext-input", "streams-wordcount-output"
+TEXTS, COUNTS = "streams-plaintext-input", "streams-wordcount-output"
 TIMEOUT_S = 30.0
 
 
@@ -75,7 +75,7 @@ class Kafka:
         return f"{HOST}:{self.ports[WAYS[way][0]]}"
 
     def client_config(self, way: str = "plaintext", user: str = ADMIN, password: str | None = None) -> dict[str, str | int | float | bool]:
-        """What librdkafka wants told to come in by one of `WAYS`."""
+        """librdkafka's settings for connecting by one of `WAYS`."""
         protocol, mechanism = WAYS[way]
         config: dict[str, str | int | float | bool] = {"bootstrap.servers": self.address(way), "security.protocol": protocol}
         if protocol.endswith("SSL"):
@@ -104,8 +104,8 @@ class Kafka:
         admin = self.admin()
         # One order for each: the broker takes no two for a user at once.
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
-            wanted = UserScramCredentialUpsertion(name, ScramCredentialInfo(mechanism, 4096), password_of(name).encode())
-            _all_done(admin.alter_user_scram_credentials([wanted]))
+            credential = UserScramCredentialUpsertion(name, ScramCredentialInfo(mechanism, 4096), password_of(name).encode())
+            _all_done(admin.alter_user_scram_credentials([credential]))
         _until(lambda: _scram_mechanisms(admin, name) == 2)
         return name
 
@@ -126,8 +126,8 @@ class Kafka:
         admin = self.admin()
         _all_done(admin.create_acls(rules))
         operation, permission = AclOperation.ANY, AclPermissionType.ANY
-        asked: tuple[Any, ...] = (ResourceType.ANY, None, ResourcePatternType.ANY, f"User:{user}", None, operation, permission)
-        _until(lambda: set(rules) <= set(admin.describe_acls(AclBindingFilter(*asked)).result(TIMEOUT_S)))
+        bindings: tuple[Any, ...] = (ResourceType.ANY, None, ResourcePatternType.ANY, f"User:{user}", None, operation, permission)
+        _until(lambda: set(rules) <= set(admin.describe_acls(AclBindingFilter(*bindings)).result(TIMEOUT_S)))
 
     def produce(self, topic: str, values: Iterable[bytes | str], key: bytes | str | None = None) -> None:
         """Writes records; returns once the broker has them."""
@@ -139,7 +139,7 @@ class Kafka:
     def consume(self, topic: str, count: int, group: str = "", seconds: float = 60.0, **more: str) -> list[bytes | None]:
         """The values of the first records of a topic, `count` of them; the topic itself may yet come.
 
-        A group, if named, is joined and has its place committed. `more` is what librdkafka is told besides.
+        A group, if named, is joined and its offsets are committed. `more` are further settings of librdkafka.
         """
         config = {**self.client_config(), "auto.offset.reset": "earliest", "enable.auto.commit": False, **more}
         consumer = Consumer({**config, "group.id": group or "none"})
@@ -176,10 +176,10 @@ class Kafka:
     def word_count(self, application: str) -> Iterator[Process]:
         """A Kafka Streams application that runs: its group, named as it is, is of the streams protocol.
 
-        It reads WORDS and writes COUNTS, which it makes if they are not there, and a topic of its own for its state.
+        It reads TEXTS and writes COUNTS, which it creates if they are missing, and a topic for its state.
         """
         existing = self.admin().list_topics(timeout=TIMEOUT_S).topics
-        if missing := [topic for topic in (WORDS, COUNTS) if topic not in existing]:
+        if missing := [topic for topic in (TEXTS, COUNTS) if topic not in existing]:
             self.create_topics(*missing)
         stores = "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDslStoreSuppliers"
         settings = {
@@ -196,7 +196,7 @@ class Kafka:
 
 
 def _all_done(orders: "Mapping[Any, Future[Any]]") -> None:
-    """Waits for what a client has ordered. The client must be held meanwhile: one that nobody holds takes its orders back."""
+    """Wait for the requests of a client. Keep a reference to the client meanwhile: a collected client cancels its requests."""
     for done in orders.values():
         done.result(TIMEOUT_S)
 
@@ -270,7 +270,7 @@ def _format(libraries: Sequence[Path], settings: Path, folder: Path, cluster_id:
     ]
     command = java("128m", log_settings(folder), "-cp", class_path(libraries), "kafka.tools.StorageTool", "format")
     command += ["--cluster-id", cluster_id, "--config", str(settings)]
-    command += [part for user in users for part in ("--add-scram", user)]
+    command += [argument for user in users for argument in ("--add-scram", user)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -285,5 +285,5 @@ def started(folder: Path, cluster_id: str = CLUSTER_ID) -> Iterator[Kafka]:
     _format(libraries, settings, folder, cluster_id)
     command = java("384m", log_settings(folder), "-cp", class_path(libraries), "kafka.Kafka", str(settings))
     with running("kafka", command, folder) as process:
-        process.wait_until(lambda: process.has_said("Kafka Server started") and listens(ports["SASL_SSL"]))
+        process.wait_until(lambda: process.has_logged("Kafka Server started") and listens(ports["SASL_SSL"]))
         yield Kafka(cluster_id, MappingProxyType(ports), files, folder, libraries)

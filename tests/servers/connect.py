@@ -32,7 +32,7 @@ class Connect:
     folder: Path
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        """The JSON of an answer (None of an empty one); fails when it is an error, with the worker's words."""
+        """The JSON of an answer (None of an empty one); fails with the worker's message when it is an error."""
         answer = httpx.request(method, self.url + path, json=body, timeout=60)
         assert answer.is_success, answer.text
         return answer.json() if answer.content else None
@@ -46,7 +46,7 @@ class Connect:
         self.ask("DELETE", f"/connectors/{name}")
 
     def status(self, name: str) -> Any:
-        """What the worker says of the connector and its tasks."""
+        """The status of the connector and its tasks."""
         return self.ask("GET", f"/connectors/{name}/status")
 
     def wait_for_state(self, name: str, state: str, seconds: float = 60.0) -> Any:
@@ -54,9 +54,9 @@ class Connect:
         deadline = time.monotonic() + seconds
         while True:
             answer = httpx.get(f"{self.url}/connectors/{name}/status", timeout=60)
-            said = answer.json() if answer.is_success else {}
-            if said.get("tasks") and {task["state"] for task in said["tasks"]} == {state}:
-                return said
+            status = answer.json() if answer.is_success else {}
+            if status.get("tasks") and {task["state"] for task in status["tasks"]} == {state}:
+                return status
             assert time.monotonic() < deadline, f"not {state}: {answer.text}"
             time.sleep(0.1)
 
@@ -118,8 +118,8 @@ def _settings(kafka: Kafka, port: int, plugins: Path) -> dict[str, object]:
         # Nothing else looks into every class of every archive.
         "plugin.discovery": "service_load",
     }
-    for part in ("key", "value"):
-        settings |= {f"{part}.converter": "org.apache.kafka.connect.json.JsonConverter", f"{part}.converter.schemas.enable": "false"}
+    for side in ("key", "value"):
+        settings |= {f"{side}.converter": "org.apache.kafka.connect.json.JsonConverter", f"{side}.converter.schemas.enable": "false"}
     for topic in ("config", "offset", "status"):
         settings |= {f"{topic}.storage.topic": f"connect-{topic}s", f"{topic}.storage.replication.factor": 1}
     return settings

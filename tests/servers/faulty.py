@@ -14,7 +14,7 @@ import httpx
 from tests.ports import HOST
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-# Of one hop only, or told anew by the proxy.
+# Valid for one hop only, or set by the proxy.
 OWN_HEADERS = {"connection", "content-encoding", "content-length", "date", "host", "keep-alive", "server", "transfer-encoding"}
 
 
@@ -30,7 +30,7 @@ class Fault:
     body: bytes = b""
 
     def takes(self, path: str) -> bool:
-        """Whether it happens to a request; it is then used up by one."""
+        """Whether the fault applies to a request; if so, it counts as used once."""
         if self.path not in path or self.times == 0:
             return False
         self.times = self.times and self.times - 1
@@ -66,7 +66,7 @@ class Faulty:
         self._add(Fault("answer", path, times, status, headers or {}, body))
 
     def cut(self, path: str = "", times: int | None = None) -> None:
-        """Answers break off half way, after their length was told."""
+        """Answers break off half way, after their length was sent."""
         self._add(Fault("cut", path, times))
 
     def mend(self) -> None:
@@ -79,7 +79,7 @@ class Faulty:
             self._server = self._listen(self._port)
 
     def wait_for(self, request: str, after: int = 0, seconds: float = 60.0) -> int:
-        """How many requests there are up to the first such one that came after so many; fails when none comes in time."""
+        """The number of requests up to the first matching one after `after` requests; fails when none comes in time."""
         deadline = time.monotonic() + seconds
         while request not in self.requests[after:]:
             assert time.monotonic() < deadline, f"no {request} in {self.requests[after:]}"
@@ -131,8 +131,14 @@ class Faulty:
     def _pass_on(self, request: BaseHTTPRequestHandler, halves: int) -> None:
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         headers = _passed(request.headers.items())
-        told = httpx.request(request.command, self._origin + request.path, content=body, headers=headers, timeout=60)
-        _send(request, told.status_code, _passed(told.headers.items()), told.content[: len(told.content) // halves], len(told.content))
+        answer = httpx.request(request.command, self._origin + request.path, content=body, headers=headers, timeout=60)
+        _send(
+            request,
+            answer.status_code,
+            _passed(answer.headers.items()),
+            answer.content[: len(answer.content) // halves],
+            len(answer.content),
+        )
 
 
 def _passed(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -150,7 +156,7 @@ def _send(request: BaseHTTPRequestHandler, status: int, headers: Mapping[str, st
 
 @contextmanager
 def before(target: str) -> Iterator[Faulty]:
-    """A proxy that passes everything on until it is told otherwise."""
+    """A proxy that passes everything on until a fault is ordered."""
     proxy = Faulty(target)
     try:
         yield proxy

@@ -1,4 +1,4 @@
-"""The servers as fixtures: one of each a run, started for the first test that asks."""
+"""The servers as fixtures: one of each per run, started by the first test that requests it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -61,7 +61,7 @@ FIXTURES = {**SERVERS, "event_sink": _event_sink, "faulty": _faulty}
 def mark(items: Sequence[pytest.Item]) -> None:
     """Marks the tests that ask for a server."""
     for item in items:
-        if _asked_by(item):
+        if _requested_by(item):
             item.add_marker("servers")
 
 
@@ -69,10 +69,10 @@ def give_time(items: Sequence[pytest.Item]) -> None:
     """Gives the first test that asks for a server the time that fetching it takes."""
     seen: set[str] = set()
     for item in items:
-        if not _asked_by(item) <= seen:
+        if not _requested_by(item) <= seen:
             item.add_marker(pytest.mark.timeout(FIRST_TIME_S))
-            seen |= _asked_by(item)
+            seen |= _requested_by(item)
 
 
-def _asked_by(item: pytest.Item) -> set[str]:
+def _requested_by(item: pytest.Item) -> set[str]:
     return SERVERS.keys() & shared_by(item)

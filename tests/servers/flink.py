@@ -23,7 +23,7 @@ OPENS = tuple(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in
 
 @dataclass(frozen=True)
 class Answer:
-    """What a statement came to: the rows it told, and the job it started, if it did."""
+    """The result of a statement: its rows, and the job that it started, if any."""
 
     rows: list[list[Any]]
     job: str
@@ -37,7 +37,7 @@ class FlinkCluster:
     gateway: str
 
     def sql(self, statements: Sequence[str], settings: Mapping[str, str] | None = None) -> list[Answer]:
-        """Runs statements one after the other in a session of their own; fails at the first error, with the gateway's words."""
+        """Runs statements one after the other in a session of their own; fails at the first error, with the gateway's message."""
         session = self._gateway("POST", "/v1/sessions", {"properties": dict(settings or {})})["sessionHandle"]
         return [self._run(session, statement) for statement in statements]
 
@@ -68,11 +68,11 @@ class FlinkCluster:
         operation = self._gateway("POST", f"{home}/statements", {"statement": statement})["operationHandle"]
         rows, job, result = [], "", f"{home}/operations/{operation}/result/0"
         while result:
-            said = self._gateway("GET", result)
-            rows += [row["fields"] for row in said.get("results", {}).get("data", [])]
-            job = said.get("jobID", job)
-            result = said.get("nextResultUri", "") if said["resultType"] != "EOS" else ""
-            if said["resultType"] == "NOT_READY":
+            answer = self._gateway("GET", result)
+            rows += [row["fields"] for row in answer.get("results", {}).get("data", [])]
+            job = answer.get("jobID", job)
+            result = answer.get("nextResultUri", "") if answer["resultType"] != "EOS" else ""
+            if answer["resultType"] == "NOT_READY":
                 time.sleep(0.1)
         return Answer(rows, job)
 
@@ -92,8 +92,8 @@ def kafka_table(name: str, columns: str, topic: str, bootstrap: str) -> str:
         "scan.startup.mode": "earliest-offset",
         "format": "json",
     }
-    told = ", ".join(f"'{option}' = '{value}'" for option, value in options.items())
-    return f"CREATE TABLE {name} ({columns}) WITH ({told})"
+    clauses = ", ".join(f"'{option}' = '{value}'" for option, value in options.items())
+    return f"CREATE TABLE {name} ({columns}) WITH ({clauses})"
 
 
 def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, object]:
@@ -115,7 +115,7 @@ def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, o
         "metrics.fetcher.update-interval": 500,
         "web.refresh-interval": 500,
         "web.submit.enable": "false",
-        # Of a job that nobody waits for, the listener tells the end only when told to.
+        # The listener reports the end of a job that nobody waits for only with this setting.
         "execution.job-status-changed-listeners": "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory",
         "openlineage.enableDetachedJobTracking": "true",
         "openlineage.transport.type": "http",
@@ -123,7 +123,7 @@ def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, o
         "openlineage.transport.endpoint": PATH,
         "openlineage.job.namespace": NAMESPACE,
     }
-    # Without Flink's scripts every part of the memory is told.
+    # Without Flink's scripts, every memory pool must be set.
     megabytes = {
         "framework.heap.size": 128,
         "task.heap.size": 192,
@@ -136,12 +136,12 @@ def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, o
         "jvm-overhead.min": 64,
         "jvm-overhead.max": 64,
     }
-    return settings | {f"taskmanager.memory.{part}": f"{size}m" for part, size in megabytes.items()}
+    return settings | {f"taskmanager.memory.{pool}": f"{size}m" for pool, size in megabytes.items()}
 
 
 @contextmanager
 def started(folder: Path, sink: EventSink) -> Iterator[FlinkCluster]:
-    """A cluster whose listener tells the sink of every job."""
+    """A cluster whose listener reports every job to the sink."""
     libraries = class_path([*sorted((archives.installed("flink") / "pyflink" / "lib").glob("*.jar")), *archives.jars("flink")])
     rest, rpc, gateway = free_ports(3)
     settings = _settings(folder, rest, rpc, sink)

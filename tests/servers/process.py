@@ -39,18 +39,18 @@ class Process:
     log: Path
 
     def wait_until(self, ready: Callable[[], bool], seconds: float = START_S) -> None:
-        """Returns once `ready` says so; fails with the end of the log when the process ends before, or time is up."""
+        """Return once `ready` is true; fail with the end of the log if the process ends before, or time is up."""
         deadline = time.monotonic() + seconds
         while not ready():
-            assert self.guard.poll() is None, f"{self.name} ended with {self.guard.returncode}:\n{self.said()}"
-            assert time.monotonic() < deadline, f"{self.name} was not ready after {seconds:.0f} s:\n{self.said()}"
+            assert self.guard.poll() is None, f"{self.name} ended with {self.guard.returncode}:\n{self.log_tail()}"
+            assert time.monotonic() < deadline, f"{self.name} was not ready after {seconds:.0f} s:\n{self.log_tail()}"
             time.sleep(0.1)
 
-    def has_said(self, text: str) -> bool:
+    def has_logged(self, text: str) -> bool:
         """Whether the log holds a text."""
         return text in self.log.read_text(encoding="utf-8", errors="replace")
 
-    def said(self, lines: int = 60) -> str:
+    def log_tail(self, lines: int = 60) -> str:
         """The end of the log."""
         return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
@@ -62,11 +62,11 @@ def running(
     """A command that runs, as `user` if one is named, with its log in `folder`; it ends with the context, or with this process."""
     log = folder / f"{name}.log"
     guarded = [sys.executable, "-I", "-S", str(GUARD), user, *map(str, command)]
-    with log.open("wb") as told:
+    with log.open("wb") as output:
         guard = subprocess.Popen(
             guarded,
             stdin=subprocess.PIPE,
-            stdout=told,
+            stdout=output,
             stderr=subprocess.STDOUT,
             cwd=folder,
             env={**bare_environment(), **(environment or {})},
@@ -85,14 +85,14 @@ def java(heap: str, *options: str) -> list[str]:
 
 
 def log_settings(folder: Path) -> str:
-    """The option that makes a Java server tell its log on standard output."""
+    """The option that makes a Java server log to standard output."""
     settings = folder / "log4j2.properties"
     settings.write_text(LOG, encoding="utf-8")
     return f"-Dlog4j2.configurationFile={settings}"
 
 
 def class_path(archives: Sequence[Path]) -> str:
-    """Archives as Java wants them told."""
+    """Archives as a Java class path."""
     return os.pathsep.join(map(str, archives))
 
 
@@ -105,9 +105,9 @@ def properties(folder: Path, name: str, settings: Mapping[str, object]) -> Path:
 
 def listens(port: int) -> bool:
     """Whether something on loopback takes connections at the port."""
-    with socket.socket() as one:
-        one.settimeout(1)
-        return one.connect_ex((HOST, port)) == 0
+    with socket.socket() as connection:
+        connection.settimeout(1)
+        return connection.connect_ex((HOST, port)) == 0
 
 
 def answers(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""Something that takes OpenLineage events over HTTP, as a server's own listener sends them, and tells what came."""
+"""A receiver of OpenLineage events over HTTP, as a server's own listener sends them."""
 
 import json
 import threading
@@ -23,17 +23,17 @@ class EventSink:
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def settings_in(self, folder: Path) -> Path:
-        """A file that tells OpenLineage's Java client to send here."""
+        """A configuration file that makes OpenLineage's Java client send here."""
         file = folder / "openlineage.yml"
         file.write_text(f"transport:\n  type: http\n  url: {self.url}\n  endpoint: {PATH}\n", encoding="utf-8")
         return file
 
-    def wait_for(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 60.0) -> dict[str, Any]:
-        """The first event that is wanted; fails when none comes in time."""
+    def wait_for(self, matches: Callable[[dict[str, Any]], bool], seconds: float = 60.0) -> dict[str, Any]:
+        """The first event that matches; fails when none comes in time."""
         deadline = time.monotonic() + seconds
         while True:
             for event in list(self.events):
-                if wanted(event):
+                if matches(event):
                     return event
             assert time.monotonic() < deadline, f"not among {len(self.events)} events"
             time.sleep(0.1)
@@ -45,8 +45,8 @@ def started() -> Iterator[EventSink]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            sink.events.extend(said if isinstance(said, list) else [said])
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            sink.events.extend(body if isinstance(body, list) else [body])
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()

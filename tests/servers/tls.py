@@ -27,9 +27,9 @@ def made_in(folder: Path) -> Tls:
     client = authority.issue_cert("client.localhost", common_name=CLIENT)
     files = Tls(*(folder / f"{name}.pem" for name in ("authority", "server", "client-key", "client")))
     authority.cert_pem.write_to_path(str(files.authority))
-    files.server.write_bytes(_key(server) + b"".join(part.bytes() for part in server.cert_chain_pems))
+    files.server.write_bytes(_key(server) + b"".join(certificate.bytes() for certificate in server.cert_chain_pems))
     files.client_key.write_bytes(_key(client))
-    files.client_certificate.write_bytes(b"".join(part.bytes() for part in client.cert_chain_pems))
+    files.client_certificate.write_bytes(b"".join(certificate.bytes() for certificate in client.cert_chain_pems))
     return files
 
 

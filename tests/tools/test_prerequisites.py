@@ -1,4 +1,4 @@
-"""A machine that lacks something is told so in one line, with the way to get it."""
+"""What a machine lacks is reported in one line, with the way to get it."""
 
 import shutil
 import subprocess
@@ -56,13 +56,13 @@ def test_java_that_spark_runs_on_is_taken(machine, version):
 
 
 @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.2", "25", "25.0.1", "170.1"])
-def test_another_java_is_told(machine, version):
+def test_another_java_is_reported(machine, version):
     machine.put_java(version)
-    code, _, told = machine.check()
+    code, _, messages = machine.check()
     assert code == 1
-    assert len(told) == 1
-    assert f"needs Java 17 or 21 (found: {version} " in told[0]
-    assert "get 17 or 21 by" in told[0]
+    assert len(messages) == 1
+    assert f"needs Java 17 or 21 (found: {version} " in messages[0]
+    assert "get 17 or 21 by" in messages[0]
 
 
 def test_java_home_goes_before_the_path_as_it_does_for_spark(machine, tmp_path):
@@ -75,12 +75,12 @@ def test_java_home_goes_before_the_path_as_it_does_for_spark(machine, tmp_path):
 
 
 @pytest.mark.parametrize("program", ["java", "git", "bash", "python3"])
-def test_a_missing_program_is_told_in_one_line(machine, program):
+def test_a_missing_program_is_reported_in_one_line(machine, program):
     (machine.programs / program).unlink()
-    code, _, told = machine.check()
+    code, _, messages = machine.check()
     assert code == 1
-    assert len(told) == 1
-    assert "; get " in told[0]
+    assert len(messages) == 1
+    assert "; get " in messages[0]
 
 
 def test_an_old_python_is_passed_over_for_a_newer_one(machine):
@@ -90,14 +90,14 @@ def test_an_old_python_is_passed_over_for_a_newer_one(machine):
     assert machine.check() == (0, str(machine.programs / "python3.12"), [])
 
 
-def test_a_python_without_virtual_environments_is_told(machine):
+def test_a_python_without_virtual_environments_is_reported(machine):
     machine.put("python3", "case $2 in *ensurepip*) exit 1;; esac")
-    code, _, told = machine.check()
+    code, _, messages = machine.check()
     assert code == 1
-    assert "apt install python3-venv" in told[0]
+    assert "apt install python3-venv" in messages[0]
 
 
-def test_all_that_is_missing_is_told_at_once(machine):
+def test_everything_missing_is_reported_at_once(machine):
     for program in ("java", "git"):
         (machine.programs / program).unlink()
     assert len(machine.check()[2]) == len(("java", "git"))

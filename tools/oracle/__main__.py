@@ -30,7 +30,7 @@ def _name(case: Case, path: str) -> str:
     """The case's name of a table that the planner names in full: the longest name that its full name ends with."""
     full = path.split("\0")
     names = case.inputs | case.optional_inputs | case.outputs
-    parts = {name: [part.strip("`") for part in name.split(".")] if "`" not in name else [name.strip("`")] for name in names}
+    parts = {name: [identifier.strip("`") for identifier in name.split(".")] if "`" not in name else [name.strip("`")] for name in names}
     ends = [name for name, ends in parts.items() if full[-len(ends) :] == ends]
     return max(ends, key=len, default=".".join(full))
 

@@ -76,11 +76,11 @@ class Neighbourhood:
 
 def marks(edge: Answer) -> str:
     """What is unusual about a flow, input or output, such as "[stale, declared]", and the liveness of a stream."""
-    words = [edge["label"]] if edge["label"] != "current" else []
-    words += [edge["origin"]] if edge["origin"] != "observed" else []
-    words += {"co-occurrence": ["by co-occurrence"], "stitched": ["stitched"]}.get(edge.get("evidence", ""), [])
-    words += [edge["liveness"]] if "liveness" in edge else []
-    return f"[{', '.join(words)}]" if words else ""
+    texts = [edge["label"]] if edge["label"] != "current" else []
+    texts += [edge["origin"]] if edge["origin"] != "observed" else []
+    texts += {"co-occurrence": ["by co-occurrence"], "stitched": ["stitched"]}.get(edge.get("evidence", ""), [])
+    texts += [edge["liveness"]] if "liveness" in edge else []
+    return f"[{', '.join(texts)}]" if texts else ""
 
 
 def flow_tree(answer: Answer, *, up: bool) -> Tree:
@@ -135,9 +135,9 @@ def _column_flows(neighbourhood: Neighbourhood) -> dict[Column, dict[Column, str
 
 def format_transformations(transformations: list[Answer]) -> str:
     """How one column is derived from another, such as "[aggregation, masking]" or "[indirect filter]"."""
-    words = [_format_transformation(step["type"], step["subtype"]) for step in transformations]
-    words += ["masking"] if any(step["masking"] for step in transformations) else []
-    return f"[{', '.join(dict.fromkeys(words))}]" if any(words) else ""
+    texts = [_format_transformation(step["type"], step["subtype"]) for step in transformations]
+    texts += ["masking"] if any(step["masking"] for step in transformations) else []
+    return f"[{', '.join(dict.fromkeys(texts))}]" if any(texts) else ""
 
 
 def _format_transformation(kind: str, subtype: str) -> str:

@@ -1,4 +1,4 @@
-"""What servers are made of is pinned, and half of it never has its name."""
+"""The servers' archives are pinned, and an incomplete folder never gets the final name."""
 
 import os
 from xml.etree import ElementTree as ET
@@ -26,7 +26,7 @@ def test_coordinates_are_read_with_their_classifier_and_type():
     )
 
 
-def test_the_users_mirror_is_asked(tmp_path, monkeypatch):
+def test_the_users_mirror_is_used(tmp_path, monkeypatch):
     mirror = tmp_path / "mirror.xml"
     mirror.write_text("<ivysettings/>")
     monkeypatch.setitem(os.environ, IVY_SETTINGS, str(mirror))
@@ -36,7 +36,7 @@ def test_the_users_mirror_is_asked(tmp_path, monkeypatch):
     assert include.attrib == {"file": str(mirror)}
 
 
-def test_what_could_not_be_made_whole_leaves_nothing(tmp_path, monkeypatch):
+def test_an_incomplete_folder_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "cache", lambda: tmp_path)
 
     def half(home):

@@ -1,4 +1,4 @@
-"""The worker: a database's changes come to topics, files and mirrors move records, and a failure is told."""
+"""The worker: changes of a database arrive in topics, files and mirrors move records, and a failure is reported."""
 
 import pytest
 from tests.servers.connect import DEBEZIUM, FILE_SINK, FILE_SOURCE, JDBC_SINK, MIRROR, NEW_TOPICS, capture_config, mirror_config
@@ -16,7 +16,7 @@ def test_it_has_the_connectors_that_tests_ask_for(connect):
     assert {DEBEZIUM, JDBC_SINK, FILE_SOURCE, FILE_SINK, MIRROR} <= classes
 
 
-def test_changes_of_a_table_come_to_a_topic_and_are_told_as_openlineage(kafka, connect, postgres, event_sink):
+def test_changes_of_a_table_arrive_in_a_topic_and_are_reported_as_openlineage(kafka, connect, postgres, event_sink):
     postgres.execute("CREATE TABLE clients (id INT PRIMARY KEY, name TEXT); INSERT INTO clients VALUES (1, 'Ann')")
     config = {**capture_config(postgres, "captured", "public.clients"), **OPENLINEAGE}
     config["openlineage.integration.config.file.path"] = str(event_sink.settings_in(connect.folder))
@@ -24,15 +24,15 @@ def test_changes_of_a_table_come_to_a_topic_and_are_told_as_openlineage(kafka, c
     connect.put("capture-clients", config)
     connect.wait_for_state("capture-clients", "RUNNING")
     assert b'"name":"Ann"' in kafka.consume("captured.public.clients", 1)[0]
-    told = event_sink.wait_for(lambda event: event["job"]["namespace"] == "captured" and event.get("outputs"))
-    assert (told["job"]["name"], [output["name"] for output in told["outputs"]]) == ("captured.0", ["captured.public.clients"])
+    event = event_sink.wait_for(lambda event: event["job"]["namespace"] == "captured" and event.get("outputs"))
+    assert (event["job"]["name"], [output["name"] for output in event["outputs"]]) == ("captured.0", ["captured.public.clients"])
     assert connect.topics("capture-clients") == ["captured.public.clients"]
     connect.delete("capture-clients")
 
 
 def test_a_table_is_written_from_a_topic(connect, postgres):
     postgres.execute("CREATE TABLE wishes (id INT PRIMARY KEY, wish TEXT); INSERT INTO wishes VALUES (1, 'rain')")
-    with_schemas = {f"{part}.converter": "org.apache.kafka.connect.json.JsonConverter" for part in ("key", "value")}
+    with_schemas = {f"{side}.converter": "org.apache.kafka.connect.json.JsonConverter" for side in ("key", "value")}
     connect.put("capture-wishes", {**capture_config(postgres, "wished", "public.wishes"), **with_schemas})
     sink = {
         "connector.class": JDBC_SINK,
@@ -53,7 +53,7 @@ def test_a_table_is_written_from_a_topic(connect, postgres):
     connect.delete("copy-wishes")
 
 
-def test_lines_of_a_file_are_mirrored_and_a_failed_task_is_told(kafka, connect):
+def test_lines_of_a_file_are_mirrored_and_a_failed_task_is_reported(kafka, connect):
     lines = connect.folder / "lines.txt"
     lines.write_text("one\ntwo\n")
     text = "org.apache.kafka.connect.storage.StringConverter"

@@ -1,4 +1,4 @@
-"""The proxy passes on, and fails as it is told: for a while, for some paths, for some requests."""
+"""The proxy passes requests on, and fails as ordered: for a while, for some paths, for some requests."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,12 +15,12 @@ def target():
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            self.tell(ANSWER)
+            self.send_answer(ANSWER)
 
         def do_POST(self):
-            self.tell(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_answer(self.rfile.read(int(self.headers["Content-Length"])))
 
-        def tell(self, body):
+        def send_answer(self, body):
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Content-Type", self.headers.get("Accept", ""))
@@ -67,9 +67,9 @@ def test_it_hangs(proxy):
 
 def test_it_answers_with_errors_to_some_requests(proxy):
     proxy.answer(429, path="/one", times=2, headers={"Retry-After": "1"})
-    said = [httpx.get(proxy.url + path) for path in ("/two", "/one", "/one", "/one")]
-    assert [answer.status_code for answer in said] == [200, 429, 429, 200]
-    assert said[1].headers["Retry-After"] == "1"
+    answers = [httpx.get(proxy.url + path) for path in ("/two", "/one", "/one", "/one")]
+    assert [answer.status_code for answer in answers] == [200, 429, 429, 200]
+    assert answers[1].headers["Retry-After"] == "1"
 
 
 def test_it_breaks_answers_off(proxy):

@@ -1,4 +1,4 @@
-"""The cluster: statements move records from topic to topic, jobs end in every way, and the listener tells of them."""
+"""The cluster: statements move records from topic to topic, jobs end in every way, and the listener reports them."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from tests.servers.flink import NAMESPACE, kafka_table
 
 
-def test_records_go_from_topic_to_topic_and_the_listener_tells_it(kafka, flink, event_sink):
+def test_records_go_from_topic_to_topic_and_the_listener_reports_it(kafka, flink, event_sink):
     kafka.create_topics("bought", "doubled")
     kafka.produce("bought", ['{"id": 1, "amount": 4}'])
     *_, started = flink.sql(
@@ -19,14 +19,14 @@ def test_records_go_from_topic_to_topic_and_the_listener_tells_it(kafka, flink, 
     )
     assert json.loads(kafka.consume("doubled", 1)[0]) == {"id": 1, "twice": 8}
     assert flink.ask(f"/jobs/{started.job}")["name"] == "doubling"
-    told = event_sink.wait_for(
+    event = event_sink.wait_for(
         lambda event: (event["job"]["namespace"], event["job"]["name"]) == (NAMESPACE, "doubling") and event.get("outputs")
     )
-    assert [dataset["name"] for dataset in (*told["inputs"], *told["outputs"])] == ["bought", "doubled"]
+    assert [dataset["name"] for dataset in (*event["inputs"], *event["outputs"])] == ["bought", "doubled"]
     flink.cancel(started.job)
 
 
-def test_rows_are_told_and_a_job_that_ends_is_seen_to(flink):
+def test_rows_are_returned_and_the_end_of_a_job_is_noticed(flink):
     assert flink.sql(["CREATE TABLE t (id INT) WITH ('connector' = 'blackhole')", "SHOW TABLES"])[1].rows == [["t"]]
     numbers = "CREATE TABLE numbers (id INT) WITH ('connector' = 'datagen', 'number-of-rows' = '5')"
     nowhere = "CREATE TABLE nowhere (id INT) WITH ('connector' = 'blackhole')"
@@ -42,6 +42,6 @@ def test_rows_are_told_and_a_job_that_ends_is_seen_to(flink):
     flink.wait_for_state(failed.job, "FAILED")
 
 
-def test_an_error_in_a_statement_is_told(flink):
+def test_an_error_in_a_statement_is_reported(flink):
     with pytest.raises(AssertionError, match="Object 'absent' not found"):
         flink.sql(["SELECT * FROM absent"])

@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import KafkaException, ShareConsumer
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ConfigResource, ResourcePatternType, ResourceType
 from kafka import KafkaAdminClient
-from tests.servers.broker import COUNTS, LIMITED, WAYS, WORDS
+from tests.servers.broker import COUNTS, LIMITED, TEXTS, WAYS
 from tests.servers.tls import CLIENT
 
 
@@ -18,7 +18,7 @@ def test_each_way_in_leads_to_the_topics(kafka, way):
     assert topic in kafka.admin(way).list_topics(timeout=30).topics
 
 
-def test_it_tells_its_own_cluster_id(kafka):
+def test_it_reports_its_cluster_id(kafka):
     assert kafka.admin().list_topics(timeout=30).cluster_id == kafka.cluster_id
 
 
@@ -29,7 +29,7 @@ def test_what_is_read_without_a_group_leaves_none(kafka, groups):
     assert "none" not in groups()
 
 
-def test_a_client_is_known_by_its_certificate(kafka):
+def test_a_client_is_identified_by_its_certificate(kafka):
     kafka.create_topics("certified", "uncertified")
     kafka.allow(CLIENT, "topic", "certified", "describe")
     listed = kafka.admin("mtls").list_topics(timeout=30).topics
@@ -55,22 +55,22 @@ def test_another_client_speaks_to_it_too(kafka):
         client.close()
 
 
-def test_a_limited_user_sees_less_and_is_not_told(kafka):
+def test_a_limited_user_sees_less_without_an_error(kafka):
     user = kafka.add_user("limited-reader")
     kafka.create_topics("open", "closed")
     kafka.allow(user, "topic", "open", "describe")
     admin = kafka.admin("scram", user)
     assert list(admin.list_topics(timeout=30).topics) == ["open"]
     resource = ConfigResource(ConfigResource.Type.TOPIC, "open")
-    asked = admin.describe_configs([resource])
+    described = admin.describe_configs([resource])
     with pytest.raises(KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
-        asked[resource].result(30)
+        described[resource].result(30)
 
 
 def test_acls_can_be_read(kafka):
     kafka.create_topics("guarded")
     kafka.allow(LIMITED, "topic", "guarded", "read")
-    asked: tuple[Any, ...] = (
+    bindings: tuple[Any, ...] = (
         ResourceType.TOPIC,
         "guarded",
         ResourcePatternType.LITERAL,
@@ -80,7 +80,7 @@ def test_acls_can_be_read(kafka):
         AclPermissionType.ANY,
     )
     admin = kafka.admin()
-    found = admin.describe_acls(AclBindingFilter(*asked)).result(30)
+    found = admin.describe_acls(AclBindingFilter(*bindings)).result(30)
     assert [(rule.principal, rule.operation.name) for rule in found] == [("User:limited", "READ")]
 
 
@@ -112,7 +112,7 @@ def test_a_share_group(kafka, groups):
 
 def test_a_streams_group(kafka, groups):
     with kafka.word_count("counters"):
-        kafka.produce(WORDS, ["a b a"])
+        kafka.produce(TEXTS, ["a b a"])
         assert len(kafka.consume(COUNTS, 3)) == 3
         while "counters" not in groups():
             time.sleep(0.2)

@@ -15,6 +15,6 @@ def test_changes_can_be_read_from_the_log(postgres):
     postgres.execute("SELECT pg_drop_replication_slot('notes')")
 
 
-def test_what_it_refuses_is_told(postgres):
+def test_a_refusal_is_reported(postgres):
     with pytest.raises(AssertionError, match='relation "nowhere" does not exist'):
         postgres.execute("SELECT * FROM nowhere")

@@ -15,7 +15,7 @@ import pathlib, signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 from tests.servers.process import running
 with running("child", [sys.executable, "-c", {IDLE!r}], pathlib.Path(sys.argv[1])) as process:
-    process.wait_until(lambda: process.said() == "up")
+    process.wait_until(lambda: process.log_tail() == "up")
     print(process.guard.pid, flush=True)
     time.sleep(600)
 """
@@ -23,7 +23,7 @@ with running("child", [sys.executable, "-c", {IDLE!r}], pathlib.Path(sys.argv[1]
 
 def test_a_server_ends_with_its_context(tmp_path):
     with running("child", [sys.executable, "-c", IDLE], tmp_path) as process:
-        process.wait_until(lambda: process.said() == "up")
+        process.wait_until(lambda: process.log_tail() == "up")
         family = psutil.Process(process.guard.pid).children()
         assert len(family) == 1
     assert not family[0].is_running()
@@ -39,7 +39,7 @@ def test_a_server_ends_when_the_run_is_killed(tmp_path):
     assert psutil.wait_procs(family, timeout=10)[1] == []
 
 
-def test_a_server_that_ends_early_is_told_with_its_log(tmp_path):
+def test_a_server_that_ends_early_fails_with_its_log(tmp_path):
     began = time.monotonic()
     with (
         running("child", [sys.executable, "-c", "import sys; sys.exit('no such setting')"], tmp_path) as process,

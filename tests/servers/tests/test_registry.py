@@ -18,9 +18,9 @@ def test_a_schema_and_what_it_refers_to(registry, kind, name, base, schema):
     referred, subject = f"{kind}-base", f"{kind}-value"
     registry.register(referred, base, kind)
     number = registry.register(subject, schema, kind, {name: referred})
-    said = registry.newest(subject)
-    assert (said["id"], said["version"], said["schemaType"]) == (number, 1, kind)
-    assert said["references"] == [{"name": name, "subject": referred, "version": 1}]
+    version = registry.newest(subject)
+    assert (version["id"], version["version"], version["schemaType"]) == (number, 1, kind)
+    assert version["references"] == [{"name": name, "subject": referred, "version": 1}]
     assert registry.ask("GET", f"/subjects/{referred}/versions/1/referencedby") == [number]
 
 

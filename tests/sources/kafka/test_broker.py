@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, ShareConsumer, TopicPartition
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
-from tests.servers.broker import ADMIN, COUNTS, WAYS, WORDS, Kafka, password_of
+from tests.servers.broker import ADMIN, COUNTS, TEXTS, WAYS, Kafka, password_of
 from tests.sources.kafka.identity import CLIENT, SECRET, Provider, provider
 from tests.sources.kafka.summaries import HOUR_US, MINUTE_US, T0, summaries
 
@@ -318,9 +318,9 @@ def test_a_share_group_is_seen_with_its_members(kafka, observed):
 
 
 def test_a_streams_application_states_its_topology(kafka, observed):
-    observer = observed(topics=(WORDS, "word-app-*"), groups=("word-app",))
+    observer = observed(topics=(TEXTS, "word-app-*"), groups=("word-app",))
     with kafka.word_count("word-app"):
-        kafka.produce(WORDS, ["a b a"])
+        kafka.produce(TEXTS, ["a b a"])
         kafka.consume(COUNTS, 1)
         got = until(observer, has_members("word-app"))
     event = about(got, '"word-app"')
@@ -329,7 +329,7 @@ def test_a_streams_application_states_its_topology(kafka, observed):
     flows = {entry["name"]: [dataset["name"] for dataset in entry["inputs"]] for entry in job["lineage"]["entries"]}
     (between,) = [name for name in flows if name.endswith("-repartition")]
     (store,) = [name for name in flows if name.endswith("-changelog")]
-    assert flows == {between: [WORDS], store: [between]}
+    assert flows == {between: [TEXTS], store: [between]}
     assert sorted(dataset["name"] for dataset in event["outputs"]) == sorted(flows)
 
 

@@ -55,15 +55,15 @@ class KafkaSettings(SourceSettings):
         default_factory=dict, description="SASL extensions sent with the token (logicalCluster, identityPoolId)"
     )
     kerberos_service_name: str = Field(default="kafka", description="the brokers' service name in Kerberos")
-    kerberos_principal: str = Field(default="", description="who logs in with GSSAPI; empty: whoever the ticket cache names")
+    kerberos_principal: str = Field(default="", description="principal that logs in with GSSAPI; empty: that of the ticket cache")
     kerberos_keytab: str = Field(default="", description="file of the principal's keys; empty: the ticket cache is used")
     properties: Annotated[dict[str, str], AfterValidator(_properties)] = Field(
         default_factory=dict, description="further settings of the connection, as librdkafka names them; secrets as references"
     )
-    topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics that are told")
-    exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics that are not told")
-    groups: tuple[str, ...] = Field(default=("*",), description="globs of the groups and transactional ids that are told")
-    internal: bool = Field(default=False, description="whether the topics of Kafka, Connect and registries themselves are told")
+    topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics to report")
+    exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")
+    groups: tuple[str, ...] = Field(default=("*",), description="globs of the groups and transactional ids to report")
+    internal: bool = Field(default=False, description="also report the internal topics of Kafka, Connect and registries")
     sample: tuple[str, ...] = Field(default=(), description="globs of topics whose newest records may be read to learn field names")
 
     @property

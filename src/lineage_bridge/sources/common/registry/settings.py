@@ -14,7 +14,7 @@ class RegistrySettings(HttpSettings):
     subjects: tuple[str, ...] = Field(default=("*",), description="subjects to look at, as patterns (orders-*)")
     strategies: dict[str, str] = Field(
         default_factory=dict,
-        description="pattern of subjects to the topic of their records (orders, orders#key), where the name tells none",
+        description="subject pattern to the topic of its records (orders, orders#key), for names that do not contain the topic",
     )
     catalog: bool = Field(default=False, description="also ask Confluent's stream catalog for tags")
     deleted: bool = Field(default=False, description="also look at subjects that are softly deleted")
