@@ -56,17 +56,17 @@ class Parts:
 
 
 class Server:
-    """A client of the API, and a hand on the parts behind it."""
+    """A client of the API, with access to what is behind it."""
 
     def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: SourceKinds) -> None:
         self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
         self.records = LogReader(folder / "log")
         self.names = Names(KEY)
         self.parts = Parts()
-        self.book = SourceRepository(StateDatabase(folder / "state.db"))
-        self.sources = SourceService({}, self.book, kinds=kinds)
+        self.source_repository = SourceRepository(StateDatabase(folder / "state.db"))
+        self.sources = SourceService({}, self.source_repository, kinds=kinds)
         self.looks: Counter[str] = Counter()
-        self.tasks = task_desk(self)
+        self.tasks = task_service(self)
         self.services = Services(
             log=log,
             records=self.records,
@@ -98,8 +98,8 @@ class Server:
         writer = GraphWriter(self.folder / "graph.db", self.names)
         try:
             start, end = writer.position(LOG_SOURCE).get(0, 0), self.records.durable_end()
-            carried = [StoredRecord(LOG_SOURCE, 0, place, f) for place, f in self.records.read(start, end)]
-            rows = dict(flat(fold_records(carried, self.names)))
+            records = [StoredRecord(LOG_SOURCE, 0, offset, record) for offset, record in self.records.read(start, end)]
+            rows = dict(flat(fold_records(records, self.names)))
             writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, rows), Budget(1))
             while writer.settle(Budget(1000)):
                 pass
@@ -137,8 +137,8 @@ class FailingLog:
         return 0
 
 
-class LookingBook(TaskRepository):
-    """A book of tasks that counts how often it is asked whether a task's events were delivered."""
+class CountingTaskRepository(TaskRepository):
+    """A repository of tasks that counts how often it is asked whether a task's events were delivered."""
 
     def __init__(self, state: StateDatabase, looks: Counter[str]) -> None:
         super().__init__(state)
@@ -149,15 +149,15 @@ class LookingBook(TaskRepository):
         return super().count_pending(source, newest)
 
 
-def task_desk(server: Server, first: int = 1) -> TaskService:
+def task_service(server: Server, first: int = 1) -> TaskService:
     """Tasks whose messages the test delivers, and whose log it folds. `server.looks` counts how often they look for what they wait for."""
     looks, locks = server.looks, SourceLocks(server.folder / "observing")
 
-    def folded(place: int) -> bool:
+    def folded(offset: int) -> bool:
         looks["folded"] += 1
         try:
             with server.pool.reader() as reader:
-                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= place
+                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= offset
         except StoreMissingError:
             return False
 
@@ -167,10 +167,10 @@ def task_desk(server: Server, first: int = 1) -> TaskService:
 
     secrets = Secrets()
     ids = (f"task-{number}" for number in count(first))
-    world = ExtractionContext(
-        LookingBook(StateDatabase(server.folder / "state.db"), looks),
-        server.book,
-        MetadataCache(server.sources.records, server.book, secrets, server.kinds),
+    context = ExtractionContext(
+        CountingTaskRepository(StateDatabase(server.folder / "state.db"), looks),
+        server.source_repository,
+        MetadataCache(server.sources.records, server.source_repository, secrets, server.kinds),
         secrets,
         take,
         lambda: NOW,
@@ -179,7 +179,7 @@ def task_desk(server: Server, first: int = 1) -> TaskService:
         lambda: GraphSize("g", 3, 2),
         server.kinds,
     )
-    return TaskService(server.sources, world, lambda: next(ids))
+    return TaskService(server.sources, context, lambda: next(ids))
 
 
 @contextmanager

@@ -66,16 +66,16 @@ def test_every_body_has_an_answer_and_is_kept(shared: Server, sent: tuple[bytes,
     headers = {"content-type": kind, **({"content-encoding": encoding} if encoding else {})}
     answer = shared.client.post(LINEAGE + path, content=body, headers=headers)
     assert answer.status_code in (200, 201, 400, 413, 422), answer.text
-    said = answer.json()
+    outcome = answer.json()
     records = [record for _, record in shared.records.read(before, shared.records.durable_end())]
     kept = [record.kind == RecordKind.EVENT for record in records]
-    if "summary" in said:
-        told = (said["summary"]["successful"], said["summary"]["failed"])
-    elif "events" in said:
-        told = (said["accepted"], said["rejected"])
+    if "summary" in outcome:
+        counts = (outcome["summary"]["successful"], outcome["summary"]["failed"])
+    elif "events" in outcome:
+        counts = (outcome["accepted"], outcome["rejected"])
     else:
-        told = (int(said["status"] == "accepted"), int(said["status"] == "rejected"))
-    assert told == (sum(kept), len(kept) - sum(kept))
+        counts = (int(outcome["status"] == "accepted"), int(outcome["status"] == "rejected"))
+    assert counts == (sum(kept), len(kept) - sum(kept))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

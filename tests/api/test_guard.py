@@ -158,7 +158,7 @@ def test_a_body_that_never_ends_is_left_unread() -> None:
     assert read == 5
 
 
-def test_an_order_that_is_too_large_is_refused(server: Server) -> None:
+def test_an_operation_that_is_too_large_is_refused(server: Server) -> None:
     answer = server.client_of(max_body_bytes=100).post(ERASE, content=json.dumps({"runs": ["x" * 100]}))
     assert code_of(answer) == (422, "bad_argument")
     assert "100 bytes" in answer.json()["error"]["message"]

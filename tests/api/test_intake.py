@@ -23,14 +23,14 @@ NDJSON = {"content-type": "application/x-ndjson"}
 def test_an_accepted_event_is_durable_as_sent(server: Server, event: bytes, repairs: list[str]) -> None:
     answer = server.client.post(LINEAGE, content=event)
     assert answer.status_code == 201, answer.text
-    said = answer.json()
+    outcome = answer.json()
     (record,) = server.stored()
     assert (record.kind, record.body, record.note, record.channel) == (RecordKind.EVENT, event, b"", "http")
-    assert said["status"] == "accepted"
-    assert said["event_id"] == record.event_id.hex() == event_id(event).hex()
-    assert sorted({repair["code"] for repair in said["repairs"]}) == repairs
-    assert all(repair["path"].startswith("$") for repair in said["repairs"])
-    assert said["position"] == answer.headers["x-lineage-position"]
+    assert outcome["status"] == "accepted"
+    assert outcome["event_id"] == record.event_id.hex() == event_id(event).hex()
+    assert sorted({repair["code"] for repair in outcome["repairs"]}) == repairs
+    assert all(repair["path"].startswith("$") for repair in outcome["repairs"])
+    assert outcome["position"] == answer.headers["x-lineage-position"]
     server.fold()
     assert server.ask("/quarantine")["items"] == []
 
@@ -39,29 +39,29 @@ def test_an_accepted_event_is_durable_as_sent(server: Server, event: bytes, repa
 def test_a_rejected_event_is_kept_with_its_reason(server: Server, event: bytes, status: int, code: str) -> None:
     answer = server.client.post(LINEAGE, content=event)
     assert answer.status_code == status, answer.text
-    said = answer.json()
-    assert (said["status"], said["code"]) == ("rejected", code)
+    outcome = answer.json()
+    assert (outcome["status"], outcome["code"]) == ("rejected", code)
     (record,) = server.stored()
     assert (record.kind, record.body) == (RecordKind.REJECTED, event)
-    assert json.loads(record.note) == {name: said[name] for name in ("code", "path", "message")}
+    assert json.loads(record.note) == {name: outcome[name] for name in ("code", "path", "message")}
     server.fold()
     (item,) = server.ask("/quarantine")["items"]
-    assert (item["event_id"], item["code"], item["path"]) == (said["event_id"], code, said["path"])
+    assert (item["event_id"], item["code"], item["path"]) == (outcome["event_id"], code, outcome["path"])
 
 
-def test_an_array_tells_the_outcome_of_each(server: Server) -> None:
+def test_an_array_answers_with_the_outcome_of_each_event(server: Server) -> None:
     answer = server.client.post(LINEAGE, content=b"[" + b" ,\n".join([EVENT, BAD, changed(EVENT, eventType="done")]) + b"]")
     assert answer.status_code == 201
-    said = answer.json()
-    assert (said["accepted"], said["rejected"]) == (2, 1)
-    assert [(event["index"], event["status"]) for event in said["events"]] == [
+    outcome = answer.json()
+    assert (outcome["accepted"], outcome["rejected"]) == (2, 1)
+    assert [(event["index"], event["status"]) for event in outcome["events"]] == [
         (0, "accepted"),
         (1, "rejected"),
         (2, "accepted"),
     ]
-    assert said["events"][1]["code"] == "no_subject"
-    assert said["events"][2]["repairs"] == [{"code": "event_type", "path": "$.eventType"}]
-    assert "repairs" not in said["events"][0]
+    assert outcome["events"][1]["code"] == "no_subject"
+    assert outcome["events"][2]["repairs"] == [{"code": "event_type", "path": "$.eventType"}]
+    assert "repairs" not in outcome["events"][0]
     assert [record.body for record in server.stored()][:2] == [EVENT, BAD]
 
 
@@ -102,9 +102,9 @@ def test_one_line_of_ndjson_is_answered_as_lines_are(server: Server) -> None:
 
 
 def test_a_bad_line_concerns_that_line_alone(server: Server) -> None:
-    said = server.client.post(LINEAGE, content=EVENT + b"\n{truncated\n" + OTHER).json()
-    assert [event["status"] for event in said["events"]] == ["accepted", "rejected", "accepted"]
-    assert said["events"][1]["code"] == "not_json"
+    answer = server.client.post(LINEAGE, content=EVENT + b"\n{truncated\n" + OTHER).json()
+    assert [event["status"] for event in answer["events"]] == ["accepted", "rejected", "accepted"]
+    assert answer["events"][1]["code"] == "not_json"
 
 
 def test_a_list_of_events_inside_an_event_is_only_a_member(server: Server) -> None:
@@ -116,13 +116,13 @@ def test_a_list_of_events_inside_an_event_is_only_a_member(server: Server) -> No
 def test_bad_text_in_an_array_is_cut_out_as_it_was_sent(server: Server) -> None:
     broken = EVENT.replace(b'"job"}', b'"\\ud800\\u0000 ,[\\"]"}')
     for body in (b"[ 1 ," + broken + b" , " + OTHER + b"]", b'{"events": [1,' + broken + b"," + OTHER + b"]}"):
-        said = server.client.post(LINEAGE, content=body).json()
-        assert [event["status"] for event in said["events"]] == ["rejected", "accepted", "accepted"]
+        answer = server.client.post(LINEAGE, content=body).json()
+        assert [event["status"] for event in answer["events"]] == ["rejected", "accepted", "accepted"]
         assert [record.body for record in server.stored()][-3:] == [b"1", broken, OTHER]
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'[{"a": 1}', b"[1] x"])
-def test_an_array_that_is_none_is_refused_as_one(server: Server, body: bytes) -> None:
+def test_a_broken_array_is_refused_as_one_event(server: Server, body: bytes) -> None:
     answer = server.client.post(LINEAGE, content=body)
     assert answer.status_code in (400, 422)
     assert answer.json()["code"] in ("not_json", "too_deep")
@@ -150,7 +150,7 @@ def test_an_event_over_the_limit_within_a_larger_body_is_413(server: Server) -> 
     assert server.stored()[-1].body == over[:SAMPLE_BYTES]
 
 
-def test_a_bomb_is_413(server: Server) -> None:
+def test_a_compression_bomb_is_413(server: Server) -> None:
     client = server.client_of(max_body_bytes=1_000_000)
     bomb = gzip.compress(bytes(200_000_000))
     assert len(bomb) < 1_000_000
@@ -172,7 +172,7 @@ def test_a_broken_stream_is_no_json(server: Server, packed: bytes) -> None:
     assert server.stored()[0].kind == RecordKind.REJECTED
 
 
-def test_an_unknown_encoding_is_415_and_tells_what_is_read(server: Server) -> None:
+def test_an_unknown_encoding_is_415_and_the_hint_names_a_known_one(server: Server) -> None:
     answer = server.client.post(LINEAGE, content=EVENT, headers={"content-encoding": "br"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "encoding")
     assert "gzip" in answer.json()["error"]["hint"]
@@ -221,13 +221,13 @@ def test_the_standards_batch_call(server: Server) -> None:
     assert server.client.post(f"{LINEAGE}/batch", content=b"no json").status_code == 400
 
 
-def test_the_seeds_call_counts_what_is_stored(server: Server) -> None:
+def test_the_events_call_counts_stored_events(server: Server) -> None:
     def post(body: bytes) -> tuple[int, Any]:
         answer = server.client.post(f"{LINEAGE}/events", content=body)
         return answer.status_code, answer.json()
 
-    status, said = post(b"[" + EVENT + b"," + BAD + b"," + OTHER + b"]")
-    assert (status, said["events_stored"], said["rejected"]) == (201, 2, 1)
+    status, answer = post(b"[" + EVENT + b"," + BAD + b"," + OTHER + b"]")
+    assert (status, answer["events_stored"], answer["rejected"]) == (201, 2, 1)
     assert post(EVENT)[1]["events_stored"] == 1
     assert post(b"[]")[0] == 201
     assert post(BAD)[0] == 422
@@ -235,7 +235,7 @@ def test_the_seeds_call_counts_what_is_stored(server: Server) -> None:
     assert post(b"no json")[0] == 400
 
 
-def test_the_same_event_often_is_kept_each_time_and_listed_once(server: Server) -> None:
+def test_a_repeated_event_is_kept_each_time_and_listed_once(server: Server) -> None:
     first = server.client.post(LINEAGE, content=EVENT).json()["event_id"]
     server.send(EVENT, EVENT, EVENT)
     assert len(server.stored()) == 4
@@ -281,7 +281,7 @@ def test_a_position_covers_what_was_sent(server: Server) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/batch", "/events"])
-def test_a_slash_at_the_end_is_no_other_address(server: Server, path: str) -> None:
+def test_a_trailing_slash_does_not_change_the_address(server: Server, path: str) -> None:
     answers = [server.client.post(LINEAGE + path + end, content=b"[" + EVENT + b"]", follow_redirects=False) for end in ("", "/")]
     assert answers[0].is_success
     assert answers[0].status_code == answers[1].status_code

@@ -24,9 +24,9 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
         message = await receive()
         body, more = body + message.get("body", b""), message.get("more_body", False)
     headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-    said = json.dumps({"method": scope["method"], "path": scope["path"], "headers": headers, "body": body.decode()}).encode()
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(said))]})
-    await send({"type": "http.response.body", "body": said})
+    answer = json.dumps({"method": scope["method"], "path": scope["path"], "headers": headers, "body": body.decode()}).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(answer))]})
+    await send({"type": "http.response.body", "body": answer})
 
 
 @pytest.fixture(scope="module")
@@ -66,36 +66,36 @@ def answer(read: Any) -> Any:
 
 
 def test_a_body_behind_an_offer_is_read_and_the_offer_is_gone(port: int) -> None:
-    (said,) = answers(port, request())
-    assert (said["method"], said["path"], said["body"]) == ("POST", "/lineage", BODY.decode())
-    assert said["headers"] == {"host": "here", "connection": "", "content-length": str(len(BODY)), "x-mine": "Connection, Upgrade"}
+    (answer,) = answers(port, request())
+    assert (answer["method"], answer["path"], answer["body"]) == ("POST", "/lineage", BODY.decode())
+    assert answer["headers"] == {"host": "here", "connection": "", "content-length": str(len(BODY)), "x-mine": "Connection, Upgrade"}
 
 
 @pytest.mark.parametrize("at", range(0, len(request()), 9))
 def test_a_request_may_come_in_any_pieces(port: int, at: int) -> None:
     whole = request()
-    (said,) = answers(port, whole[:at], whole[at : at + 1], whole[at + 1 :])
-    assert said["body"] == BODY.decode()
+    (answer,) = answers(port, whole[:at], whole[at : at + 1], whole[at + 1 :])
+    assert answer["body"] == BODY.decode()
 
 
 def test_every_request_of_a_connection_may_carry_an_offer(port: int) -> None:
-    said = answers(port, request() + request(b"") + request(body=b"{}") + request(method=b"GET", body=b""), number=4)
-    assert [each["body"] for each in said] == [BODY.decode(), BODY.decode(), "{}", ""]
+    answer = answers(port, request() + request(b"") + request(body=b"{}") + request(method=b"GET", body=b""), number=4)
+    assert [each["body"] for each in answer] == [BODY.decode(), BODY.decode(), "{}", ""]
 
 
 def test_a_body_in_chunks_is_read(port: int) -> None:
     head = b"POST / HTTP/1.1\r\nHost: here\r\n" + JAVA + b"Transfer-Encoding: chunked\r\n\r\n"
-    (said,) = answers(port, head, b'4\r\n{"an\r\n', b'b\r\n": "event"}\r\n0\r\n\r\n')
-    assert said["body"] == BODY.decode()
+    (answer,) = answers(port, head, b'4\r\n{"an\r\n', b'b\r\n": "event"}\r\n0\r\n\r\n')
+    assert answer["body"] == BODY.decode()
 
 
 def test_an_offer_of_another_protocol_is_declined_too(port: int) -> None:
     for offer in (b"websocket", b"TLS/1.2"):
-        (said,) = answers(port, request(b"Connection: keep-alive, Upgrade\r\nUpgrade: " + offer + b"\r\n"))
-        assert (said["body"], said["headers"]["connection"]) == (BODY.decode(), "keep-alive")
+        (answer,) = answers(port, request(b"Connection: keep-alive, Upgrade\r\nUpgrade: " + offer + b"\r\n"))
+        assert (answer["body"], answer["headers"]["connection"]) == (BODY.decode(), "keep-alive")
 
 
-def test_what_is_no_request_is_refused_and_the_connection_closed(port: int) -> None:
+def test_bytes_that_are_no_request_are_refused_and_the_connection_is_closed(port: int) -> None:
     for bad in (b"CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n", b"no request\r\n\r\n", JAVA + b"\r\n"):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(bad)

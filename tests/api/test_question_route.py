@@ -40,7 +40,7 @@ def fold_soon(server: Server) -> Thread:
     return thread
 
 
-def test_what_is_not_found_may_be_on_its_way(lagging: Server) -> None:
+def test_a_not_found_answer_says_that_events_wait(lagging: Server) -> None:
     behind = lagging.ask("/ready")["lag"]["bytes"]
     status, message, hint = ask(lagging.client_of(not_found_wait_s=0.01))
     assert status == 404
@@ -56,7 +56,7 @@ def test_a_question_waits_until_the_graph_has_caught_up(lagging: Server) -> None
     assert (answer.status_code, answer.json()["name"]) == (200, "b")
 
 
-def test_a_question_that_waited_in_vain_is_answered_plainly(lagging: Server) -> None:
+def test_a_question_that_waited_without_result_gets_a_plain_answer(lagging: Server) -> None:
     fold = fold_soon(lagging)
     answer = lagging.client_of(not_found_wait_s=30.0).get(DETAIL, params={"namespace": "ns", "name": "c"})
     fold.join()
@@ -76,13 +76,13 @@ def test_a_question_does_not_wait(lagging: Server, cause: str) -> None:
     assert slots.acquire(blocking=False) == (cause != "no slot")
 
 
-def test_nothing_is_on_its_way_when_the_graph_has_all_events(server: Server) -> None:
+def test_a_not_found_answer_is_final_when_the_graph_has_all_events(server: Server) -> None:
     server.send(EARLIER)
     status, message, hint = ask(server.client)
     assert (status, "so far" in message, "again" in hint) == (404, False, False)
 
 
-def test_a_graph_that_is_not_there_yet_says_how_much_waits(server: Server) -> None:
+def test_a_missing_graph_says_how_much_waits(server: Server) -> None:
     server.client.post(LINEAGE, content=LATER)
     status, message, _ = ask(server.client)
     assert status == 503
@@ -90,9 +90,9 @@ def test_a_graph_that_is_not_there_yet_says_how_much_waits(server: Server) -> No
 
 
 def test_ready_says_that_answers_lag(lagging: Server) -> None:
-    said = lagging.ask("/ready")
-    assert (said["ready"], said["parts"]["store"]["state"]) == (True, "ok")
-    assert said["parts"]["store"]["detail"] == f"answers lag: {said['lag']['bytes']:,} bytes of events are not in the graph yet"
+    answer = lagging.ask("/ready")
+    assert (answer["ready"], answer["parts"]["store"]["state"]) == (True, "ok")
+    assert answer["parts"]["store"]["detail"] == f"answers lag: {answer['lag']['bytes']:,} bytes of events are not in the graph yet"
     lagging.fold()
     assert lagging.ask("/ready")["parts"]["store"]["detail"] == "questions are answered"
 

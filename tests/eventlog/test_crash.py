@@ -137,7 +137,7 @@ def test_a_power_loss_at_any_operation_loses_nothing_acknowledged(tmp_path: Path
         assert content(image) == {**found, added: 99}
 
 
-def test_a_power_loss_during_a_start_takes_nothing_back_that_readers_saw(tmp_path: Path):
+def test_a_power_loss_during_a_start_removes_nothing_that_readers_saw(tmp_path: Path):
     directory, images = tmp_path / "log", tmp_path / "images"
     images.mkdir()
     with LogWriter(directory) as writer:

@@ -54,7 +54,7 @@ def test_what_still_fits_is_still_taken(tmp_path: Path):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_every_kind_of_no_space_is_full(tmp_path: Path, number: int):
+def test_every_errno_of_no_space_is_reported_as_full(tmp_path: Path, number: int):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
         disk.faults = {"write": number}
@@ -63,7 +63,7 @@ def test_every_kind_of_no_space_is_full(tmp_path: Path, number: int):
         assert refusal.value.hint
 
 
-def test_another_failure_is_not_called_full(tmp_path: Path):
+def test_another_failure_is_not_reported_as_full(tmp_path: Path):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
         disk.faults = {"write": errno.EIO}
@@ -132,7 +132,7 @@ def test_bytes_that_cannot_be_cut_back_are_left_behind_in_a_closed_segment(tmp_p
     assert reopened(tmp_path) == content(tmp_path)
 
 
-def test_records_that_readers_cannot_be_shown_are_not_acknowledged(tmp_path: Path):
+def test_records_whose_mark_cannot_be_published_are_not_acknowledged(tmp_path: Path):
     disk = FaultyDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
         kept = writer.append([record_of(0)])
@@ -145,7 +145,7 @@ def test_records_that_readers_cannot_be_shown_are_not_acknowledged(tmp_path: Pat
     assert reopened(tmp_path) == list(zip(kept, (0, 2), strict=True))
 
 
-def test_a_failure_nobody_foresaw_reaches_whoever_waits(tmp_path: Path):
+def test_an_unexpected_error_reaches_the_caller(tmp_path: Path):
     class OddDisk(FaultyDisk):
         def sync(self, fd: int) -> None:
             if self.faults:
@@ -163,7 +163,7 @@ def test_a_failure_nobody_foresaw_reaches_whoever_waits(tmp_path: Path):
     assert reopened(tmp_path) == list(zip(kept, (0, 2), strict=True))
 
 
-def test_a_start_on_a_failing_disk_lets_go_of_the_lock(tmp_path: Path):
+def test_a_start_on_a_failing_disk_releases_the_lock(tmp_path: Path):
     disk = FaultyDisk()
     disk.faults = {"publish": errno.ENOSPC}
     with pytest.raises(LogFullError):

@@ -44,7 +44,7 @@ def test_an_absent_log_is_empty(tmp_path: Path):
     assert reader.split(0, 0, 4) == []
     assert reader.size_between(0, 0) == reader.disk_bytes() == 0
     with pytest.raises(OffsetError):
-        reader.read_one(address(0))
+        reader.record_at(address(0))
 
 
 def test_any_range_holds_the_records_that_begin_in_it(tmp_path: Path, offsets: list[int]):
@@ -58,7 +58,7 @@ def test_any_range_holds_the_records_that_begin_in_it(tmp_path: Path, offsets: l
             assert reader.size_between(start, end) >= 0
 
 
-def test_a_position_in_a_segment_that_never_was_goes_on_in_the_next(tmp_path: Path, offsets: list[int]):
+def test_a_position_in_a_segment_that_never_existed_continues_in_the_next(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     for start in (make_offset(2, 5000), make_offset(5, 0), make_offset(8, 50)):
         assert numbers(reader, start, reader.durable_end()) == [6, 7, 8, 9]
@@ -78,19 +78,19 @@ def test_a_range_beyond_the_end_is_refused(tmp_path: Path, offsets: list[int]):
 def test_one_record_and_the_position_behind_it(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     for number, offset in enumerate(offsets):
-        assert number_of(reader.read_one(address(offset))) == number
+        assert number_of(reader.record_at(address(offset))) == number
         assert reader.after(offset) == offset + SIZE
 
 
-def test_a_place_that_is_no_record(tmp_path: Path, offsets: list[int]):
+def test_an_offset_without_a_record_is_refused(tmp_path: Path, offsets: list[int]):
     reader = LogReader(tmp_path)
     for offset in (-1, 0, make_offset(1, 0), make_offset(5, 28), offsets[2] + SIZE, reader.durable_end(), 2**62):
         with pytest.raises(OffsetError):
-            reader.read_one(address(offset))
+            reader.record_at(address(offset))
         with pytest.raises(OffsetError):
             reader.after(offset)
     with pytest.raises(RecordError):
-        reader.read_one(address(offsets[0] + 1))
+        reader.record_at(address(offsets[0] + 1))
     with pytest.raises(RecordError):
         reader.after(offsets[0] + 1)
 
@@ -98,7 +98,7 @@ def test_a_place_that_is_no_record(tmp_path: Path, offsets: list[int]):
 @pytest.mark.parametrize(("source", "partition"), [("kafka", 0), (LOG_SOURCE, 1)])
 def test_an_address_in_another_log_is_refused(tmp_path: Path, offsets: list[int], source: str, partition: int):
     with pytest.raises(OffsetError, match=f"{source}/{partition}"):
-        LogReader(tmp_path).read_one(RecordAddress(source, partition, offsets[0]))
+        LogReader(tmp_path).record_at(RecordAddress(source, partition, offsets[0]))
 
 
 def test_a_cut_keeps_both_limits_but_takes_one_record(tmp_path: Path, offsets: list[int]):
@@ -160,7 +160,7 @@ def test_equal_records_are_split_equally(tmp_path: Path, offsets: list[int]):
     assert [len(numbers(LogReader(tmp_path), *part)) for part in ranges] == [3, 3, 3]
 
 
-def test_a_split_reaches_to_the_end_that_was_asked_for(tmp_path: Path, offsets: list[int]):
+def test_a_split_reaches_the_requested_end(tmp_path: Path, offsets: list[int]):
     ranges = LogReader(tmp_path).split(offsets[1], offsets[6], 2)
     assert (ranges[0][0], ranges[-1][1]) == (offsets[1], offsets[6])
     assert LogReader(tmp_path).split(offsets[5] + SIZE, offsets[6], 2) == []
@@ -213,21 +213,21 @@ def test_segments_removed_from_the_front(tmp_path: Path, offsets: list[int]):
         list(reader.read(offsets[2], reader.durable_end()))
 
 
-def test_an_erased_record_is_read_over(tmp_path: Path, offsets: list[int]):
+def test_an_erased_record_is_readable(tmp_path: Path, offsets: list[int]):
     path = segment_path(tmp_path, segment_of(offsets[4]))
     data = path.read_bytes()
     at = byte_of(offsets[4])
     path.write_bytes(data[:at] + erased_like(data[at : at + SIZE]) + data[at + SIZE :])
     reader = LogReader(tmp_path)
     assert numbers(reader, 0, reader.durable_end()) == list(range(10))
-    assert reader.read_one(address(offsets[4])).body == b""
+    assert reader.record_at(address(offsets[4])).body == b""
     LogWriter(tmp_path).close()
     assert numbers(reader, 0, reader.durable_end()) == list(range(10))
 
 
 def test_a_reader_can_be_sent_to_a_worker(tmp_path: Path, offsets: list[int]):
     reader: LogReader = pickle.loads(pickle.dumps(LogReader(str(tmp_path))))
-    assert number_of(reader.read_one(address(offsets[3]))) == 3
+    assert number_of(reader.record_at(address(offsets[3]))) == 3
 
 
 def test_reading_while_the_log_is_written(tmp_path: Path):

@@ -52,7 +52,7 @@ def test_every_shorter_and_any_longer_text_is_refused():
 
 @settings(deadline=None)
 @given(records)
-def test_erasing_keeps_the_length_and_what_names_the_record(record: LogRecord):
+def test_erasing_keeps_the_length_event_id_and_arrival(record: LogRecord):
     data = encode_record(record)
     erased = erased_like(data)
     assert len(erased) == len(data)

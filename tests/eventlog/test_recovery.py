@@ -24,7 +24,7 @@ def numbers(directory: Path) -> list[int]:
     return [number_of(record) for _, record in reader.read(0, reader.durable_end())]
 
 
-def test_a_record_cut_at_any_byte_goes_and_the_whole_ones_stay(tmp_path: Path):
+def test_a_record_cut_at_any_byte_is_removed_and_complete_ones_stay(tmp_path: Path):
     fill(tmp_path, 3)
     segment = newest_segment(tmp_path)
     whole = segment.read_bytes()
@@ -37,7 +37,7 @@ def test_a_record_cut_at_any_byte_goes_and_the_whole_ones_stay(tmp_path: Path):
         assert segment.read_bytes() == whole
 
 
-def test_whole_records_that_were_not_yet_shown_are_taken_in(tmp_path: Path):
+def test_complete_records_beyond_the_mark_are_kept(tmp_path: Path):
     fill(tmp_path, 2)
     segment = newest_segment(tmp_path)
     segment.write_bytes(segment.read_bytes() + encode_record(record_of(2)) + b"torn")
@@ -50,7 +50,7 @@ def test_whole_records_that_were_not_yet_shown_are_taken_in(tmp_path: Path):
 
 @settings(max_examples=50, deadline=None)
 @given(st.binary(min_size=1, max_size=200))
-def test_any_rubbish_at_the_end_is_cut(tmp_path_factory: pytest.TempPathFactory, rubbish: bytes):
+def test_garbage_at_the_end_is_cut(tmp_path_factory: pytest.TempPathFactory, rubbish: bytes):
     directory = tmp_path_factory.mktemp("log")
     fill(directory, 2)
     segment = newest_segment(directory)
@@ -62,7 +62,7 @@ def test_any_rubbish_at_the_end_is_cut(tmp_path_factory: pytest.TempPathFactory,
 
 
 @pytest.mark.parametrize("size", [0, 1, HEADER_BYTES - 1])
-def test_a_last_segment_without_a_whole_header_is_repaired(tmp_path: Path, size: int):
+def test_a_last_segment_without_a_complete_header_is_repaired(tmp_path: Path, size: int):
     offsets = fill(tmp_path, 4, HEADER_BYTES + 2 * SIZE)
     third = segment_path(tmp_path, 3)
     third.write_bytes(segment_path(tmp_path, 2).read_bytes()[:size])
@@ -110,7 +110,7 @@ def test_damage_to_the_header_of_a_filled_last_segment_keeps_the_segment(tmp_pat
     assert numbers(tmp_path) == [0, 1, 4]
 
 
-def test_a_log_put_back_to_an_older_copy_goes_on_above_what_was_shown(tmp_path: Path):
+def test_a_log_restored_from_an_older_copy_continues_above_the_mark(tmp_path: Path):
     fill(tmp_path, 2)
     older = newest_segment(tmp_path).read_bytes()
     newer = fill(tmp_path, 3)
@@ -121,7 +121,7 @@ def test_a_log_put_back_to_an_older_copy_goes_on_above_what_was_shown(tmp_path: 
 
 
 @pytest.mark.parametrize("content", [b"", b"x", bytes(16), b"y" * 16])
-def test_a_damaged_mark_is_set_anew(tmp_path: Path, content: bytes):
+def test_a_damaged_mark_is_rebuilt(tmp_path: Path, content: bytes):
     fill(tmp_path, 3)
     (tmp_path / "durable").write_bytes(content)
     if content:
@@ -132,7 +132,7 @@ def test_a_damaged_mark_is_set_anew(tmp_path: Path, content: bytes):
     assert numbers(tmp_path) == [0, 1, 2, 3]
 
 
-def test_a_lost_mark_is_set_anew(tmp_path: Path):
+def test_a_lost_mark_is_rebuilt(tmp_path: Path):
     fill(tmp_path, 3)
     (tmp_path / "durable").unlink()
     assert LogReader(tmp_path).durable_end() == 0

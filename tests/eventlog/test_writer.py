@@ -32,13 +32,13 @@ def test_records_get_their_offsets_in_order(tmp_path: Path):
     assert content(tmp_path / "data" / "log") == [(start, 1), (start + SIZE, 2), (start + 2 * SIZE, 3)]
 
 
-def test_nothing_to_write_is_done_at_once(tmp_path: Path):
+def test_an_empty_submission_is_done_at_once(tmp_path: Path):
     with LogWriter(tmp_path) as writer:
         assert writer.append([]) == []
         assert writer.end() == 0
 
 
-def test_a_restart_goes_on_where_the_log_ended(tmp_path: Path):
+def test_a_restart_continues_at_the_end(tmp_path: Path):
     with LogWriter(tmp_path) as writer:
         before = writer.append([record_of(1)])
     with LogWriter(tmp_path) as writer:
@@ -170,7 +170,7 @@ def test_readers_never_see_what_is_not_synced(tmp_path: Path):
         assert LogReader(tmp_path).durable_end() == end + SIZE
 
 
-def test_too_much_waiting_is_refused_and_then_accepted(tmp_path: Path):
+def test_a_full_queue_refuses_and_accepts_again_later(tmp_path: Path):
     disk = SlowDisk()
     with LogWriter(tmp_path, max_pending_bytes=3 * SIZE, disk=disk) as writer:
         disk.go.clear()
@@ -184,7 +184,7 @@ def test_too_much_waiting_is_refused_and_then_accepted(tmp_path: Path):
     assert content(tmp_path) == list(zip(offsets, (0, 1, 2, 4), strict=True))
 
 
-def test_a_cancelled_submission_is_dropped_and_harms_nobody(tmp_path: Path):
+def test_a_cancelled_submission_is_dropped_alone(tmp_path: Path):
     disk = SlowDisk()
     with LogWriter(tmp_path, disk=disk) as writer:
         disk.go.clear()
@@ -200,7 +200,7 @@ def test_a_cancelled_submission_is_dropped_and_harms_nobody(tmp_path: Path):
     assert [number for _, number in content(tmp_path)] == [0, 2]
 
 
-def test_closing_writes_what_waits(tmp_path: Path):
+def test_closing_writes_queued_records(tmp_path: Path):
     writer = LogWriter(tmp_path)
     futures = [writer.submit([record_of(number)]) for number in range(50)]
     writer.close()

@@ -87,7 +87,7 @@ def test_secrets_are_masked_in_every_record_and_every_verdict_is_of_the_masked_b
     assert not any(secret in record.body for record in log.records)
 
 
-def test_a_payload_that_cannot_be_split_is_kept_in_part() -> None:
+def test_the_beginning_of_a_payload_that_cannot_be_split_is_kept() -> None:
     log = MemoryLog()
     found = ingested(Payload(EVENT.ljust(SAMPLE_BYTES + 1), truncated=True), log)
     assert (found.is_refused_whole, found.single, found.accepted) == (True, True, 0)

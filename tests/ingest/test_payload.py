@@ -9,7 +9,7 @@ from tests.verdicts import EVENT
 from lineage_bridge.ingest.payload import Payload, split_payload
 
 
-def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:
+def test_a_compression_bomb_is_unpacked_no_further_than_the_limit() -> None:
     bomb = gzip.compress(bytes(50_000_000))
     tracemalloc.start()
     events = split_payload(Payload(bomb, compressed=True, max_bytes=1_000_000))

@@ -96,7 +96,7 @@ def measured(spark: SparkSession, writer: GraphWriter, folder: Path, before_us: 
     return analyse(spark, folder, unused_before_us=before_us)
 
 
-def test_measures_are_those_of_plain_sets(spark: SparkSession, tmp_path: Path) -> None:
+def test_measures_equal_those_of_plain_sets(spark: SparkSession, tmp_path: Path) -> None:
     with opened() as writer:
         apply(writer, records_of(bodies()))
         found = measured(spark, writer, tmp_path, T0 + 20)
@@ -138,7 +138,7 @@ def test_an_empty_graph_is_measured(spark: SparkSession, tmp_path: Path) -> None
     assert found == Analysis((), (), (), (), 0, exact=True)
 
 
-def test_findings_are_read_back_by_parts_and_pages(tmp_path: Path) -> None:
+def test_findings_are_read_by_part_and_page(tmp_path: Path) -> None:
     a, b = (Node(n, NodeKind.DATASET, "ns", name) for n, name in enumerate("ab"))
     found = Analysis((NodeMeasure(a, 1, 0, 0), NodeMeasure(b, 3, 1, 2)), ((a, b),), (a,), (Touched(b, T0, None),), 4, exact=False)
     path = tmp_path / "analysis.ndjson"
@@ -155,7 +155,7 @@ def test_findings_are_read_back_by_parts_and_pages(tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == {"analysis.ndjson"}
 
 
-def test_what_has_ended_is_not_followed_and_a_rename_is() -> None:
+def test_ended_flows_are_not_followed_and_renames_are() -> None:
     dropped, renamed = (
         facet(lifecycleStateChange="DROP"),
         facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "ns", "name": "b"}),

@@ -23,9 +23,9 @@ from lineage_bridge.store.write.apply import GraphWriter
 pytestmark = pytest.mark.spark
 
 
-def plain(told: list[bytes], path: Path) -> list[bytes]:
+def plain(events: list[bytes], path: Path) -> list[bytes]:
     store = GraphWriter(path, Names(KEY))
-    store.apply(Batch({}, dict(flat(fold_records(told_once(told), Names(KEY))))), Budget(10**9))
+    store.apply(Batch({}, dict(flat(fold_records(told_once(events), Names(KEY))))), Budget(10**9))
     lines = exported(store)
     store.close()
     return lines
@@ -53,9 +53,9 @@ def test_the_corpus_in_disorder_equals_the_plain_fold(streamed: Pipeline, tmp_pa
 
 
 def test_a_replay_of_the_corpus_equals_the_stream_table_by_table(streamed: Pipeline, spark: SparkSession, tmp_path: Path) -> None:
-    fresh, told = replayed(spark, streamed, tmp_path / "fresh.db", Chunk(limit_records=400))
+    fresh, progress = replayed(spark, streamed, tmp_path / "fresh.db", Chunk(limit_records=400))
     with closing(fresh):
-        assert len(told) >= 2
+        assert len(progress) >= 2
         stream, again = tables_of(streamed.store), tables_of(fresh)
         assert len(stream["event"]) > 700
         for table in stream.keys() | again.keys():

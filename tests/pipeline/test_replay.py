@@ -25,10 +25,10 @@ SMALL = Chunk(limit_records=150, part_bytes=40_000)
 
 
 def replayed(spark: SparkSession, pipeline: Pipeline, path: Path, chunk: Chunk = SMALL) -> tuple[GraphWriter, list[Progress]]:
-    told: list[Progress] = []
+    progress: list[Progress] = []
     fresh = open_fresh(path, NAMES)
-    replay(spark, pipeline.folder / "log", fresh, KEY, chunk, told.append)
-    return fresh, told
+    replay(spark, pipeline.folder / "log", fresh, KEY, chunk, progress.append)
+    return fresh, progress
 
 
 def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_path: Path) -> None:
@@ -39,10 +39,10 @@ def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_pat
     pipeline.append(*map(as_record, [*events, *events[:30], b'{"cut": ']))
     pipeline.append(as_record(erase(RUNS[1]), RecordKind.OPERATOR), as_record(events[0], channel="kafka"))
     pipeline.run()
-    fresh, told = replayed(spark, pipeline, tmp_path / "fresh.db")
+    fresh, progress = replayed(spark, pipeline, tmp_path / "fresh.db")
     with closing(fresh):
-        assert len(told) >= 3
-        assert told[-1].left == 0
+        assert len(progress) >= 3
+        assert progress[-1].left == 0
         stream, again = tables_of(pipeline.store), tables_of(fresh)
         assert stream.keys() == again.keys()
         for table in stream:
@@ -54,23 +54,23 @@ def test_stream_and_replay_are_equal_table_by_table(spark: SparkSession, tmp_pat
     pipeline.close()
 
 
-def test_a_replay_catches_up_with_what_came_meanwhile(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_replay_includes_records_that_arrive_meanwhile(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path)
     pipeline.append(*map(as_record, sample_events()[:40]))
     late = [run_event(job="late", outputs=[dataset("late")])]
 
-    def told(_: Progress) -> None:
+    def send_more(_: Progress) -> None:
         if late:
             pipeline.append(as_record(late.pop()))
 
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
-        replay(spark, tmp_path / "log", fresh, KEY, Chunk(limit_records=20), told)
+        replay(spark, tmp_path / "log", fresh, KEY, Chunk(limit_records=20), send_more)
         assert fresh.position("log") == {0: pipeline.log.end()}
         assert execute(fresh, "SELECT count(*) FROM node WHERE name = 'late'").fetchone() == (2,)
     pipeline.close()
 
 
-def test_a_name_whose_id_is_taken_is_kept_aside(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_name_whose_id_is_taken_is_set_aside(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path)
     pipeline.append(as_record(run_event(inputs=[dataset("a")])), as_record(run_event(job="fine", outputs=[dataset("b")])))
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:

@@ -33,7 +33,7 @@ Identifier: serve [id = 1, runId = 2]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "line"),
     [
         (RAISED, "lineage_bridge.errors.PositionError: at 5: not at 4"),
         (CRASHED, "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)."),
@@ -41,17 +41,17 @@ Identifier: serve [id = 1, runId = 2]
         ("", ""),
     ],
 )
-def test_of_an_error_that_line_is_told_that_says_most(text, said):
-    assert gist(text) == said
+def test_the_gist_of_an_error_is_its_most_informative_line(text, line):
+    assert gist(text) == line
 
 
-def test_the_status_is_told_as_of_its_beat(tmp_path):
+def test_the_status_has_the_time_of_its_heartbeat(tmp_path):
     now = iter(range(100, 200))
     status = StatusFile(tmp_path / "pipeline.json", lambda: next(now))
     status.change(workers=[7], position={"log/0": 5})
     status.write(state="running")
-    said = json.loads(status.path.read_bytes())
-    assert said == {
+    answer = json.loads(status.path.read_bytes())
+    assert answer == {
         "state": "running",
         "pid": os.getpid(),
         "started_us": 100,
@@ -67,7 +67,7 @@ def test_the_status_is_told_as_of_its_beat(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_never_sees_a_part_of_a_file(tmp_path):
+def test_a_reader_never_sees_a_partial_file(tmp_path):
     path, done = tmp_path / "file", threading.Event()
     contents = {bytes([number]) * 100_000 for number in range(3)}
     replace_file(path, min(contents))

@@ -212,7 +212,7 @@ def test_a_failure_with_more_batches_behind_it_ends_the_query(spark: SparkSessio
     pipeline.close()
 
 
-def test_a_store_put_back_to_an_older_copy_catches_up(pipeline: Pipeline) -> None:
+def test_a_store_restored_from_an_older_copy_catches_up(pipeline: Pipeline) -> None:
     events = sample_events()
     pipeline.append(*map(as_record, events[:100]))
     pipeline.run()
@@ -252,7 +252,7 @@ def test_a_checkpoint_that_disagrees_is_discarded(pipeline: Pipeline) -> None:
     assert pipeline.export() == pipeline.expected()
 
 
-def test_what_no_fold_can_read_is_kept_aside_and_the_batch_goes_on(pipeline: Pipeline) -> None:
+def test_an_unreadable_event_is_set_aside_and_the_batch_continues(pipeline: Pipeline) -> None:
     good = run_event(inputs=[dataset("a")], outputs=[dataset("b")])
     nul = good.replace(b'"name": "a"', b'"name": "a\\u0000\\ud800"')
     note = json.dumps({"code": "too_large", "path": "$", "message": "over 32 MB"}).encode()
@@ -266,7 +266,7 @@ def test_what_no_fold_can_read_is_kept_aside_and_the_batch_goes_on(pipeline: Pip
     assert pipeline.export() == pipeline.expected()
 
 
-def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_goes_on(pipeline: Pipeline) -> None:
+def test_a_name_whose_id_is_taken_is_quarantined_and_the_batch_continues(pipeline: Pipeline) -> None:
     names = Names(KEY)
     squatter = (names.dataset("ns", "a"), 1, "elsewhere", "squatter", 0)
     pipeline.store.apply(Batch({}, {"node": [squatter]}), Budget(1))
@@ -289,7 +289,7 @@ def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_pa
     pipeline.close()
 
 
-def test_the_step_states_its_schema(spark: SparkSession) -> None:
+def test_the_step_has_its_declared_schema(spark: SparkSession) -> None:
     empty = spark.createDataFrame([], RECORDS)
     batch, workers = collect(empty.transform(fold_rows, key=KEY))
     assert dict(batch.ranges) == {}

@@ -18,7 +18,7 @@ OF_A_COPY = {"future_time"}
 TOO_LARGE = b'{"a": "' + b"x" * MAX_BYTES + b'"}'
 
 
-def test_every_row_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_every_row_of_the_verdict_table(spark: SparkSession, tmp_path: Path) -> None:
     pipeline = Pipeline(spark, tmp_path)
     assert KEY
     rejected = {event: code for event, _, code in REJECTED.values()} | {TOO_LARGE: "too_large"}

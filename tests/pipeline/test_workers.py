@@ -22,7 +22,7 @@ from lineage_bridge.pipeline.workers import PRELOADED, is_archive
         ("", False),
     ],
 )
-def test_archives_of_spark_are_told_from_other_entries(entry: str, expected: bool) -> None:
+def test_sparks_archives_are_recognised(entry: str, expected: bool) -> None:
     assert is_archive(entry) is expected
 
 

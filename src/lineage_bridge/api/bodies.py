@@ -23,7 +23,7 @@ async def read_payload(request: Request, services: Services) -> Payload:
         await request.body(),
         compressed=_IS_COMPRESSED[encoding],
         truncated=admission(request).body.truncated,
-        ndjson=any(word in kind for word in _NDJSON),
+        ndjson=any(name in kind for name in _NDJSON),
         max_bytes=services.max_body_bytes,
         max_events=services.max_events,
     )

@@ -19,7 +19,7 @@ from lineage_bridge.graph.identity.steps import BRIDGE, STANDARD
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.openlineage.times import parse_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
 
 POLL_S: Final = 0.025
 MAX_OFFSET: Final = 1_000_000_000
@@ -63,9 +63,9 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
         text = min_position or request.query_params.get("min-position") or x_min_position
         if not text:
             return
-        wanted = position_tokens.decode(text)
+        position = position_tokens.decode(text)
         until = anyio.current_time() + wait
-        while not await to_thread.run_sync(is_reached, services, wanted):
+        while not await to_thread.run_sync(is_reached, services, position):
             if anyio.current_time() >= until:
                 raise UnavailableError(
                     f"the graph has not reached the position within {wait:g} s",
@@ -76,28 +76,28 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
     return wait_for_position
 
 
-def position_header(reader: GraphReader) -> dict[str, str]:
+def position_header(progress: ProgressReader) -> dict[str, str]:
     """The header with the position that an answer reflects."""
-    return {POSITION_HEADER: position_tokens.encode(reader.progress.position())}
+    return {POSITION_HEADER: position_tokens.encode(progress.position())}
 
 
-def page(request: Request, found: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
-    """The items of this page, and the link to the next page; `found` has up to `limit` + 1 items, one more if there is a next page."""
-    if len(found) <= limit:
-        return found, {}
+def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
+    """The items of this page, and the link to the next page; `items` has up to `limit` + 1 items, one more if there is a next page."""
+    if len(items) <= limit:
+        return items, {}
     following = request.url.include_query_params(limit=limit, offset=offset + limit)
-    return found[:limit], {"Link": f'<{following.path}?{following.query}>; rel="next"'}
+    return items[:limit], {"Link": f'<{following.path}?{following.query}>; rel="next"'}
 
 
-def require_node(reader: GraphReader, kind: NodeKind, namespace: str, name: str) -> Node:
+def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -> Node:
     """The node with a name, in any spelling. Raises NotFoundError with similar names."""
-    node = reader.nodes.by_spelling(kind, namespace, name)
+    node = nodes.by_spelling(kind, namespace, name)
     if node is not None:
         return node
-    near = [(close.namespace, close.name) for close in reader.nodes.near(kind, namespace, name)]
-    word = kind.name.lower()
-    hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{word}s lists them"
-    raise NotFoundError(f"there is no {word} {name!r} in the namespace {namespace!r}", hint, near)
+    near = [(close.namespace, close.name) for close in nodes.near(kind, namespace, name)]
+    noun = kind.name.lower()
+    hint = f"GET /api/v1/search?q=... finds names; GET /api/v1/lineage/{noun}s lists them"
+    raise NotFoundError(f"there is no {noun} {name!r} in the namespace {namespace!r}", hint, near)
 
 
 def style_of(namespace: str, names: str | None) -> str:

@@ -32,7 +32,7 @@ def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[byt
         with held:
             yield from write(reader)
 
-    return streaming_response(pieces(), position_header(reader))
+    return streaming_response(pieces(), position_header(reader.progress))
 
 
 def json_array(name: str, items: Iterable[Struct]) -> Iterator[bytes]:

@@ -39,9 +39,9 @@ def encode_log_end(end: int) -> str:
     return encode({(LOG_SOURCE, 0): end})
 
 
-def covers(applied: Position, wanted: Position) -> bool:
-    """Whether everything before `wanted` has been applied."""
-    return all(applied.get(stream, 0) >= offset for stream, offset in wanted.items())
+def covers(applied: Position, position: Position) -> bool:
+    """Whether everything before `position` has been applied."""
+    return all(applied.get(stream, 0) >= offset for stream, offset in position.items())
 
 
 def parse_stream(name: str) -> tuple[str, int]:

@@ -39,12 +39,12 @@ class Protocol(HttpToolsProtocol):
     def _head_without_offer(self) -> bytes:
         version = self.parser.get_http_version().encode()
         lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
-        lines += [b"%b: %b" % (name, _kept(name, value)) for name, value in self.headers if name not in _OFFER]
+        lines += [b"%b: %b" % (name, _without_offer(name, value)) for name, value in self.headers if name not in _OFFER]
         return b"\r\n".join([*lines, b"", b""])
 
 
-def _kept(name: bytes, value: bytes) -> bytes:
+def _without_offer(name: bytes, value: bytes) -> bytes:
     """A header's value without a word of the offer."""
     if name != b"connection":
         return value
-    return b", ".join(word for word in map(bytes.strip, value.split(b",")) if word.lower() not in _OFFER)
+    return b", ".join(option for option in map(bytes.strip, value.split(b",")) if option.lower() not in _OFFER)

@@ -99,8 +99,8 @@ def error_response(error: LineageBridgeError) -> Response:
         return error_answer(error.status, error.code, str(error), error.hint)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
-    said = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
-    return json_response(ErrorAnswer(said), status, _RETRY_AFTER if status == 503 else None)
+    problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
+    return json_response(ErrorAnswer(problem), status, _RETRY_AFTER if status == 503 else None)
 
 
 def _own_error(_: Request, error: LineageBridgeError) -> Response:
@@ -109,7 +109,7 @@ def _own_error(_: Request, error: LineageBridgeError) -> Response:
 
 def _validation_error(_: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    where = ".".join(str(name) for name in first["loc"][1:]) or "the request"
     return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments")
 
 

@@ -16,7 +16,7 @@ from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import NodeReader
 from lineage_bridge.projections.event_shapes import RunRef
 from lineage_bridge.projections.nodes import node_id_text
 from lineage_bridge.projections.views import PRODUCER
@@ -54,9 +54,9 @@ def graph_node(node: Node) -> GraphNode:
     return GraphNode(node_id_of(node), node.kind.name.lower(), node.namespace, node.name)
 
 
-def described_node(reader: GraphReader, node: Node) -> DescribedNode:
+def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
     """A node with its current facets."""
-    return DescribedNode(node.namespace, node.name, {key: Raw(text.encode()) for key, text in reader.nodes.facets(node).items()})
+    return DescribedNode(node.namespace, node.name, {key: Raw(text.encode()) for key, text in nodes.facets(node).items()})
 
 
 def time_text(us: int | None) -> str | UnsetType:
@@ -66,7 +66,7 @@ def time_text(us: int | None) -> str | UnsetType:
 
 def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
     """A run with what it read and wrote; given the time, also the liveness of a streaming run by its heartbeats."""
-    pulse = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
+    state = None if now_us is None or record.heartbeat_us is None else liveness(record.last, now_us, record.heartbeat_us)
     return RunItem(
         run_id=record.run_id,
         job=job_name(record.job),
@@ -88,7 +88,7 @@ def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
         root_job=_job(record.root_job),
         nominal_start=time_text(record.nominal[0]),
         nominal_end=time_text(record.nominal[1]),
-        liveness=pulse.value if pulse else UNSET,
+        liveness=state.value if state else UNSET,
     )
 
 
@@ -112,13 +112,13 @@ def run_event(record: RunRecord) -> RunEvent:
 
 def job_event(job: Node, ports: Iterable[Port], now_us: int) -> RunEvent:
     """The event that sums up a job without a run: its declared inputs and outputs."""
-    known = list(ports)
-    seen = [port.last for port in known if port.last is not None]
+    all_ports = list(ports)
+    seen = [port.last for port in all_ports if port.last is not None]
     return RunEvent(
         event_time=format_time(max(seen, default=now_us)),
         job=job_name(job),
-        inputs=[*dataset_names(port.dataset for port in known if port.side == Side.INPUT)],
-        outputs=[*dataset_names(port.dataset for port in known if port.side == Side.OUTPUT)],
+        inputs=[*dataset_names(port.dataset for port in all_ports if port.side == Side.INPUT)],
+        outputs=[*dataset_names(port.dataset for port in all_ports if port.side == Side.OUTPUT)],
         producer=PRODUCER,
         schema_url=_SPEC + "JobEvent",
     )

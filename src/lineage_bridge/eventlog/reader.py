@@ -57,7 +57,7 @@ class LogReader:
             for byte, _, record in walk_records(extent.path, extent.first, extent.stop, extent.limit):
                 yield base + byte, record
 
-    def read_one(self, address: RecordAddress) -> LogRecord:
+    def record_at(self, address: RecordAddress) -> LogRecord:
         """The record at an address. Raises OffsetError outside this log, RecordError if no complete record begins there."""
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(f"{address.source}/{address.partition} is not this log", "the record was received through another log")
@@ -66,7 +66,7 @@ class LogReader:
         return record
 
     def after(self, offset: int) -> int:
-        """The position after the record at `offset`. Raises as read_one, except that it does not notice damage after the header."""
+        """The position after the record at `offset`. Raises as record_at, except that it does not notice damage after the header."""
         extent = self._extent_at(offset)
         byte, size = next(walk_sizes(extent.path, extent.first, extent.first + 1, extent.limit))
         return make_offset(extent.number, byte + size)

@@ -111,10 +111,10 @@ class LogWriter:
 
     def _commit_groups(self) -> None:
         while group := self._pending.take(self._group_bytes):
-            wanted = [submission for submission in group if submission.future.set_running_or_notify_cancel()]
+            uncancelled = [submission for submission in group if submission.future.set_running_or_notify_cancel()]
             try:
-                if wanted:
-                    self._commit(wanted)
+                if uncancelled:
+                    self._commit(uncancelled)
             finally:
                 self._pending.done(sum(submission.size for submission in group))
 

@@ -87,8 +87,8 @@ def _edge(*columns: Column) -> Iterator[Column]:
 
 def touched_of(frames: Frames, heads: DataFrame) -> DataFrame:
     """One row per group and side: when a job last wrote or read it."""
-    said = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
-    return said.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
+    touches = frames[GraphTable.SHAPE_IO].join(frames[GraphTable.JOB_SHAPE], on="shape", how="inner")
+    return touches.transform(_grouped, heads, "dataset").groupBy("dataset", "side").agg(F.max("last").alias("last"))
 
 
 def _grouped(rows: DataFrame, heads: DataFrame, column: str) -> DataFrame:
@@ -102,24 +102,24 @@ def measure(collected: Collected, unused_before_us: int) -> Analysis:
     nodes = [Node(id_, NodeKind(kind), space, name) for id_, kind, space, name in _tuples(collected.nodes, 4)]
     ids = _ints(collected.nodes, "id")
     hubs = np.unique(np.concatenate([_ints(collected.edges, end)[_marks(collected.edges, f"{end}_hub")] for end in ("from", "to")]))
-    sources, targets = (_places(collected.edges, end, ids, hubs) for end in ("from", "to"))
+    sources, targets = (_vertices(collected.edges, end, ids, hubs) for end in ("from", "to"))
     count = len(ids) + len(hubs)
     kinds = np.concatenate([_ints(collected.nodes, "kind"), np.zeros(len(hubs), dtype=np.int64)])
     dashboards = np.concatenate([_ints(collected.nodes, "dashboard"), np.zeros(len(hubs), dtype=np.int64)]) > 0
     down, up = condense(count, sources, targets), condense(count, targets, sources)
     datasets = kinds == NodeKind.DATASET
     below, exact = downstream_counts(down, datasets)
-    shown, shown_exact = downstream_counts(down, dashboards)
+    dashboards_below, dashboards_exact = downstream_counts(down, dashboards)
     above, above_exact = downstream_counts(up, datasets)
     touched = {(dataset, side): last for dataset, side, last in _tuples(collected.touched, 3)}
     ends = set(np.unique(np.concatenate([sources, targets])).tolist())
     return Analysis(
-        nodes=tuple(NodeMeasure(node, *map(int, (below[n], shown[n], above[n]))) for n, node in enumerate(nodes)),
+        nodes=tuple(NodeMeasure(node, *map(int, (below[n], dashboards_below[n], above[n]))) for n, node in enumerate(nodes)),
         cycles=tuple(_cycles(down, nodes)),
         orphans=tuple(node for n, node in enumerate(nodes) if _is_orphan(node, n in ends, touched)),
         unused=tuple(_unused(nodes, touched, unused_before_us)),
         flows=len(sources),
-        exact=exact and shown_exact and above_exact,
+        exact=exact and dashboards_exact and above_exact,
     )
 
 
@@ -149,7 +149,7 @@ def _by_name(node: Node) -> tuple[str, str, int]:
     return node.namespace, node.name, node.kind
 
 
-def _places(edges: pa.Table, end: str, ids: Ints, hubs: Ints) -> Ints:
+def _vertices(edges: pa.Table, end: str, ids: Ints, hubs: Ints) -> Ints:
     """The vertex numbers of the edges' ends: groups are numbered first, hubs after them."""
     values, is_hub = _ints(edges, end), _marks(edges, f"{end}_hub")
     return np.where(is_hub, len(ids) + np.searchsorted(hubs, values), np.searchsorted(ids, values))

@@ -104,9 +104,9 @@ def gather(packed: Iterable[tuple[str, bytes]]) -> tuple[Batch, list[int]]:
     ranges: dict[tuple[str, int], OffsetRange] = {}
     workers = set()
     for source, partition, start, end, worker in sorted(rows.pop(RANGE, [])):
-        known = ranges.get((source, partition))
-        if known and known.end != start:
-            raise StoreError(f"the batch skips offsets {known.end} to {start} of {source}/{partition}")
-        ranges[source, partition] = OffsetRange(known.start if known else start, end)
+        covered = ranges.get((source, partition))
+        if covered and covered.end != start:
+            raise StoreError(f"the batch skips offsets {covered.end} to {start} of {source}/{partition}")
+        ranges[source, partition] = OffsetRange(covered.start if covered else start, end)
         workers.add(worker)
     return Batch(ranges, rows), sorted(workers)

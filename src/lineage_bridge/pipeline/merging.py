@@ -37,8 +37,8 @@ def merge_rows(rows: DataFrame, *, relation: Relation) -> DataFrame:
 
 def _simple(relation: Relation) -> list[Column]:
     """Aggregations of the columns that are merged on their own. A SAME column has one value per key, so MAX returns it."""
-    by_law = {MergeRule.MIN: F.min, MergeRule.MAX: F.max, MergeRule.SAME: F.max}
-    return [by_law[column.rule](column.name).alias(column.name) for column in relation.columns if column.rule in by_law]
+    by_rule = {MergeRule.MIN: F.min, MergeRule.MAX: F.max, MergeRule.SAME: F.max}
+    return [by_rule[column.rule](column.name).alias(column.name) for column in relation.columns if column.rule in by_rule]
 
 
 def _chosen(relation: Relation) -> list[Column]:

@@ -24,12 +24,12 @@ SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSErro
 
 
 class SparkProcess:
-    """A session and the Java process it runs in. The process works in `folder`; its output goes to the file `said`."""
+    """A session and the Java process it runs in. The process works in `folder`; its output goes to `log_path`."""
 
-    def __init__(self, folder: Path, said: Path, *, master: str, memory: str) -> None:
+    def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str) -> None:
         self.scratch = _fresh(folder)
-        said.parent.mkdir(parents=True, exist_ok=True)
-        with _output_to(said):
+        log_path.parent.mkdir(parents=True, exist_ok=True)
+        with _output_to(log_path):
             self.session: SparkSession = start_session(self.scratch, master=master, memory=memory)
         gateway = self.session.sparkContext._gateway  # noqa: SLF001 - Spark has no public way to its own process
         if gateway is None:
@@ -84,14 +84,14 @@ def _output_to(path: Path) -> Iterator[None]:
         path.replace(path.with_name(f"{path.name}.1"))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    kept = [os.dup(1), os.dup(2)]
+    saved = [os.dup(1), os.dup(2)]
     with path.open("ab") as file:
         try:
             for number in (1, 2):
                 os.dup2(file.fileno(), number)
             yield
         finally:
-            for number, old in zip((1, 2), kept, strict=True):
+            for number, old in zip((1, 2), saved, strict=True):
                 os.dup2(old, number)
                 os.close(old)
 

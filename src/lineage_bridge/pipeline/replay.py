@@ -45,7 +45,9 @@ class Progress:
     left: int
 
 
-def replay(session: SparkSession, directory: Path, store: GraphStore, key: bytes, chunk: Chunk, told: Callable[[Progress], None]) -> None:
+def replay(
+    session: SparkSession, directory: Path, store: GraphStore, key: bytes, chunk: Chunk, on_progress: Callable[[Progress], None]
+) -> None:
     """Fold the log in `directory` into a new store up to its end, including records that arrive meanwhile, and settle the store."""
     session.dataSource.register(LogSource)
     log = LogReader(directory)
@@ -55,7 +57,7 @@ def replay(session: SparkSession, directory: Path, store: GraphStore, key: bytes
         size = log.size_between(start, end)
         _apply(store, _read(session, directory, start, end, max(1, size // chunk.part_bytes)), LogRangeReader(directory), key)
         start, done = end, done + size
-        told(Progress(done, log.size_between(end, max(end, durable))))
+        on_progress(Progress(done, log.size_between(end, max(end, durable))))
     while store.settle(ALL):
         pass
 
@@ -79,17 +81,17 @@ def _apply(store: GraphStore, ranges: DataFrame, read: RangeReader, key: bytes) 
 
 def merged_batch(facts: DataFrame) -> Batch:
     """FACTS as one batch, each relation merged by key over all partitions. Runs a Spark job for the fold and one for each relation."""
-    kept = facts.persist(StorageLevel.DISK_ONLY)
+    persisted = facts.persist(StorageLevel.DISK_ONLY)
     try:
-        covered, _ = collect(kept.where(F.col("relation") == RANGE))
-        return Batch(covered.ranges, dict(_relations(kept)))
+        covered, _ = collect(persisted.where(F.col("relation") == RANGE))
+        return Batch(covered.ranges, dict(_relations(persisted)))
     finally:
-        kept.unpersist()
+        persisted.unpersist()
 
 
 def _relations(facts: DataFrame) -> Iterator[tuple[str, list[Row]]]:
-    present = {name for (name,) in facts.select("relation").distinct().collect()}
+    names = {name for (name,) in facts.select("relation").distinct().collect()}
     for relation in RELATIONS:
-        if relation.name in present:
+        if relation.name in names:
             rows = rows_of(facts.transform(unpack, relation=relation).transform(merge_rows, relation=relation))
             yield relation.name, sorted(rows, key=itemgetter(slice(relation.key_size)))

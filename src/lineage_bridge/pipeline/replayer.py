@@ -22,17 +22,17 @@ def alone(settings: Settings) -> AbstractContextManager[None]:
     return exclusive(settings.paths)
 
 
-def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path, told: Callable[[Progress], None]) -> None:
+def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path, on_progress: Callable[[Progress], None]) -> None:
     """Fold the log into a new store. Raises UnavailableError if Spark fails."""
     with spark_batch(settings, scratch, SPARK_LOG) as session:
-        replay(session, settings.paths.log, store, key, Chunk(), told)
+        replay(session, settings.paths.log, store, key, Chunk(), on_progress)
 
 
 @contextmanager
 def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[SparkSession]:
     """A session for one batch. Raises UnavailableError if Spark fails; SIGTERM and SIGINT end it at once with KeyboardInterrupt."""
-    said = settings.paths.logs / log_name
-    spark = SparkProcess(scratch, said, master=settings.spark_master, memory=settings.spark_memory)
+    log_path = settings.paths.logs / log_name
+    spark = SparkProcess(scratch, log_path, master=settings.spark_master, memory=settings.spark_memory)
     try:
         # Spark installs its own SIGINT handler when it starts.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -41,8 +41,8 @@ def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[Sp
     except LineageBridgeError:
         raise
     except Exception as error:  # the boundary of the batch: failures in Spark have many types
-        with suppress(OSError), said.open("a", encoding="utf-8") as file:
+        with suppress(OSError), log_path.open("a", encoding="utf-8") as file:
             file.write(f"\n{error}\n")
-        raise UnavailableError(f"the batch failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {said}") from error
+        raise UnavailableError(f"the batch failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {log_path}") from error
     finally:
         spark.end()

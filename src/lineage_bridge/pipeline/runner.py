@@ -72,7 +72,9 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
             query = serve.start(spark.session, paths.log, spark.scratch)
         stop = threading.Event()
         _on_signals(stop.set)
-        status.write(state="running", position={f"{LOG_SOURCE}/{part}": at for part, at in store.position(LOG_SOURCE).items()})
+        status.write(
+            state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
+        )
         log.info("running, Spark is process %d", spark.java.pid)
         _watch(query, spark, _Settler(serve, status, stop), status, stop)
         query.stop()
@@ -132,7 +134,7 @@ class _Settler(threading.Thread):
 
 def _counter(status: StatusFile) -> Callable[[Batch, list[int]], None]:
     def done(batch: Batch, workers: list[int]) -> None:
-        position = {f"{source}/{part}": end for (source, part), (_, end) in sorted(batch.ranges.items())}
+        position = {f"{source}/{partition}": end for (source, partition), (_, end) in sorted(batch.ranges.items())}
         now = status.status
         status.change(batches=now.batches + 1, workers=workers, position={**now.position, **position})
 
@@ -188,13 +190,13 @@ def _leave() -> None:
 
 def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageBridgeError:
     """Report a failure: its summary in the status file, its full text in Spark's log, and the error to raise as the result."""
-    said = paths.logs / SPARK_LOG
+    log_path = paths.logs / SPARK_LOG
     status.write(state="failed", error=gist(str(error)) or type(error).__name__)
-    with suppress(OSError), said.open("a", encoding="utf-8") as file:
+    with suppress(OSError), log_path.open("a", encoding="utf-8") as file:
         file.write(f"\n{error}\n")
     if isinstance(error, LineageBridgeError):
         return error
-    return UnavailableError(f"the pipeline failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {said}")
+    return UnavailableError(f"the pipeline failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {log_path}")
 
 
 def gist(text: str) -> str:

@@ -44,7 +44,7 @@ class Serve:
         done: Callable[[Batch, list[int]], None],
     ) -> None:
         self.store, self.key, self.limits, self.done = store, key, limits, done
-        self.turn = threading.Lock()
+        self.store_lock = threading.Lock()
         self.writer = ThreadPoolExecutor(1, "writer")
         self.under_way: tuple[DataFrame, Future[None]] | None = None
 
@@ -82,7 +82,7 @@ class Serve:
 
     def settle(self) -> int:
         """Compute derived values that batches left, between two commits. Returns how many keys are still to be derived."""
-        with self.turn:
+        with self.store_lock:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class Serve:
         return collect(ranges.transform(fold_ranges, read=self.reader, key=self.key, refused=refused))
 
     def _commit(self, batch: Batch, workers: list[int]) -> None:
-        with self.turn:
+        with self.store_lock:
             self.store.apply(batch, Budget(self.limits.derived_rows))
         self.done(batch, workers)
 

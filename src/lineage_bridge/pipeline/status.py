@@ -35,13 +35,13 @@ class StatusFile:
 
     def __init__(self, path: Path, now_us: Callable[[], int]) -> None:
         self.path, self.now_us = path, now_us
-        self.turn = threading.Lock()
+        self.lock = threading.Lock()
         now = now_us()
         self.status = Status("starting", os.getpid(), now, now)
 
     def change(self, **values: object) -> None:
         """Change the status in memory; the next `write` puts it in the file."""
-        with self.turn:
+        with self.lock:
             self.status = replace(self.status, **values)  # type: ignore[arg-type]  # fields by name
 
     def write(self, **values: object) -> None:

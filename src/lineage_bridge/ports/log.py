@@ -29,7 +29,7 @@ class RecordReader(Protocol):
     def durable_end(self) -> int:
         """The durable end of the log; 0 when it is empty."""
 
-    def read_one(self, address: RecordAddress) -> LogRecord:
+    def record_at(self, address: RecordAddress) -> LogRecord:
         """The record at an address. Raises OffsetError where there is none, RecordError where it is damaged."""
 
     def size_between(self, start: int, end: int) -> int:

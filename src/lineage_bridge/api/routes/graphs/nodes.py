@@ -23,7 +23,7 @@ from lineage_bridge.graph.identity.node_ids import CATALOG_TYPES, DATASET_TYPES,
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.model.graph import Walk
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import EventReader, GraphReader
 from lineage_bridge.projections.edges import EdgeBuilder
 from lineage_bridge.projections.hops import hops_of_walk, walk_hops
 from lineage_bridge.projections.nodes import lineage_node
@@ -47,19 +47,19 @@ Limit = Annotated[int | None, Query(ge=1, le=10_000, description="A page of so m
 TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
-def one_of_words(words: Sequence[str]) -> AfterValidator:
+def one_of(allowed: Sequence[str]) -> AfterValidator:
     """A validator that accepts one of some words. It raises ValueError for others."""
 
-    def check_word(word: str | None) -> str | None:
-        if word is not None and word not in words:
-            raise ValueError(f"not one of {', '.join(words)}")
-        return word
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in allowed:
+            raise ValueError(f"not one of {', '.join(allowed)}")
+        return value
 
-    return AfterValidator(check_word)
+    return AfterValidator(check)
 
 
-NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of_words(TYPES)]
-System = Annotated[str | None, Query(description=f"Only nodes of this system: {', '.join(SYSTEMS)}"), one_of_words(SYSTEMS)]
+NodeType = Annotated[str | None, Query(description=f"Only nodes of this type: {', '.join(TYPES)}"), one_of(TYPES)]
+System = Annotated[str | None, Query(description=f"Only nodes of this system: {', '.join(SYSTEMS)}"), one_of(SYSTEMS)]
 
 
 def routes(services: Services) -> APIRouter:
@@ -89,7 +89,9 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             stats = graph_stats(reader, services.clock_us())
             counts = stats.node_count, stats.edge_count, stats.pipeline_count
-            return json_response([GraphSummary(services.graph_id, *counts, *_span(reader))], headers=position_header(reader))
+            return json_response(
+                [GraphSummary(services.graph_id, *counts, *_first_and_last(reader.events))], headers=position_header(reader.progress)
+            )
 
     @router.get("/{graph_id}", response_model=None, responses=response_docs({200: GraphAnswer, **_NOT_FOUND}, writes=False))
     def get_graph(graph_id: GraphId) -> Response:
@@ -98,7 +100,7 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
 
         def write(reader: GraphReader) -> Iterator[bytes]:
             now_us, counter = services.clock_us(), GraphCounter()
-            created, modified = _span(reader)
+            created, modified = _first_and_last(reader.events)
             head = {"graph_id": services.graph_id, "created_at": created, "last_modified": modified}
             yield encode(head)[:-1] + b","
             yield from json_array("nodes", counter.count_nodes(read_nodes(reader, NodeFilter())))
@@ -123,9 +125,9 @@ def _graph_routes(router: APIRouter, services: Services) -> None:
         return stream_graph(services, write)
 
 
-def _span(reader: GraphReader) -> tuple[str | None, str | None]:
+def _first_and_last(events: EventReader) -> tuple[str | None, str | None]:
     """The times of the oldest and the newest event."""
-    ends = [reader.events.page(EventFilter(ascending=ascending, limit=1)) for ascending in (True, False)]
+    ends = [events.page(EventFilter(ascending=ascending, limit=1)) for ascending in (True, False)]
     first, last = (format_time(found[0].time) if found else None for found in ends)
     return first, last
 
@@ -158,7 +160,7 @@ def _node_routes(router: APIRouter, services: Services) -> None:
         check_graph_id(services, graph_id)
         with services.graph() as reader:
             (entry,) = reader.inventory.entries([require_node_by_id(reader, node_id)])
-            return json_response(lineage_node(entry, facets=True), headers=position_header(reader))
+            return json_response(lineage_node(entry, facets=True), headers=position_header(reader.progress))
 
 
 # edges
@@ -176,10 +178,10 @@ def _list_items(
     services: Services,
     request: Request,
     name: str,
-    span: tuple[int | None, int],
+    page_bounds: tuple[int | None, int],
     items: Callable[[GraphReader], Iterator[Item]],
 ) -> Response:
-    limit, offset = span
+    limit, offset = page_bounds
     if limit is not None:
         with services.graph() as reader:
             passing = items(reader)
@@ -187,7 +189,7 @@ def _list_items(
             found = list(islice(passing, limit + 1))
             total = skipped + len(found) + sum(1 for _ in passing)
             shown, link = page(request, found, limit, offset)
-            return json_response({name: shown, "total": total}, headers={**link, **position_header(reader)})
+            return json_response({name: shown, "total": total}, headers={**link, **position_header(reader.progress)})
 
     def write(reader: GraphReader) -> Iterator[bytes]:
         total = 0
@@ -219,7 +221,7 @@ def _query_route(router: APIRouter, services: Services, direction: str) -> None:
             origin = require_node_by_id(reader, node_id)
             return json_response(
                 _hops(services, reader, walk_hops(reader, origin, direction, hops, services.clock_us()), hops),
-                headers=position_header(reader),
+                headers=position_header(reader.progress),
             )
 
     router.add_api_route(

@@ -34,8 +34,8 @@ def routes(services: Services) -> APIRouter:
     @router.get("/enriched/view", response_model=None, responses=response_docs({200: ViewAnswer}, writes=False))
     def get_enriched_view(systems: Systems = None, names: Style = "lineagebridge") -> Response:
         """All jobs with what they read and write, or those that have to do with some systems, as OpenLineage events."""
-        wanted = [system for part in (systems or "").split(",") if (system := part.strip().lower())]
-        return _view(services, "enriched", wanted or None, names)
+        chosen = [system for text in (systems or "").split(",") if (system := text.strip().lower())]
+        return _view(services, "enriched", chosen or None, names)
 
     return router
 

@@ -35,13 +35,13 @@ def routes(services: Services) -> APIRouter:
             AnalysisPage(
                 part=part,
                 items=[Raw(line) for line in shown],
-                counts={name: of.count for name, of in summary.parts.items()},
+                counts={name: part_summary.count for name, part_summary in summary.parts.items()},
                 nodes=summary.nodes,
                 flows=summary.flows,
                 exact=summary.exact,
                 unused_days=summary.unused_days,
                 made_at=summary.made_at,
-                position=position_tokens.encode({position_tokens.parse_stream(name): place for name, place in summary.position.items()}),
+                position=position_tokens.encode({position_tokens.parse_stream(name): offset for name, offset in summary.position.items()}),
             ),
             headers=link,
         )

@@ -42,8 +42,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         with services.graph() as reader:
             records, link = page(request, reader.events.quarantine(code, limit + 1, offset), limit, offset)
             items = [serialization.quarantine_item(record) for record in records]
-            said = QuarantineAnswer(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
-            return json_response(said, headers={**link, **position_header(reader)})
+            answer = QuarantineAnswer(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
+            return json_response(answer, headers={**link, **position_header(reader.progress)})
 
     @router.get(
         "/{event_id}/body",
@@ -54,7 +54,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     def get_body(event_id: str) -> Response:
         """The bytes of a rejected event as they were sent, except that known secrets are masked."""
         headers = {"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"}
-        return Response(_kept(services, event_id).body, headers=headers, media_type="application/octet-stream")
+        return Response(_quarantined_record(services, event_id).body, headers=headers, media_type="application/octet-stream")
 
     @router.post(
         "/{event_id}/retry",
@@ -65,8 +65,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         """Judge a rejected event again. If it is accepted now, it is used; otherwise nothing is written."""
 
         def ingest_again() -> Ingested:
-            kept = SplitPayload([_kept(services, event_id).body], single=True)
-            return ingest(kept, sender(request, RETRY), services.log, services.clock_us(), all_or_nothing=True)
+            payload = SplitPayload([_quarantined_record(services, event_id).body], single=True)
+            return ingest(payload, sender(request, RETRY), services.log, services.clock_us(), all_or_nothing=True)
 
         receipt = await intake.ingest_in_thread(ingest_again)
         (event,) = receipt.ingested.events
@@ -78,7 +78,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     return router
 
 
-def _kept(services: Services, event_id: str) -> LogRecord:
+def _quarantined_record(services: Services, event_id: str) -> LogRecord:
     """The log record that is in quarantine. Raises NotFoundError."""
     missing = NotFoundError(f"there is no event {event_id!r} in quarantine", "GET /api/v1/quarantine lists its events")
     try:
@@ -87,7 +87,7 @@ def _kept(services: Services, event_id: str) -> LogRecord:
         raise missing from None
     with services.graph() as reader:
         found = reader.events.quarantine(None, 1, 0, event)
-    record = services.records.read_one(found[0].address) if found else None
+    record = services.records.record_at(found[0].address) if found else None
     if record is None or record.kind not in (RecordKind.EVENT, RecordKind.REJECTED):
         raise missing
     return record

@@ -85,7 +85,7 @@ def _add_route(router: APIRouter, services: Services) -> None:
 
 
 def _change_routes(router: APIRouter, services: Services) -> None:
-    known = response_docs({200: SourceItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
+    documented = response_docs({200: SourceItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
     @router.delete(
         "/sources/{name}",
@@ -97,17 +97,17 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         services.sources.remove(name)
         return json_response(SourceRemoved(name))
 
-    @router.post("/sources/{name}/pause", response_model=None, responses=known)
+    @router.post("/sources/{name}/pause", response_model=None, responses=documented)
     def pause_source(name: str) -> Response:
         """Pause a source until it is resumed."""
         return json_response(_item(services.sources.pause(name, paused=True)))
 
-    @router.post("/sources/{name}/resume", response_model=None, responses=known)
+    @router.post("/sources/{name}/resume", response_model=None, responses=documented)
     def resume_source(name: str) -> Response:
         """Resume a paused source; it is polled at once."""
         return json_response(_item(services.sources.pause(name, paused=False)))
 
-    @router.post("/sources/{name}/poll", response_model=None, responses=known)
+    @router.post("/sources/{name}/poll", response_model=None, responses=documented)
     def poll_source(name: str) -> Response:
         """Poll a source now. The poll is done when `polls` has increased."""
         return json_response(_item(services.sources.poll(name)))

@@ -96,7 +96,7 @@ def _extract_route(router: APIRouter, services: Services) -> None:
 
 
 def _change_routes(router: APIRouter, services: Services) -> None:
-    known = response_docs({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
+    documented = response_docs({200: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
 
     async def post_resume(request: Request, task_id: str) -> Response:
         body = await read_body(request)
@@ -116,12 +116,12 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
 
-    @router.post("/tasks/{task_id}/cancel", response_model=None, responses=known)
+    @router.post("/tasks/{task_id}/cancel", response_model=None, responses=documented)
     def cancel_task(task_id: str) -> Response:
         """Cancel a task: it ends soon, as failed and `cancelled`. The events it has sent stay."""
         return json_response(_item(services.tasks.cancel(task_id)))
 
-    @router.delete("/tasks/{task_id}", response_model=None, responses=known)
+    @router.delete("/tasks/{task_id}", response_model=None, responses=documented)
     def delete_task(task_id: str) -> Response:
         """Cancel a task, as `cancel` does."""
         return json_response(_item(services.tasks.cancel(task_id)))
@@ -145,8 +145,8 @@ def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
 
 def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str, ...]:
     """Ids of the query or the body. Raises RequestError if both have some."""
-    in_query = {part.strip() for text in asked for part in text.split(",")} - {""}
-    in_body = {part.strip() for part in getattr(body, name) or ()} - {""}
+    in_query = {id_.strip() for text in asked for id_ in text.split(",")} - {""}
+    in_body = {id_.strip() for id_ in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:
         raise RequestError(f"{name} is both in the query and in the body", "send it once")
     return tuple(sorted(in_query or in_body))
@@ -154,7 +154,7 @@ def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str,
 
 def _extract_order(asked: ExtractionRequest, environments: tuple[str, ...], clusters: tuple[str, ...], source: str | None) -> ExtractOrder:
     switched = [plane for switch, planes in _SWITCHES.items() if getattr(asked, switch) is False for plane in planes]
-    off = {part.strip() for text in asked.off or () for part in text.split(",")} - {""}
+    off = {plane.strip() for text in asked.off or () for plane in text.split(",")} - {""}
     return ExtractOrder(
         source=source or asked.source or "",
         environments=environments,
@@ -169,7 +169,7 @@ def _extract_order(asked: ExtractionRequest, environments: tuple[str, ...], clus
 def _credentials(asked: Credentials) -> dict[tuple[str, str], Credential]:
     single = {("cloud", ""): asked.cloud_credentials, ("metrics", ""): asked.metrics_credentials}
     scoped = {(plane, scope): pair for name, plane in _SCOPED.items() for scope, pair in (getattr(asked, name) or {}).items()}
-    return {place: _credential(pair) for place, pair in {**single, **scoped}.items() if pair is not None}
+    return {key: _credential(pair) for key, pair in {**single, **scoped}.items() if pair is not None}
 
 
 def _credential(pair: KeyPair) -> Credential:

@@ -63,7 +63,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             shown, link = page(request, reader.nodes.aliases(which), limit, offset)
             found = Aliases([_item(record) for record in shown], VERSION, position_tokens.encode(reader.progress.position()))
-            return json_response(found, headers={**link, **position_header(reader)})
+            return json_response(found, headers={**link, **position_header(reader.progress)})
 
 
 def _item(record: AliasRecord) -> AliasItem:
@@ -82,7 +82,7 @@ def _item(record: AliasRecord) -> AliasItem:
 
 
 def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
-    said = {
+    descriptions = {
         "alias": "State that names, or whole namespaces, are aliases. An alias that is vetoed stays vetoed until the veto is lifted.",
         "veto": "Veto aliases, as if they had never been stated: by an operator, by a producer, or by a naming rule.",
         "lift": "Lift vetoes, each as it was given.",
@@ -98,7 +98,7 @@ def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
         post,
         methods=["POST"],
         name=f"post_{operation}",
-        description=said[operation],
+        description=descriptions[operation],
         response_model=None,
         openapi_extra=body_docs(AliasRequest),
         responses=response_docs({202: AliasesAccepted, 422: ErrorAnswer}),
@@ -113,6 +113,6 @@ def _parse_request(operation: str, body: bytes) -> AliasRequest:
         raise RequestError(f"invalid request: {error}", 'send {"aliases": [{"a": {"namespace", "name"}, "b": {...}}, ...]}') from error
     if not 0 < len(order.aliases) <= MAX_ALIASES:
         raise RequestError(f"{len(order.aliases)} aliases cannot be changed at once", f"send 1 to {MAX_ALIASES} aliases")
-    for word in order.aliases:
-        alias_key(operation, word)
+    for alias in order.aliases:
+        alias_key(operation, alias)
     return order

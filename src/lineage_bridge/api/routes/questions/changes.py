@@ -40,7 +40,7 @@ def routes(services: Services) -> APIRouter:
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
             )
-            return feed, position_header(reader)
+            return feed, position_header(reader.progress)
 
     @router.get("/changes", response_model=None, responses=response_docs({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
     async def get_changes(

@@ -44,7 +44,7 @@ from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Gap, Impact, Paths, Trace, TracedFlow, TraceOptions
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream"]
@@ -78,14 +78,14 @@ def _impact_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """What a change of a dataset or job affects: how far away, over how many paths, and whether all or some of the data."""
         with services.graph() as reader:
-            node = require_node(reader, KINDS[kind], namespace, name)
+            node = require_node(reader.nodes, KINDS[kind], namespace, name)
             impact = reader.lineage.impact(node, direction, depth, WalkLimits(), parse_time_argument("at", at))
             shown, link = page(request, impact.affected[offset : offset + limit + 1], limit, offset)
-            said = _impact(reader, impact, [_affected(item) for item in shown])
-            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
+            answer = _impact(reader.progress, impact, [_affected(item) for item in shown])
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
 
-def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
+def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
     wholly = sum(item.wholly for item in impact.affected)
     jobs = sum(item.node.kind == NodeKind.JOB for item in impact.affected)
     return ImpactAnswer(
@@ -97,14 +97,14 @@ def _impact(reader: GraphReader, impact: Impact, shown: list[AffectedNode]) -> I
         truncated=impact.truncated,
         hidden=impact.hidden,
         resolution=impact.resolution,
-        settling=reader.progress.settling(),
-        position=position_tokens.encode(reader.progress.position()),
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
     )
 
 
-def _affected(one: Affected) -> AffectedNode:
+def _affected(item: Affected) -> AffectedNode:
     return AffectedNode(
-        serialization.graph_node(one.node), one.distance, "all" if one.wholly else "some", UNSET if one.paths is None else one.paths
+        serialization.graph_node(item.node), item.distance, "all" if item.wholly else "some", UNSET if item.paths is None else item.paths
     )
 
 
@@ -124,13 +124,15 @@ def _paths_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """The paths that data takes from one node to another, shortest first."""
         with services.graph() as reader:
-            source = require_node(reader, KINDS[source_kind], source_namespace, source_name)
-            target = require_node(reader, KINDS[target_kind], target_namespace, target_name)
+            source = require_node(reader.nodes, KINDS[source_kind], source_namespace, source_name)
+            target = require_node(reader.nodes, KINDS[target_kind], target_namespace, target_name)
             found = reader.lineage.paths(source, target, depth, limit, WalkLimits(), parse_time_argument("at", at))
-            return json_response(apply_name_style(reader, _paths(reader, found), names), headers=position_header(reader))
+            return json_response(
+                apply_name_style(reader.nodes, _paths(reader.progress, found), names), headers=position_header(reader.progress)
+            )
 
 
-def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
+def _paths(progress: ProgressReader, found: Paths) -> PathsAnswer:
     return PathsAnswer(
         source=serialization.graph_node(found.source),
         target=serialization.graph_node(found.target),
@@ -139,8 +141,8 @@ def _paths(reader: GraphReader, found: Paths) -> PathsAnswer:
         truncated=found.truncated,
         hidden=found.hidden,
         resolution=found.resolution,
-        settling=reader.progress.settling(),
-        position=position_tokens.encode(reader.progress.position()),
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
     )
 
 
@@ -167,21 +169,21 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         """The columns that a column comes from, or goes into."""
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
-            node = require_node(reader, KINDS[kind], namespace, name)
+            node = require_node(reader.nodes, KINDS[kind], namespace, name)
             trace = reader.lineage.trace(node, options, WalkLimits(), parse_time_argument("at", at))
-            return json_response(_trace(reader, trace, names), headers=position_header(reader))
+            return json_response(_trace(reader.nodes, reader.progress, trace, names), headers=position_header(reader.progress))
 
 
-def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
+def _trace(nodes: NodeReader, progress: ProgressReader, trace: Trace, style: str) -> TraceAnswer:
     ends = {end for flow in trace.flows for end in (flow.source, flow.target, flow.job)}
     ends |= {end for gap in trace.coverage.gaps for end in (gap.source, gap.target, gap.job)}
     every = {trace.origin, *ends, *(column.node for column in trace.columns)}
     return TraceAnswer(
-        origin=apply_name_style(reader, serialization.graph_node(trace.origin), style),
+        origin=apply_name_style(nodes, serialization.graph_node(trace.origin), style),
         field=trace.options.field,
         direction=trace.options.direction,
         depth=trace.options.depth,
-        nodes=apply_name_style(reader, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
+        nodes=apply_name_style(nodes, _nodes(sorted(every, key=lambda node: (node.kind, node.namespace, node.name))), style),
         columns=[
             TraceColumn(serialization.node_id_of(c.node), c.field, UNSET if c.distance is None else c.distance, c.end or UNSET)
             for c in trace.columns
@@ -191,8 +193,8 @@ def _trace(reader: GraphReader, trace: Trace, style: str) -> TraceAnswer:
         truncated=trace.truncated,
         hidden=trace.hidden,
         resolution=trace.resolution,
-        settling=reader.progress.settling(),
-        position=position_tokens.encode(reader.progress.position()),
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
     )
 
 

@@ -20,7 +20,7 @@ from lineage_bridge.graph.runs.ledger import FACTOR, AmountChange, LedgerWindow,
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.lineage import Ledger, LedgerHop
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import ProgressReader
 
 Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
@@ -52,13 +52,13 @@ def routes(services: Services) -> APIRouter:
         window = _window(("since", since), ("until", until), LedgerWindow(services.clock_us() - DAY_US, services.clock_us()))
         baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
         with services.graph() as reader:
-            source = require_node(reader, KINDS[source_kind], source_namespace, source_name)
-            target = require_node(reader, KINDS[target_kind], target_namespace, target_name)
+            source = require_node(reader.nodes, KINDS[source_kind], source_namespace, source_name)
+            target = require_node(reader.nodes, KINDS[target_kind], target_namespace, target_name)
             found = reader.lineage.paths(source, target, depth, way, WalkLimits())
             if found.paths and len(found.paths) < way:
                 raise NotFoundError(f"there are only {len(found.paths)} paths", "GET /api/v1/graph/paths lists them")
-            said = _ledger(reader, reader.lineage.ledger(found, way - 1, window, baseline, factor))
-            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
+            answer = _ledger(reader.progress, reader.lineage.ledger(found, way - 1, window, baseline, factor))
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
     return router
 
@@ -76,18 +76,18 @@ def _window(since: tuple[str, str | None], until: tuple[str, str | None], defaul
     return window
 
 
-def _ledger(reader: GraphReader, ledger: Ledger) -> LedgerAnswer:
+def _ledger(progress: ProgressReader, ledger: Ledger) -> LedgerAnswer:
     return LedgerAnswer(
         source=serialization.graph_node(ledger.source),
         target=serialization.graph_node(ledger.target),
         path=[serialization.graph_node(node) for node in ledger.nodes],
-        window=_stretch(ledger.window),
-        baseline=_stretch(ledger.baseline),
+        window=_time_window(ledger.window),
+        baseline=_time_window(ledger.baseline),
         hops=[_hop(hop) for hop in ledger.hops],
         paths=ledger.found,
         more=ledger.more,
-        settling=reader.progress.settling(),
-        position=position_tokens.encode(reader.progress.position()),
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
     )
 
 
@@ -112,5 +112,5 @@ def _amount(amount: Passed) -> LedgerAmount:
     return LedgerAmount(amount.runs, rows, size)
 
 
-def _stretch(window: LedgerWindow) -> TimeWindow:
+def _time_window(window: LedgerWindow) -> TimeWindow:
     return TimeWindow(format_time(window.since), format_time(window.until))

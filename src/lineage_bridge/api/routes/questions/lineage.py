@@ -38,7 +38,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
 from lineage_bridge.ports.log import RecordReader
 
 Text = Annotated[str, Mended]
@@ -78,7 +78,7 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
             records, link = page(request, reader.events.page(which), limit, offset)
-            return raw_json_list(_bodies(services.records, records), {**link, **position_header(reader)})
+            return raw_json_list(_bodies(services.records, records), {**link, **position_header(reader.progress)})
 
     @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: list[RunEvent], **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
@@ -88,15 +88,15 @@ def _event_routes(router: APIRouter, services: Services) -> None:
             if not records:
                 raise NotFoundError(f"there are no events of run {run_id!r}")
             shown, link = page(request, records[offset:], limit, offset)
-            return raw_json_list(_bodies(services.records, shown), {**link, **position_header(reader)})
+            return raw_json_list(_bodies(services.records, shown), {**link, **position_header(reader.progress)})
 
 
 def _bodies(log: RecordReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
     """The events as they were sent, without those erased since."""
     for record in records:
-        kept = log.read_one(record.address)
-        if kept.kind == RecordKind.EVENT:
-            yield kept.body
+        stored = log.record_at(record.address)
+        if stored.kind == RecordKind.EVENT:
+            yield stored.body
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:
@@ -109,18 +109,18 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
     def get_dataset(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
         """One dataset, with its other names."""
         with services.graph() as reader:
-            node = require_node(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader.nodes, NodeKind.DATASET, namespace, name)
             members = reader.nodes.group(node)[1]
-            known = serialization.described_node(reader, node)
+            described = serialization.described_node(reader.nodes, node)
             detail = DatasetDetail(
-                known.namespace,
-                known.name,
-                known.facets,
+                described.namespace,
+                described.name,
+                described.facets,
                 canonical=serialization.dataset_name(reader.nodes.spelt([node], names)[node.id]),
                 aliases=[*serialization.dataset_names(member for member in members if member.id != node.id)],
                 position=position_tokens.encode(reader.progress.position()),
             )
-            return json_response(detail, headers=position_header(reader))
+            return json_response(detail, headers=position_header(reader.progress))
 
     @router.get("/datasets/lineage", response_model=None, responses=response_docs({200: DatasetLineage, **_NOT_FOUND}, writes=False))
     def get_dataset_lineage(
@@ -136,9 +136,9 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         style = style_of(namespace, names)
         now_us, at_us = services.clock_us(), parse_time_argument("at", at)
         with services.graph() as reader:
-            node = require_node(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader.nodes, NodeKind.DATASET, namespace, name)
             walk = reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us, at_us=at_us, ended=ended)
-            return json_response(_dataset_lineage(reader, walk, now_us, style, ended=ended), headers=position_header(reader))
+            return json_response(_dataset_lineage(reader, walk, now_us, style, ended=ended), headers=position_header(reader.progress))
 
 
 def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> DatasetLineage:
@@ -150,7 +150,10 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *
         origin=serialization.dataset_name(reader.nodes.spelt([walk.origin], style)[walk.origin.id]),
         direction=walk.direction,
         depth=walk.depth,
-        events=[*_job_events(reader, jobs, now_us, style, walk.at), *_dataset_events(reader, walk, now_us, style, ended=ended)],
+        events=[
+            *_job_events(reader, jobs, now_us, style, walk.at),
+            *_dataset_events(reader.lineage, reader.nodes, walk, now_us, style, ended=ended),
+        ],
         datasets_visited=len(datasets),
         jobs_visited=len(jobs),
         truncated=walk.truncated,
@@ -161,11 +164,11 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *
     )
 
 
-def _dataset_events(reader: GraphReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
+def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_us: int, style: str, *, ended: bool) -> list[RunEvent]:
     """An event for each dataset of a walk that declares its own lineage, in the order of their names."""
     datasets = sorted({edge.job for edge in walk.edges if edge.job.kind == NodeKind.DATASET}, key=_by_name)
-    flows = reader.lineage.declared_flows(datasets, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended) if datasets else ()
-    names = reader.nodes.spelt({*datasets, *(flow.source for flow in flows)}, style)
+    flows = lineage.declared_flows(datasets, WalkLimits(), now_us=now_us, at_us=walk.at, ended=ended) if datasets else ()
+    names = nodes.spelt({*datasets, *(flow.source for flow in flows)}, style)
     events = []
     for dataset in datasets:
         own = [flow for flow in flows if flow.job == dataset]
@@ -220,9 +223,9 @@ def _job_routes(router: APIRouter, services: Services) -> None:
     def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
         """One job, with what its newest run that named a dataset read and wrote."""
         with services.graph() as reader:
-            node = require_node(reader, NodeKind.JOB, namespace, name)
+            node = require_node(reader.nodes, NodeKind.JOB, namespace, name)
             detail = _job_detail(reader, node, services.clock_us())
-            return json_response(apply_name_style(reader, detail, names), headers=position_header(reader))
+            return json_response(apply_name_style(reader.nodes, detail, names), headers=position_header(reader.progress))
 
 
 def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
@@ -231,15 +234,15 @@ def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
     newest = record or reader.runs.latest(job, with_datasets=False)
     is_run = newest is not None and bool(reader.runs.find(newest.run_id))
     return JobDetail(
-        job=serialization.described_node(reader, job),
-        latest_inputs=_all_described(reader, record.inputs if record else _datasets_of_side(ports, Side.INPUT)),
-        latest_outputs=_all_described(reader, record.outputs if record else _datasets_of_side(ports, Side.OUTPUT)),
+        job=serialization.described_node(reader.nodes, job),
+        latest_inputs=_all_described(reader.nodes, record.inputs if record else _datasets_of_side(ports, Side.INPUT)),
+        latest_outputs=_all_described(reader.nodes, record.outputs if record else _datasets_of_side(ports, Side.OUTPUT)),
         position=position_tokens.encode(reader.progress.position()),
         latest_run=serialization.run_item(newest) if newest is not None and is_run else UNSET,
     )
 
 
-def _all_described(reader: GraphReader, nodes: Iterable[Node]) -> list[DescribedNode]:
+def _all_described(reader: NodeReader, nodes: Iterable[Node]) -> list[DescribedNode]:
     ordered = sorted(set(nodes), key=lambda node: (node.namespace, node.name))
     return [serialization.described_node(reader, node) for node in ordered]
 
@@ -249,9 +252,11 @@ def _list_nodes(
     request: Request,
     kind: NodeKind,
     globs: tuple[str | None, str | None],
-    span: tuple[int, int],
+    page_bounds: tuple[int, int],
 ) -> Response:
-    limit, offset = span
+    limit, offset = page_bounds
     with services.graph() as reader:
         nodes, link = page(request, reader.nodes.matching(kind, *globs, limit + 1, offset), limit, offset)
-        return json_response([serialization.described_node(reader, node) for node in nodes], headers={**link, **position_header(reader)})
+        return json_response(
+            [serialization.described_node(reader.nodes, node) for node in nodes], headers={**link, **position_header(reader.progress)}
+        )

@@ -24,7 +24,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.nodes import NeighbourhoodAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.model.graph import Walk, WalkLimits
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -58,20 +58,20 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         """The nodes and edges around a dataset or a job."""
         at_us = parse_time_argument("at", at)
         with services.graph() as reader:
-            node = require_node(reader, KINDS[kind], namespace, name)
+            node = require_node(reader.nodes, KINDS[kind], namespace, name)
             walk = reader.lineage.walk(
                 node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended
             )
-            return json_response(_neighbourhood(reader, walk, names), headers=position_header(reader))
+            return json_response(_neighbourhood(reader.nodes, reader.progress, walk, names), headers=position_header(reader.progress))
 
 
-def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> NeighbourhoodAnswer:
+def _neighbourhood(nodes: NodeReader, progress: ProgressReader, walk: Walk, style: str) -> NeighbourhoodAnswer:
     return NeighbourhoodAnswer(
-        origin=apply_name_style(reader, serialization.graph_node(walk.origin), style),
-        members=apply_name_style(reader, [serialization.graph_node(member) for member in walk.members], style),
+        origin=apply_name_style(nodes, serialization.graph_node(walk.origin), style),
+        members=apply_name_style(nodes, [serialization.graph_node(member) for member in walk.members], style),
         direction=walk.direction,
         depth=walk.depth,
-        nodes=apply_name_style(reader, serialization.walk_nodes(walk), style),
+        nodes=apply_name_style(nodes, serialization.walk_nodes(walk), style),
         edges=[serialization.graph_edge(edge) for edge in walk.edges],
         ports=[serialization.graph_port(port) for port in walk.ports],
         columns=[serialization.graph_column(column) for column in walk.columns],
@@ -79,6 +79,6 @@ def _neighbourhood(reader: GraphReader, walk: Walk, style: str) -> Neighbourhood
         hidden=walk.hidden,
         at=serialization.time_text(walk.at),
         resolution="day" if walk.resolution == "day" else "exact",
-        settling=reader.progress.settling(),
-        position=position_tokens.encode(reader.progress.position()),
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
     )

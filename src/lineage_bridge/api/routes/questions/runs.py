@@ -19,7 +19,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.runs import Dependency, RunFilter, RunRecord
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import ProgressReader, RunReader
 
 State = Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -57,12 +57,12 @@ def _list_route(router: APIRouter, services: Services) -> None:
         if parent is None and (namespace is None or name is None):
             raise RequestError("name a job or a parent run", "send namespace and name of a job, or parent=RUN_ID")
         with services.graph() as reader:
-            job = None if namespace is None or name is None else require_node(reader, NodeKind.JOB, namespace, name).id
-            above = None if parent is None else UUID(require_run(reader, parent)[0].run_id).bytes
+            job = None if namespace is None or name is None else require_node(reader.nodes, NodeKind.JOB, namespace, name).id
+            above = None if parent is None else UUID(require_run(reader.runs, parent)[0].run_id).bytes
             found = reader.runs.page(RunFilter(job, above, state, *times, limit + 1, offset))
             records, link = page(request, found.runs, limit, offset)
-            said = _runs(reader, list(records), services.clock_us(), truncated=found.truncated)
-            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
+            answer = _runs(reader.progress, list(records), services.clock_us(), truncated=found.truncated)
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
 
 def _tree_route(router: APIRouter, services: Services) -> None:
@@ -70,10 +70,10 @@ def _tree_route(router: APIRouter, services: Services) -> None:
     def get_run_tree(run_id: RunId, names: Style = "standard", limit: Limit = 200) -> Response:
         """A run with all runs inside it, each after the run that contains it."""
         with services.graph() as reader:
-            tree = reader.runs.tree(UUID(require_run(reader, run_id)[0].run_id).bytes, limit)
+            tree = reader.runs.tree(UUID(require_run(reader.runs, run_id)[0].run_id).bytes, limit)
             runs = [run_with_depth(depth, record, services.clock_us()) for depth, record in tree.runs]
-            said = RunTreeAnswer(runs, tree.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
-            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
+            answer = RunTreeAnswer(runs, tree.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
 
 def _lineage_route(router: APIRouter, services: Services) -> None:
@@ -87,8 +87,8 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Which runs produced what a run read, or read what it produced."""
         with services.graph() as reader:
-            found = reader.runs.lineage(UUID(require_run(reader, run_id)[0].run_id).bytes, direction, depth, limit)
-            said = RunLineageAnswer(
+            found = reader.runs.lineage(UUID(require_run(reader.runs, run_id)[0].run_id).bytes, direction, depth, limit)
+            answer = RunLineageAnswer(
                 direction,
                 [run_with_depth(hop, record, services.clock_us()) for hop, record in found.runs],
                 [RunLinkItem(link.producer, link.consumer, serialization.dataset_name(link.dataset), link.by) for link in found.links],
@@ -96,7 +96,7 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
             )
-            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
 
 def _run_route(router: APIRouter, services: Services) -> None:
@@ -104,14 +104,14 @@ def _run_route(router: APIRouter, services: Services) -> None:
     def get_run(run_id: RunId, names: Style = "standard") -> Response:
         """One run, by its id as sent or as a UUID, once for each of its jobs."""
         with services.graph() as reader:
-            records = require_run(reader, run_id)
+            records = require_run(reader.runs, run_id)
             waits = [_dependency(item) for item in reader.runs.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
             runs = [
                 msgspec.structs.replace(serialization.run_item(record, services.clock_us()), dependencies=waits or UNSET)
                 for record in records
             ]
-            said = RunsAnswer(runs, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
-            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
+            answer = RunsAnswer(runs, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
 
 def _dependency(item: Dependency) -> RunDependency:
@@ -120,9 +120,9 @@ def _dependency(item: Dependency) -> RunDependency:
     return RunDependency(direction, serialization.job_name(item.job), item.run_id or UNSET, kind, sequence, status)
 
 
-def require_run(reader: GraphReader, run_id: str) -> list[RunRecord]:
+def require_run(runs: RunReader, run_id: str) -> list[RunRecord]:
     """The run with an id. Raises NotFoundError."""
-    records = reader.runs.find(run_id)
+    records = runs.find(run_id)
     if not records:
         raise NotFoundError(f"there is no run {run_id!r}")
     return records
@@ -133,10 +133,10 @@ def run_with_depth(depth: int, record: RunRecord, now_us: int) -> DepthRun:
     return DepthRun(**msgspec.structs.asdict(serialization.run_item(record, now_us)), depth=depth)
 
 
-def _runs(reader: GraphReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> RunsAnswer:
+def _runs(progress: ProgressReader, records: list[RunRecord], now_us: int, *, truncated: bool = False) -> RunsAnswer:
     return RunsAnswer(
         [serialization.run_item(record, now_us) for record in records],
-        reader.progress.settling(),
-        position_tokens.encode(reader.progress.position()),
+        progress.settling(),
+        position_tokens.encode(progress.position()),
         truncated,
     )

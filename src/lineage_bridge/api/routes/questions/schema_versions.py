@@ -46,7 +46,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, LifeEntry, SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import HistoryReader
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 At = Annotated[str | None, Query(description="As stated until this time: RFC 3339; UTC if it has no zone")]
@@ -56,7 +56,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on what was said of nodes over time."""
+    """The calls on schema versions, facet history and lifecycle changes."""
     router = question_router(services, "history", "/graph")
     _schema_routes(router, services)
     _diff_route(router, services)
@@ -80,10 +80,10 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
         """The schema versions of a dataset, the newest first."""
         at_us = parse_time_argument("at", at)
         with services.graph() as reader:
-            node = require_node(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader.nodes, NodeKind.DATASET, namespace, name)
             history = reader.history.schemas(node, at_us)
             versions, link = page(request, history.versions[::-1][offset : offset + limit + 1], limit, offset)
-            said = SchemasAnswer(
+            answer = SchemasAnswer(
                 dataset=serialization.dataset_name(node),
                 evidence=history.evidence,
                 versions=[_version(version, fields=fields) for version in versions],
@@ -92,7 +92,7 @@ def _schema_routes(router: APIRouter, services: Services) -> None:
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
             )
-            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
 
 def _diff_route(router: APIRouter, services: Services) -> None:
@@ -105,12 +105,12 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         A version may be of an earlier name of the dataset.
         """
         with services.graph() as reader:
-            node = require_node(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader.nodes, NodeKind.DATASET, namespace, name)
             own = reader.history.schemas(node)
-            old = _pick_version(reader, node, own, before) if before else _previous_version(reader, node, own)
-            new = _pick_version(reader, node, own, after) if after else (node, _current_version(own))
+            old = _pick_version(reader.history, node, own, before) if before else _previous_version(reader.history, node, own)
+            new = _pick_version(reader.history, node, own, after) if after else (node, _current_version(own))
             change = diff(paths(old[1].fields), paths(new[1].fields))
-            said = SchemaDiffAnswer(
+            answer = SchemaDiffAnswer(
                 dataset=serialization.dataset_name(node),
                 before=old[1].version,
                 after=new[1].version,
@@ -121,7 +121,7 @@ def _diff_route(router: APIRouter, services: Services) -> None:
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
             )
-            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
 
 _NamedVersion = tuple[Node, SchemaVersion]
@@ -135,7 +135,7 @@ def _current_version(history: SchemaHistory) -> SchemaVersion:
     return found
 
 
-def _previous_version(reader: GraphReader, node: Node, history: SchemaHistory) -> _NamedVersion:
+def _previous_version(reader: HistoryReader, node: Node, history: SchemaHistory) -> _NamedVersion:
     """The version before the current one; that of an earlier name, if the dataset has had only one under its own."""
     now = _current_version(history)
     before = [version for version in history.versions if version.version != now.version and version.first < now.last]
@@ -143,21 +143,21 @@ def _previous_version(reader: GraphReader, node: Node, history: SchemaHistory) -
     if lasting:
         return node, max(lasting, key=lambda version: (version.last, version.first))
     for name in history.renamed_from:
-        old = [version for version in reader.history.schemas(name).versions if version.current]
+        old = [version for version in reader.schemas(name).versions if version.current]
         if old:
             return name, old[0]
     raise NotFoundError("the dataset has only one schema version")
 
 
-def _pick_version(reader: GraphReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
+def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, text: str) -> _NamedVersion:
     """A version by the beginning of its id, or by a time at which it was current; also of an earlier name of the dataset."""
     is_id = len(text) >= _LEAST_DIGITS and all(digit in "0123456789abcdef" for digit in text)
     at_us = None if is_id else parse_time_argument("a version", text)
     for name in (node, *history.renamed_from):
-        versions = history.versions if name == node and at_us is None else reader.history.schemas(name, at_us).versions
-        wanted = [v for v in versions if (v.version.startswith(text) if at_us is None else v.current)]
-        if wanted:
-            return name, wanted[-1]
+        versions = history.versions if name == node and at_us is None else reader.schemas(name, at_us).versions
+        matching = [v for v in versions if (v.version.startswith(text) if at_us is None else v.current)]
+        if matching:
+            return name, matching[-1]
     if at_us is None:
         raise NotFoundError(f"the dataset has no schema version {text!r}", "GET /api/v1/graph/schemas lists its versions")
     raise RequestError(f"no schema was recorded before {text}")
@@ -200,14 +200,14 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         """The history of one facet of a dataset or job, the latest version first."""
         at_us = parse_time_argument("at", at)
         with services.graph() as reader:
-            node = require_node(reader, KINDS[kind], namespace, name)
+            node = require_node(reader.nodes, KINDS[kind], namespace, name)
             history = reader.history.facet(node, key, at_us)
             entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
             shown = [_facet_version(entry, texts=texts) for entry in entries]
-            said = FacetHistoryAnswer(
+            answer = FacetHistoryAnswer(
                 key, shown, history.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position())
             )
-            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
 
 def _facet_version(entry: FacetEntry, *, texts: bool) -> FacetVersion:
@@ -229,12 +229,12 @@ def _life_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Lifecycle changes of a dataset (CREATE, ALTER, DROP, RENAME, TRUNCATE, OVERWRITE), the newest first."""
         with services.graph() as reader:
-            node = require_node(reader, NodeKind.DATASET, namespace, name)
+            node = require_node(reader.nodes, NodeKind.DATASET, namespace, name)
             entries, link = page(request, reader.history.lifecycle(node, limit + 1, offset), limit, offset)
-            said = LifeAnswer(
+            answer = LifeAnswer(
                 [_life_event(entry) for entry in entries], reader.progress.settling(), position_tokens.encode(reader.progress.position())
             )
-            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
 
 def _life_event(entry: LifeEntry) -> LifeEvent:

@@ -56,15 +56,17 @@ def routes(services: Services) -> APIRouter:
             offset=offset,
         )
         with services.graph() as reader:
-            said = reader.search.page(which)
-            shown, link = page(request, said.matches, limit, offset)
-            found = SearchAnswer([_found(match) for match in shown], position_tokens.encode(reader.progress.position()), said.truncated)
-            return json_response(apply_name_style(reader, found, names), headers={**link, **position_header(reader)})
+            matching = reader.search.page(which)
+            shown, link = page(request, matching.matches, limit, offset)
+            answer = SearchAnswer(
+                [_found_node(match) for match in shown], position_tokens.encode(reader.progress.position()), matching.truncated
+            )
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
     return router
 
 
-def _found(match: Match) -> FoundNode:
+def _found_node(match: Match) -> FoundNode:
     node = match.node
     lines = [MatchedLine(field, line) for field, line in match.lines]
     return FoundNode(serialization.node_id_of(node), node.kind.name.lower(), node.namespace, node.name, matched=lines or UNSET)

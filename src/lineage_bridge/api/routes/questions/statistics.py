@@ -22,7 +22,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.statistics import Amount, per_second
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsSeries
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import NodeReader
 
 MAX_BUCKETS = 1000
 SIDES = {"input": Side.INPUT, "output": Side.OUTPUT}
@@ -53,12 +53,12 @@ def routes(services: Services) -> APIRouter:
     ) -> Response:
         """What was read and written within a window (default: the last day), by job, dataset and side."""
         with services.graph() as reader:
-            record = require_run(reader, run)[0] if run is not None else None
+            record = require_run(reader.runs, run)[0] if run is not None else None
             span = _window(services, (since, until), bucket, whole=run is not None)
             which = StatisticsFilter(
                 *span,
-                job=_job(reader, job_namespace, job_name),
-                datasets=_datasets(reader, namespace, name),
+                job=_job(reader.nodes, job_namespace, job_name),
+                datasets=_datasets(reader.nodes, namespace, name),
                 side=SIDES[side] if side else None,
                 run=UUID(record.run_id).bytes if record else None,
                 bucket_us=bucket * 1_000_000,
@@ -69,7 +69,7 @@ def routes(services: Services) -> APIRouter:
                 raise RequestError("name a dataset, a job or a run", "send namespace and name, job_namespace and job_name, or run")
             found = reader.runs.statistics(which)
             shown, link = page(request, found.series, limit, offset)
-            said = StatisticsAnswer(
+            answer = StatisticsAnswer(
                 format_time(span[0]),
                 format_time(span[1]),
                 [_series(series, span[1] - span[0]) for series in shown],
@@ -77,7 +77,7 @@ def routes(services: Services) -> APIRouter:
                 reader.progress.settling(),
                 position_tokens.encode(reader.progress.position()),
             )
-            return json_response(apply_name_style(reader, said, names), headers={**link, **position_header(reader)})
+            return json_response(apply_name_style(reader.nodes, answer, names), headers={**link, **position_header(reader.progress)})
 
     return router
 
@@ -93,15 +93,15 @@ def _window(services: Services, texts: tuple[str | None, str | None], bucket: in
     return since, until
 
 
-def _job(reader: GraphReader, namespace: str | None, name: str | None) -> int | None:
-    return None if namespace is None or name is None else require_node(reader, NodeKind.JOB, namespace, name).id
+def _job(nodes: NodeReader, namespace: str | None, name: str | None) -> int | None:
+    return None if namespace is None or name is None else require_node(nodes, NodeKind.JOB, namespace, name).id
 
 
-def _datasets(reader: GraphReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
+def _datasets(nodes: NodeReader, namespace: str | None, name: str | None) -> frozenset[int] | None:
     """The dataset under all its names."""
     if namespace is None or name is None:
         return None
-    return frozenset(node.id for node in reader.nodes.group(require_node(reader, NodeKind.DATASET, namespace, name))[1])
+    return frozenset(node.id for node in nodes.group(require_node(nodes, NodeKind.DATASET, namespace, name))[1])
 
 
 def _series(series: StatisticsSeries, span_us: int) -> Series:

@@ -32,7 +32,7 @@ from lineage_bridge.graph.relations import Origin
 from lineage_bridge.model.differences import Between, Drift, GraphChange, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.graph_reader import ProgressReader
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -74,14 +74,16 @@ def _diff_route(router: APIRouter, services: Services) -> None:
         between = _between(since, until)
         with services.graph() as reader:
             if name is not None:
-                node = require_node(reader, KINDS[kind], namespace or "", name)
+                node = require_node(reader.nodes, KINDS[kind], namespace or "", name)
                 found = reader.history.diff(node, direction, depth, WalkLimits(), between, now_us=services.clock_us())
                 shown = found.changes[offset : offset + limit]
                 following = offset + limit if len(found.changes) > offset + limit else None
                 found = GraphDiff(shown, found.resolution, found.truncated, following)
             else:
                 found = reader.history.diff_jobs(namespace, between, limit, offset, now_us=services.clock_us())
-            return json_response(apply_name_style(reader, _diff(reader, between, found), names), headers=position_header(reader))
+            return json_response(
+                apply_name_style(reader.nodes, _diff(reader.progress, between, found), names), headers=position_header(reader.progress)
+            )
 
 
 def _between(since: str, until: str | None) -> Between:
@@ -91,14 +93,14 @@ def _between(since: str, until: str | None) -> Between:
     return Between(first, last)
 
 
-def _diff(reader: GraphReader, between: Between, found: GraphDiff) -> DiffAnswer:
+def _diff(progress: ProgressReader, between: Between, found: GraphDiff) -> DiffAnswer:
     return DiffAnswer(
         since=format_time(between.since),
         changes=[_change(change) for change in found.changes],
         nodes=[serialization.graph_node(node) for node in _named(found)],
         resolution="day" if found.resolution == "day" else "exact",
-        settling=reader.progress.settling(),
-        position=position_tokens.encode(reader.progress.position()),
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
         until=serialization.time_text(between.until),
         truncated=found.truncated,
         next=UNSET if found.next is None else found.next,
@@ -113,9 +115,9 @@ def _named(found: GraphDiff) -> list[Node]:
 
 def _change(change: GraphChange) -> DiffItem:
     kind: Literal["node", "edge", "port"] = "node" if change.node else "edge" if change.edge else "port"
-    words: dict[str, Literal["appeared", "disappeared", "changed"]] = {"appeared": "appeared", "disappeared": "disappeared"}
+    names: dict[str, Literal["appeared", "disappeared", "changed"]] = {"appeared": "appeared", "disappeared": "disappeared"}
     return DiffItem(
-        change=words.get(change.change, "changed"),
+        change=names.get(change.change, "changed"),
         kind=kind,
         node=serialization.graph_node(change.node) if change.node else UNSET,
         edge=serialization.graph_edge(change.edge) if change.edge else UNSET,
@@ -138,22 +140,22 @@ def _drift_route(router: APIRouter, services: Services) -> None:
         """Where the declared and the observed lineage of jobs differ."""
         with services.graph() as reader:
             found = reader.history.drift(namespace, name, limit, offset, now_us=services.clock_us())
-            said = DriftAnswer(
+            answer = DriftAnswer(
                 drifts=[_drift(drift) for drift in found.drifts],
                 jobs=found.jobs,
                 settling=reader.progress.settling(),
                 position=position_tokens.encode(reader.progress.position()),
                 next=UNSET if found.next is None else found.next,
             )
-            return json_response(apply_name_style(reader, said, names), headers=position_header(reader))
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
 
 def _drift(drift: Drift) -> DriftItem:
-    words: dict[str, Literal["input", "output", "flow"]] = {"input": "input", "output": "output"}
+    names: dict[str, Literal["input", "output", "flow"]] = {"input": "input", "output": "output"}
     return DriftItem(
         job=serialization.job_name(drift.job),
         drift="declared" if drift.origin is Origin.DECLARED else "observed",
-        what=words.get(drift.what, "flow"),
+        what=names.get(drift.what, "flow"),
         node=serialization.graph_node(drift.node),
         target=serialization.graph_node(drift.target) if drift.target else UNSET,
         since=serialization.time_text(drift.since),
@@ -189,10 +191,10 @@ def _end_routes(router: APIRouter, intake: Intake) -> None:
 
 def _parse_end(body: bytes) -> EndRequest:
     try:
-        said = _ORDER.decode(body)
+        request = _ORDER.decode(body)
     except msgspec.DecodeError as error:
         raise RequestError(f"invalid request: {error}", _HINT) from error
-    if said.source is None and said.target is None:
+    if request.source is None and request.target is None:
         raise RequestError("name the source or the target of the flow", _HINT)
-    parse_time_argument("at", said.at or None)
-    return said
+    parse_time_argument("at", request.at or None)
+    return request

@@ -37,7 +37,7 @@ def test_versions_and_their_difference(server: Server) -> None:
     assert server.ask("/graph/schemas/diff", 422, **B, before=format_time(T0 - 1))
 
 
-def test_a_renamed_dataset_is_compared_with_what_it_was(server: Server) -> None:
+def test_a_renamed_dataset_is_compared_with_its_earlier_name(server: Server) -> None:
     state = facet(lifecycleStateChange="RENAME", previousIdentifier={"namespace": "ns", "name": "old"})
     server.send(
         run_event(run=RUNS[1], outputs=[dataset("old", schema=schema("id"))]),
@@ -51,7 +51,7 @@ def test_a_renamed_dataset_is_compared_with_what_it_was(server: Server) -> None:
     assert server.ask("/graph/life", namespace="ns", name="old")["life"] == [event]
 
 
-def test_a_single_version_has_nothing_to_differ_from(server: Server) -> None:
+def test_a_single_version_has_no_difference(server: Server) -> None:
     server.send(wrote(0, "id"), run_event(inputs=[dataset("silent")]))
     assert server.ask("/graph/schemas/diff", 404, **B)
     assert server.ask("/graph/schemas/diff", 404, namespace="ns", name="silent")
@@ -59,10 +59,12 @@ def test_a_single_version_has_nothing_to_differ_from(server: Server) -> None:
 
 
 def test_facets_over_time(server: Server) -> None:
-    said = [facet(description=text) for text in ("one", "two")]
-    server.send(*(run_event(time_us=T0 + n * HOUR, inputs=[dataset("b", documentation=one)]) for n, one in enumerate(said)))
+    facets = [facet(description=text) for text in ("first", "second")]
+    server.send(
+        *(run_event(time_us=T0 + n * HOUR, inputs=[dataset("b", documentation=documentation)]) for n, documentation in enumerate(facets))
+    )
     answer = server.ask("/graph/facets/history", **B, key="documentation")
-    assert [version["facet"] for version in answer["history"]] == said[::-1]
+    assert [version["facet"] for version in answer["history"]] == facets[::-1]
     assert [version["first"]["at"] for version in answer["history"]] == [format_time(T0 + HOUR), format_time(T0)]
     assert "facet" not in server.ask("/graph/facets/history", **B, key="documentation", texts=False)["history"][0]
     assert server.ask("/graph/facets/history", **B, key="sql")["history"] == []

@@ -83,7 +83,7 @@ def test_external_lineage_is_imported(server: Server) -> None:
     lineage = client.get(
         "/lineage/datasets/lineage", params={"namespace": "databricks://workspace-1", "name": "main.sales.orders", "depth": 5}
     ).json()
-    assert [told["job"]["name"] for told in lineage["events"]] == ["postgres-cdc-source", "etl-pipeline"]
+    assert [answer["job"]["name"] for answer in lineage["events"]] == ["postgres-cdc-source", "etl-pipeline"]
     assert client.get("/lineage/events/external-run-1").json() == [EXTERNAL]
 
 
@@ -91,14 +91,16 @@ def test_the_unified_view(client: TestClient) -> None:
     all_lineage = client.get("/graphs/enriched/view").json()
     assert len(all_lineage.get("events", [])) == 6
     filtered = client.get("/graphs/enriched/view", params={"systems": "confluent,databricks"}).json()
-    assert {told["job"]["name"] for told in filtered["events"]} == {told["job"]["name"] for told in all_lineage["events"]} - {"unrelated"}
+    assert {answer["job"]["name"] for answer in filtered["events"]} == {answer["job"]["name"] for answer in all_lineage["events"]} - {
+        "unrelated"
+    }
     assert all_lineage["view"] == filtered["view"] == "enriched"
 
 
 def _google(body: Any) -> int:
     """The status that processOpenLineageRunEvent answers: one RunEvent of the first major version, of at most 5 MB, and nothing else."""
-    one = isinstance(body, dict) and {"eventTime", "run", "job", "producer", "schemaURL"} <= body.keys() and "dataset" not in body
-    if not one or not body["schemaURL"].endswith("/RunEvent") or body.get("eventType", "OTHER") == "UNKNOWN":
+    is_event = isinstance(body, dict) and {"eventTime", "run", "job", "producer", "schemaURL"} <= body.keys() and "dataset" not in body
+    if not is_event or not body["schemaURL"].endswith("/RunEvent") or body.get("eventType", "OTHER") == "UNKNOWN":
         return 400
     names = [body["job"], *body["inputs"], *body["outputs"]]
     is_run = str(uuid.UUID(body["run"]["runId"])) == body["run"]["runId"]
@@ -108,22 +110,22 @@ def _google(body: Any) -> int:
 
 def test_the_view_goes_to_google_event_by_event(client: TestClient) -> None:
     lineage = client.get("/graphs/confluent/view").json()
-    assert {told["job"]["name"] for told in lineage["events"]} == {
+    assert {answer["job"]["name"] for answer in lineage["events"]} == {
         "lb-uc-75083e95-datagen-orders",
         "ksqldb/lksqlc-1/CSAS_1",
         "tableflow/orders",
         "postgres-cdc-source",
     }
     assert _google(lineage) == 400
-    assert {_google(told) for told in lineage["events"]} == {200}
-    (cdc,) = (told for told in lineage["events"] if told["job"]["name"] == "postgres-cdc-source")
+    assert {_google(answer) for answer in lineage["events"]} == {200}
+    (cdc,) = (answer for answer in lineage["events"] if answer["job"]["name"] == "postgres-cdc-source")
     assert cdc["inputs"] == [{"namespace": "postgres://db.example.com:5432", "name": "shop.public.orders"}]
 
 
 def test_upstream_of_a_topic(client: TestClient) -> None:
     asked: dict[str, str | int] = {"namespace": CLOUD, "name": ORDERS, "direction": "upstream", "depth": 3}
     lineage = client.get("/lineage/datasets/lineage", params=asked).json()
-    (told,) = lineage["events"]
+    (answer,) = lineage["events"]
     assert {key: lineage[key] for key in ("origin", "direction", "depth", "datasets_visited", "jobs_visited")} == {
         "origin": {"namespace": CLOUD, "name": ORDERS},
         "direction": "upstream",
@@ -131,7 +133,7 @@ def test_upstream_of_a_topic(client: TestClient) -> None:
         "datasets_visited": 2,
         "jobs_visited": 1,
     }
-    assert {key: told[key] for key in ("eventTime", "eventType", "job", "inputs", "outputs")} == {
+    assert {key: answer[key] for key in ("eventTime", "eventType", "job", "inputs", "outputs")} == {
         "eventTime": "2026-05-01T04:00:00.000000Z",
         "eventType": "COMPLETE",
         "job": {"namespace": CLOUD, "name": "lb-uc-75083e95-datagen-orders"},
@@ -143,7 +145,7 @@ def test_upstream_of_a_topic(client: TestClient) -> None:
 def test_downstream_of_a_table_by_the_address_of_its_workspace(client: TestClient) -> None:
     asked: dict[str, str | int] = {"namespace": f"databricks://https://{WORKSPACE}", "name": TABLE, "direction": "downstream", "depth": 5}
     lineage = client.get("/lineage/datasets/lineage", params=asked).json()
-    assert [(told["job"]["name"], [o["name"] for o in told["outputs"]]) for told in lineage["events"]] == [
+    assert [(answer["job"]["name"], [o["name"] for o in answer["outputs"]]) for answer in lineage["events"]] == [
         ("revenue", ["main.marts.revenue"])
     ]
 
@@ -157,7 +159,7 @@ def test_both_directions(client: TestClient) -> None:
         3,
         2,
     )
-    assert {told["job"]["name"] for told in lineage["events"]} == {"lb-uc-75083e95-datagen-orders", "ksqldb/lksqlc-1/CSAS_1"}
+    assert {answer["job"]["name"] for answer in lineage["events"]} == {"lb-uc-75083e95-datagen-orders", "ksqldb/lksqlc-1/CSAS_1"}
 
 
 @pytest.mark.parametrize(
@@ -200,5 +202,5 @@ def test_a_topic_is_a_node_and_a_dataset_as_printed(server: Server) -> None:
         "attributes": {"partitions": 6, "replication_factor": 3},
     }
     assert {key: node[key] for key in printed} == printed
-    (told,) = (one for one in client.get("/graphs/confluent/view").json()["events"] if one["job"]["namespace"] == ABC)
-    assert told["outputs"][0]["facets"]["confluent_kafka"].items() >= kafka.items()
+    (answer,) = (event for event in client.get("/graphs/confluent/view").json()["events"] if event["job"]["namespace"] == ABC)
+    assert answer["outputs"][0]["facets"]["confluent_kafka"].items() >= kafka.items()

@@ -13,23 +13,23 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.store.whole.analysis import Findings, write_findings
 
 
-def test_before_an_analysis_there_is_none(server: Server) -> None:
+def test_there_is_nothing_before_the_first_analysis(server: Server) -> None:
     error = server.ask("/analysis", 404)["error"]
     assert error["code"] == "not_found"
 
 
-def test_the_last_analysis_is_answered_by_parts_and_pages(server: Server) -> None:
+def test_the_last_analysis_is_read_by_part_and_page(server: Server) -> None:
     path = server.folder / "analysis.ndjson"
     nodes = [Node(n, NodeKind.DATASET, "ns", f"d{n}") for n in range(5)]
     measures = tuple(NodeMeasure(node, node.id, 0, 1) for node in nodes)
     write_findings(path, Analysis(measures, (), tuple(nodes[:2]), (), 9, exact=True), {("log", 0): 12}, NOW, 30)
     client = TestClient(create_app(replace(server.services, findings=lambda: Findings(path))), base_url=URL)
-    said = client.get("/api/v1/analysis", params={"limit": 2})
-    body = said.json()
+    answer = client.get("/api/v1/analysis", params={"limit": 2})
+    body = answer.json()
     assert [item["downstream"] for item in body["items"]] == [4, 3]
     assert body["counts"] == {"impact": 5, "cycle": 0, "orphan": 2, "unused": 0}
     assert decode(body["position"]) == {("log", 0): 12}
-    following = said.headers["link"].split(">")[0][1:]
+    following = answer.headers["link"].split(">")[0][1:]
     assert [item["name"] for item in client.get(following).json()["items"]] == ["d2", "d1"]
     assert [item["name"] for item in client.get("/api/v1/analysis", params={"part": "orphan"}).json()["items"]] == ["d0", "d1"]
     assert client.get("/api/v1/analysis", params={"part": "other"}).status_code == 422

@@ -17,16 +17,16 @@ CHAIN = [
 
 def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
     server.send(*CHAIN)
-    said = server.ask("/graph/impact", namespace="ns", name="a", limit=2)
-    assert said["counts"] == {"datasets": 3, "jobs": 3, "all": 4, "some": 2}
-    assert [(one["node"]["name"], one["distance"], one["extent"], one.get("paths")) for one in said["affected"]] == [
+    answer = server.ask("/graph/impact", namespace="ns", name="a", limit=2)
+    assert answer["counts"] == {"datasets": 3, "jobs": 3, "all": 4, "some": 2}
+    assert [(node["node"]["name"], node["distance"], node["extent"], node.get("paths")) for node in answer["affected"]] == [
         ("b", 1, "all", 1),
         ("j1", 1, "all", None),
     ]
     pages = [
-        one
+        node
         for offset in range(0, 6, 2)
-        for one in server.ask("/graph/impact", namespace="ns", name="a", limit=2, offset=offset)["affected"]
+        for node in server.ask("/graph/impact", namespace="ns", name="a", limit=2, offset=offset)["affected"]
     ]
     assert pages == server.ask("/graph/impact", namespace="ns", name="a")["affected"]
     assert len(pages) == 6
@@ -37,24 +37,24 @@ def test_impact_is_paged_and_counted_as_a_whole(server: Server) -> None:
 def test_paths(server: Server) -> None:
     server.send(*CHAIN)
     ends: dict[str, Any] = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "c"}
-    said = server.ask("/graph/paths", 200, **ends)
-    assert [[node["name"] for node in path["nodes"]] for path in said["paths"]] == [["a", "b", "c"]]
-    assert [[job["name"] for job in jobs] for jobs in said["paths"][0]["jobs"]] == [["j1"], ["j2"]]
-    assert said["more"] is False
+    answer = server.ask("/graph/paths", 200, **ends)
+    assert [[node["name"] for node in path["nodes"]] for path in answer["paths"]] == [["a", "b", "c"]]
+    assert [[job["name"] for job in jobs] for jobs in answer["paths"][0]["jobs"]] == [["j1"], ["j2"]]
+    assert answer["more"] is False
     assert server.ask("/graph/paths", 404, **{**ends, "target_name": "nowhere"})["error"]
 
 
 def test_a_trace_names_columns_proofs_and_gaps(server: Server) -> None:
     server.send(*CHAIN)
-    said = server.ask("/graph/trace", namespace="ns", name="a", field="email", direction="downstream")
-    names = {node["id"]: node["name"] for node in said["nodes"]}
-    assert [(names[f["source"]], f["source_field"], names[f["target"]], f["target_field"]) for f in said["flows"]] == [
+    answer = server.ask("/graph/trace", namespace="ns", name="a", field="email", direction="downstream")
+    names = {node["id"]: node["name"] for node in answer["nodes"]}
+    assert [(names[f["source"]], f["source_field"], names[f["target"]], f["target_field"]) for f in answer["flows"]] == [
         ("a", "email", "b", "mail"),
         ("b", "mail", "c", "contact"),
     ]
-    assert {f["proof"]["run_id"] for f in said["flows"]} == {RUNS[0], RUNS[1]}
-    assert (said["coverage"]["told"], said["coverage"]["untold"]) == (2, 1)
-    assert [(names[gap["source"]], names[gap["target"]]) for gap in said["coverage"]["gaps"]] == [("b", "d")]
+    assert {f["proof"]["run_id"] for f in answer["flows"]} == {RUNS[0], RUNS[1]}
+    assert (answer["coverage"]["told"], answer["coverage"]["untold"]) == (2, 1)
+    assert [(names[gap["source"]], names[gap["target"]]) for gap in answer["coverage"]["gaps"]] == [("b", "d")]
     assert server.ask("/graph/trace", 404, namespace="ns", name="nowhere")["error"]
 
 
@@ -85,14 +85,14 @@ def test_a_ledger_shows_where_a_change_began(server: Server) -> None:
         )
     ends: dict[str, Any] = {"source_namespace": "ns", "source_name": "a", "target_namespace": "ns", "target_name": "d"}
     since = format_time(T0 + DAY_US // 2)
-    said = server.ask("/graph/ledger", 200, **ends, since=since)
-    assert [node["name"] for node in said["path"]] == ["a", "b", "c", "d"]
-    assert [(hop["job"]["name"], hop["read"]["change"], hop["written"]["change"], hop.get("began", False)) for hop in said["hops"]] == [
+    answer = server.ask("/graph/ledger", 200, **ends, since=since)
+    assert [node["name"] for node in answer["path"]] == ["a", "b", "c", "d"]
+    assert [(hop["job"]["name"], hop["read"]["change"], hop["written"]["change"], hop.get("began", False)) for hop in answer["hops"]] == [
         ("j1", "steady", "steady", False),
         ("j2", "steady", "less", True),
         ("j3", "less", "less", False),
     ]
-    assert said["hops"][1]["written"] == {"window": {"runs": 1, "rows": 10}, "baseline": {"runs": 1, "rows": 100}, "change": "less"}
-    assert said["baseline"] == {"since": format_time(T0 - DAY_US // 2), "until": since}
+    assert answer["hops"][1]["written"] == {"window": {"runs": 1, "rows": 10}, "baseline": {"runs": 1, "rows": 100}, "change": "less"}
+    assert answer["baseline"] == {"since": format_time(T0 - DAY_US // 2), "until": since}
     server.ask("/graph/ledger", 404, **ends, way=9)
     server.ask("/graph/ledger", 422, **ends, since=since, until=since)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.api.routes.graphs.test_nodes import ENV, chain
 from tests.api.support import LINEAGE, Server, running
-from tests.api.test_graphs import ENV, chain
 from tests.events import PRODUCER, RUNS, T0, columns, dataset, dataset_event, design_events, facet, job_event, run_event, run_events, schema
 
 from lineage_bridge.openlineage.times import format_time
@@ -31,7 +31,7 @@ def sent(server: Server, event: dict[str, Any]) -> None:
     assert (answer.status_code, answer.json().get("repairs")) == (201, []), answer.text
 
 
-def test_a_view_has_one_event_for_each_job_with_what_is_known_of_it(server: Server) -> None:
+def test_a_view_has_one_event_for_each_job(server: Server) -> None:
     server.send(*chain())
     server.send(run_event("START", RUNS[4], "flink/sums", namespace=ENV, time_us=T0 + 7, inputs=[dataset("orders", ENV)]))
     found = view(server, "confluent")
@@ -39,7 +39,7 @@ def test_a_view_has_one_event_for_each_job_with_what_is_known_of_it(server: Serv
     assert jobs(found) == ["consumer-group/billing", "flink/sums", "postgres-cdc", "tableflow/sums"]
     cdc, flink = found["events"][2], found["events"][1]
     assert (flink["eventType"], flink["eventTime"], flink["run"]["runId"]) == ("START", format_time(T0 + 7), RUNS[4])
-    assert [one["name"] for one in flink["inputs"]] == ["orders"]
+    assert [dataset["name"] for dataset in flink["inputs"]] == ["orders"]
     assert set(cdc["job"]["facets"]) == {"jobType"}
     assert cdc["inputs"] == [{"namespace": "postgres://db:5432", "name": "shop.public.orders"}]
     assert set(cdc["outputs"][0]["facets"]) == {"confluent_kafka", "documentation"}
@@ -57,7 +57,7 @@ def test_systems_are_those_of_the_job_or_of_any_of_its_datasets(server: Server) 
     assert "dbt" not in jobs(view(server, "confluent"))
 
 
-def test_what_was_only_declared_is_a_statement(server: Server) -> None:
+def test_a_job_that_was_only_declared_is_a_statement(server: Server) -> None:
     declared = job_event("planned", inputs=[dataset("a")], outputs=[dataset("b")], job_facets={"documentation": facet(description="x")})
     alone = dataset_event(dataset("c", schema=schema("id")))
     own = dataset_event(dataset("b", lineage=facet(inputs=[{"type": "DATASET", "namespace": "ns", "name": "c"}])))
@@ -77,7 +77,7 @@ def test_what_was_only_declared_is_a_statement(server: Server) -> None:
         sent(server, event)
 
 
-def test_names_are_lineagebridges_unless_the_standards_are_asked_for_in_lineage_facets_too(server: Server) -> None:
+def test_names_follow_the_requested_style_in_lineage_facets_too(server: Server) -> None:
     cdc = run_event(
         job="copy",
         inputs=[dataset("t", KAFKA)],
@@ -96,7 +96,7 @@ def test_names_are_lineagebridges_unless_the_standards_are_asked_for_in_lineage_
         sent(server, event)
 
 
-def test_a_question_in_lineagebridges_spelling_is_answered_in_it(server: Server) -> None:
+def test_a_question_in_lineagebridges_style_is_answered_in_it(server: Server) -> None:
     assert server.client.post("/api/v1/operations/alias", json=SAME).status_code == 202
     server.send(run_event(inputs=[dataset("t", KAFKA)], outputs=[dataset("u", KAFKA)]), run_event(job="w", outputs=[dataset("t", ENV)]))
     asked: list[tuple[str, dict[str, Any], str]] = [(ENV, {}, ENV), (KAFKA, {}, KAFKA), (ENV, {"names": "standard"}, KAFKA)]

@@ -75,7 +75,7 @@ def test_aliases_come_in_pages(filled: Server) -> None:
     assert aliases(filled, limit="1", offset="1") == every[1:2]
 
 
-def test_a_name_is_found_by_any_spelling_and_told_in_the_one_that_is_asked_for(filled: Server) -> None:
+def test_a_name_is_found_by_any_spelling_and_shown_in_the_requested_style(filled: Server) -> None:
     assert detail(filled, "s3://b", "/lake/t")["canonical"] == {"namespace": "hive://h:1", "name": "db.t"}
     assert detail(filled, "google://p/d", "t")["canonical"] == {"namespace": "bigquery", "name": "p.d.t"}
     order(filled, "alias", between_namespaces(CONFLUENT, KAFKA))
@@ -102,13 +102,13 @@ def test_a_name_is_found_by_any_spelling_and_told_in_the_one_that_is_asked_for(f
         {},
     ],
 )
-def test_an_order_that_means_nothing_is_refused(filled: Server, body: dict[str, Any]) -> None:
+def test_an_invalid_alias_is_refused(filled: Server, body: dict[str, Any]) -> None:
     before = len(filled.stored())
     assert filled.client.post("/api/v1/operations/alias", json=body).status_code == 422
     assert len(filled.stored()) == before
 
 
-def test_only_this_machine_may_order(filled: Server) -> None:
+def test_only_this_machine_may_state_aliases(filled: Server) -> None:
     far = filled.client_of(peer="10.0.0.9")
     assert far.post("/api/v1/operations/veto", json={"aliases": [{"kind": "rule", "evidence": "path-date"}]}).status_code == 403
 

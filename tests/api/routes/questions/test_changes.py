@@ -7,20 +7,20 @@ from tests.api.support import Server
 from tests.events import T0, dataset, run_event
 
 
-def test_changes_are_told_with_names_and_a_cursor(server: Server) -> None:
+def test_changes_have_names_and_a_cursor(server: Server) -> None:
     server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
-    said = server.ask("/changes")
-    assert not said["more"]
-    (flow,) = (item for item in said["changes"] if item["kind"] == "flow")
+    answer = server.ask("/changes")
+    assert not answer["more"]
+    (flow,) = (item for item in answer["changes"] if item["kind"] == "flow")
     assert (flow["change"], flow["source"]["name"], flow["target"]["name"], flow["job"]["name"]) == ("added", "a", "b", "job")
     assert (flow["origin"], flow["evidence"]) == ("observed", "co-occurrence")
-    port = next(item for item in said["changes"] if item["kind"] == "port")
+    port = next(item for item in answer["changes"] if item["kind"] == "port")
     assert port["side"] in {"input", "output"}
-    assert server.ask("/changes", after=said["next"])["changes"] == []
+    assert server.ask("/changes", after=answer["next"])["changes"] == []
     server.send(run_event(time_us=T0 + 1, inputs=[dataset("a")], outputs=[dataset("b")]))
-    assert server.ask("/changes", after=said["next"])["changes"] == []
+    assert server.ask("/changes", after=answer["next"])["changes"] == []
     server.send(run_event(time_us=T0 + 2, inputs=[dataset("c")]))
-    later = server.ask("/changes", after=said["next"], kind=["node", "port"])
+    later = server.ask("/changes", after=answer["next"], kind=["node", "port"])
     assert [(item["kind"], item["node"]["name"]) for item in later["changes"]] == [("node", "c"), ("port", "c")]
     assert later["next"] == server.ask("/changes", after="now")["next"]
 
@@ -33,7 +33,7 @@ def test_pages_have_a_limit(server: Server) -> None:
     assert [item["seq"] for item in first["changes"] + rest["changes"]] == [item["seq"] for item in server.ask("/changes")["changes"]]
 
 
-def test_a_cursor_that_is_gone_is_told_with_the_way_on(server: Server) -> None:
+def test_an_expired_cursor_is_410_with_a_hint(server: Server) -> None:
     server.send(run_event(inputs=[dataset("a")]))
     error = server.ask("/changes", 410, after="elsewhere.7")["error"]
     assert error["code"] == "gone"

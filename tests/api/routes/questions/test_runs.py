@@ -39,7 +39,7 @@ def test_runs_by_state_time_and_parent(server: Server) -> None:
     assert server.ask("/graph/runs", 404, parent=RUNS[3])["error"]["code"] == "not_found"
 
 
-def test_a_tree_begins_with_a_run_that_never_spoke(server: Server) -> None:
+def test_a_tree_begins_with_a_run_that_never_sent_an_event(server: Server) -> None:
     family(server)
     tree = server.ask(f"/graph/runs/{RUNS[4]}/tree")
     assert [(run.get("depth", 0), run["run_id"], run.get("unobserved", False)) for run in tree["runs"]] == [
@@ -52,8 +52,8 @@ def test_a_tree_begins_with_a_run_that_never_spoke(server: Server) -> None:
 
 
 def test_amounts(server: Server) -> None:
-    told = dataset("b", access=("outputFacets", {"outputStatistics": facet(rowCount=120, size=2400)}))
-    server.send(run_event("RUNNING", time_us=T0 + S, outputs=[told]), run_event("COMPLETE", time_us=T0 + 2 * S))
+    written = dataset("b", access=("outputFacets", {"outputStatistics": facet(rowCount=120, size=2400)}))
+    server.send(run_event("RUNNING", time_us=T0 + S, outputs=[written]), run_event("COMPLETE", time_us=T0 + 2 * S))
     window: dict[str, Any] = {"since": format_time(T0), "until": format_time(T0 + 60 * S)}
     answer = server.ask("/graph/statistics", namespace="ns", name="b", **window, bucket=30)
     (series,) = answer["series"]
@@ -77,7 +77,7 @@ def test_amounts(server: Server) -> None:
     assert server.ask("/graph/statistics", job_namespace="jobs", job_name="job")["until"] == format_time(NOW)
 
 
-def test_what_is_no_question_about_amounts(server: Server) -> None:
+def test_an_invalid_question_about_amounts_is_refused(server: Server) -> None:
     server.send(run_event(outputs=[dataset("b")]))
     assert server.ask("/graph/statistics", namespace="ns", name="b")["series"] == []
     for query in (
@@ -105,3 +105,30 @@ def test_the_lineage_of_a_run(server: Server) -> None:
     assert run["dependencies"] == [
         {"direction": "upstream", "job": {"namespace": "jobs", "name": "before"}, "dependency_type": "DIRECT_INVOCATION"}
     ]
+
+
+def test_runs_show_their_state(server: Server) -> None:
+    parent = facet(run={"runId": RUNS[4]}, job={"namespace": "jobs", "name": "dag"})
+    server.send(
+        run_event("START", run=RUNS[0], time_us=T0, inputs=[dataset("a")]),
+        run_event("FAIL", run=RUNS[0], time_us=T0 + 7, run_facets={"parent": parent}),
+        run_event("START", run=RUNS[1], time_us=T0 - 9),
+    )
+    answer = server.ask("/graph/runs", namespace="jobs", name="job")
+    assert [run["state"] for run in answer["runs"]] == ["FAIL", "START"]
+    assert answer["runs"][0] == {
+        "run_id": RUNS[0],
+        "job": {"namespace": "jobs", "name": "job"},
+        "state": "FAIL",
+        "started_at": format_time(T0),
+        "ended_at": format_time(T0 + 7),
+        "last_seen": format_time(T0 + 7),
+        "inputs": [{"namespace": "ns", "name": "a"}],
+        "outputs": [],
+        "parent_run_id": RUNS[4],
+        "parent_job": {"namespace": "jobs", "name": "dag"},
+    }
+    assert server.ask(f"/graph/runs/{RUNS[0]}")["runs"] == answer["runs"][:1]
+    assert len(server.ask("/graph/runs", namespace="jobs", name="job", limit=1)["runs"]) == 1
+    server.ask("/graph/runs/nobody", 404)
+    server.ask("/graph/runs", 404, namespace="jobs", name="nobody")

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.api.routes.graphs.test_nodes import chain
 from tests.api.support import Server, running
-from tests.api.test_graphs import chain
 from tests.events import RUNS, columns, dataset, dataset_event, facet, run_event, schema
 from tests.published import faults
 
@@ -71,17 +71,17 @@ def imported(server: Server, graph: dict[str, Any], status: int = 200) -> Any:
 def exported(server: Server) -> tuple[dict[str, Any], dict[Any, Any]]:
     """Nodes without their times, edges without their time and origin: what an import states is declared, as of the node's last word."""
     graph = server.ask(f"/graphs/{server.services.graph_id}/export")
-    nodes = {one["node_id"]: {key: value for key, value in one.items() if key not in ("last_seen", "id")} for one in graph["nodes"]}
+    nodes = {node["node_id"]: {key: value for key, value in node.items() if key not in ("last_seen", "id")} for node in graph["nodes"]}
     dropped = ("last_seen", "origin", "label")
     edges = {(e["src_id"], e["dst_id"]): {key: value for key, value in e.items() if key not in dropped} for e in graph["edges"]}
     assert (len(nodes), len(edges)) == (len(graph["nodes"]), len(graph["edges"]))
     return nodes, edges
 
 
-def test_what_the_prototype_exports_is_taken_in(server: Server) -> None:
-    said = imported(server, prototype())
-    assert (said["nodes_imported"], said["edges_imported"]) == (7, 6)
-    assert [(one.get("node_id"), one.get("edge_type")) for one in said["skipped"]] == [
+def test_an_export_of_the_prototype_is_imported(server: Server) -> None:
+    answer = imported(server, prototype())
+    assert (answer["nodes_imported"], answer["edges_imported"]) == (7, 6)
+    assert [(item.get("node_id"), item.get("edge_type")) for item in answer["skipped"]] == [
         ("confluent:schema:env-1:orders-value", None),
         (None, "has_schema"),
     ]
@@ -101,7 +101,7 @@ def test_what_the_prototype_exports_is_taken_in(server: Server) -> None:
     }
     assert edges["confluent:connector:env-1:lkc-1/pg", "confluent:kafka_topic:env-1:lkc-1/orders"]["attributes"] == {"by": "regex"}
     assert faults(json.loads(record.body) for record in server.stored()) == []
-    assert imported(server, prototype())["position"] > said["position"]
+    assert imported(server, prototype())["position"] > answer["position"]
     assert exported(server) == (nodes, edges)
 
 
@@ -121,12 +121,12 @@ def test_an_export_comes_back_the_same_in_an_empty_store(server: Server, tmp_pat
     server.send(*chain(), pairwise, own, same)
     graph = server.ask(f"/graphs/{server.services.graph_id}/export")
     with running(tmp_path / "other", empty_store) as other:
-        said = imported(other, graph)
-        assert (said["nodes_imported"], said["edges_imported"]) == (len(graph["nodes"]), len(graph["edges"]))
+        answer = imported(other, graph)
+        assert (answer["nodes_imported"], answer["edges_imported"]) == (len(graph["nodes"]), len(graph["edges"]))
         assert exported(other) == exported(server)
         below = [
-            one.ask(f"/graphs/{one.services.graph_id}/query/downstream/external:external_dataset:ns:a", hops=9)["distances"]
-            for one in (server, other)
+            each.ask(f"/graphs/{each.services.graph_id}/query/downstream/external:external_dataset:ns:a", hops=9)["distances"]
+            for each in (server, other)
         ]
         assert below[0] == below[1]
         assert exported(other)[1] != {}
@@ -145,7 +145,7 @@ def test_an_export_comes_back_the_same_in_an_empty_store(server: Server, tmp_pat
         ([], "an import is one JSON object"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason_and_nothing_is_stored(server: Server, change: Any, reason: str) -> None:
+def test_an_invalid_import_is_refused_with_the_reason_and_nothing_is_stored(server: Server, change: Any, reason: str) -> None:
     assert reason in imported(server, change, 422)["error"]["message"]
     assert server.stored() == []
     answer = server.client.post(f"/api/v1/graphs/{RUNS[0]}/import", json=prototype())

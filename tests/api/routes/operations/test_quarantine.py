@@ -26,7 +26,7 @@ def test_the_quarantine_lists_newest_first_with_counts(server: Server) -> None:
     assert [item["sample"] for item in server.client.get(page.links["next"]["url"]).json()["items"]] == ["no json"]
 
 
-def test_what_is_kept_can_be_had_byte_for_byte(server: Server) -> None:
+def test_a_quarantined_body_is_returned_byte_for_byte(server: Server) -> None:
     body = b"\xff\x00 no json"
     id_ = server.client.post(LINEAGE, content=body).json()["event_id"]
     server.fold()
@@ -35,7 +35,7 @@ def test_what_is_kept_can_be_had_byte_for_byte(server: Server) -> None:
     assert answer.headers["content-type"] == "application/octet-stream"
 
 
-def test_an_event_that_is_good_now_is_used(server: Server) -> None:
+def test_a_retried_event_that_is_valid_now_is_used(server: Server) -> None:
     note = b'{"code": "no_time", "path": "$.eventTime", "message": "an older verdict"}'
     server.log.append([LogRecord(RecordKind.REJECTED, event_id(EVENT), 1, "http", "", note, EVENT)])
     server.fold()
@@ -49,7 +49,7 @@ def test_an_event_that_is_good_now_is_used(server: Server) -> None:
     assert server.client.post(RETRY.format(item["event_id"])).status_code == 404
 
 
-def test_an_event_that_is_still_bad_stays(server: Server) -> None:
+def test_a_retried_event_that_is_still_invalid_stays(server: Server) -> None:
     id_ = server.client.post(LINEAGE, content=b"no json").json()["event_id"]
     server.fold()
     answer = server.client.post(RETRY.format(id_))
@@ -58,7 +58,7 @@ def test_an_event_that_is_still_bad_stays(server: Server) -> None:
 
 
 @pytest.mark.parametrize("id_", ["00" * 16, "xyz", "0", "ab", "\u00e9"])
-def test_what_is_not_there_is_404(server: Server, id_: str) -> None:
+def test_an_event_that_is_not_in_quarantine_is_404(server: Server, id_: str) -> None:
     server.fold()
     assert server.client.post(RETRY.format(id_)).status_code == 404
     assert server.client.get(f"/api/v1/quarantine/{id_}/body").status_code == 404

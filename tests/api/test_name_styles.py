@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from tests.aliases import between_namespaces
+from tests.api.routes.questions.test_aliases import CONFLUENT, KAFKA, order
 from tests.api.support import Server, running
-from tests.api.test_aliases import CONFLUENT, KAFKA, order
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event, schema
 
 STREAMED = {"source_namespace": KAFKA, "source_name": "orders", "target_namespace": "ns", "target_name": "b"}
@@ -67,14 +67,14 @@ def goes_by(answer: Any) -> Iterator[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("path", "query"), QUESTIONS, ids=[path for path, _ in QUESTIONS])
-def test_every_answer_tells_the_name_in_the_spelling_that_is_asked_for(filled: Server, path: str, query: dict[str, Any]) -> None:
+def test_every_answer_names_nodes_in_the_requested_style(filled: Server, path: str, query: dict[str, Any]) -> None:
     assert list(goes_by(filled.ask(path, **query))) == []
-    told = list(goes_by(filled.ask(path, names="lineagebridge", **query)))
-    assert told
-    assert all(name == {"namespace": CONFLUENT, "name": "orders"} for name in told)
+    answer = list(goes_by(filled.ask(path, names="lineagebridge", **query)))
+    assert answer
+    assert all(name == {"namespace": CONFLUENT, "name": "orders"} for name in answer)
 
 
-def test_every_question_that_answers_with_nodes_takes_the_spelling(server: Server) -> None:
+def test_every_question_that_answers_with_nodes_accepts_a_name_style(server: Server) -> None:
     described = server.client.get("/openapi.json").json()
     shapes = described["components"]["schemas"]
 
@@ -90,4 +90,4 @@ def test_every_question_that_answers_with_nodes_takes_the_spelling(server: Serve
 
     asking = {path: call["get"] for path, call in described["paths"].items() if "get" in call and holds(call["get"]["responses"]["200"])}
     assert len(asking) > 12
-    assert [path for path, call in asking.items() if "names" not in {one["name"] for one in call["parameters"]}] == []
+    assert [path for path, call in asking.items() if "names" not in {parameter["name"] for parameter in call["parameters"]}] == []

@@ -23,7 +23,7 @@ def ready(server: Server, status: int) -> Any:
     return server.ask("/ready", status)
 
 
-def test_health_tells_the_disk_used(server: Server) -> None:
+def test_health_reports_disk_use(server: Server) -> None:
     server.parts.disk = DiskSpace(123, 456)
     assert server.ask("/health") == {"status": "ok", "disk": {"used_bytes": 123, "free_bytes": 456}}
 
@@ -34,10 +34,10 @@ def test_version_names_the_program(server: Server) -> None:
 
 def test_ready_when_all_parts_work(server: Server) -> None:
     server.send(run_event())
-    said = ready(server, 200)
-    assert said["ready"] is True
-    assert {name: part["state"] for name, part in said["parts"].items()} == {"intake": "ok", "store": "ok", "pipeline": "ok"}
-    assert (said["lag"]["bytes"], said["lag"]["caught_up"], said["settling"]) == (0, True, False)
+    answer = ready(server, 200)
+    assert answer["ready"] is True
+    assert {name: part["state"] for name, part in answer["parts"].items()} == {"intake": "ok", "store": "ok", "pipeline": "ok"}
+    assert (answer["lag"]["bytes"], answer["lag"]["caught_up"], answer["settling"]) == (0, True, False)
     server.client.post(LINEAGE, content=run_event(job="x"))
     behind = ready(server, 200)["lag"]
     assert (behind["bytes"] > 100, behind["caught_up"]) == (True, False)
@@ -61,10 +61,10 @@ def test_not_ready_names_the_part(server: Server, change: dict[str, Any], part: 
     server.fold()
     for name, value in change.items():
         setattr(server.parts, name, value)
-    said = ready(server, 503)
-    states = {name: one["state"] for name, one in said["parts"].items()}
+    answer = ready(server, 503)
+    states = {name: part["state"] for name, part in answer["parts"].items()}
     assert states == {"intake": "ok", "store": "ok", "pipeline": "ok"} | {part: state}
-    assert said["parts"][part]["detail"]
+    assert answer["parts"][part]["detail"]
 
 
 def test_not_ready_without_a_store(server: Server) -> None:
@@ -83,20 +83,20 @@ def test_not_ready_with_a_store_of_another_log(server: Server) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{}", b'{"runs": []}', b'{"runs": ["x"]}', b'{"runs": 1}', b'{"runs": [], "all": true}', b"\xff", b"[" * 5000]
 )
-def test_an_order_that_is_none_is_422(server: Server, body: bytes) -> None:
+def test_an_invalid_operation_is_422(server: Server, body: bytes) -> None:
     answer = server.client.post(ERASE, content=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_argument")
     assert server.stored() == []
 
 
-def test_unknown_calls_have_the_one_shape(server: Server) -> None:
+def test_unknown_calls_answer_with_the_error_shape(server: Server) -> None:
     for method, path, status in (("GET", "/nowhere", 404), ("DELETE", LINEAGE, 405), ("POST", "/api/v1/health", 405)):
         answer = server.client.request(method, path)
         assert answer.status_code == status
         assert set(answer.json()["error"]) == {"code", "message", "hint"}
 
 
-def test_the_page_of_calls_needs_no_network(server: Server) -> None:
+def test_the_documentation_page_needs_no_network(server: Server) -> None:
     page = server.client.get("/docs").text
     links = [part.split('"')[0] for mark in ('src="', 'href="') for part in page.split(mark)[1:]]
     assert links
@@ -112,10 +112,10 @@ def test_the_schemas_of_our_facets_are_served(server: Server) -> None:
         assert answer.json() == schema
 
 
-def test_the_description_speaks_of_every_call_and_of_our_shapes(server: Server) -> None:
+def test_the_openapi_document_describes_every_call_and_our_shapes(server: Server) -> None:
     document = server.client.get("/openapi.json").json()
     assert document["openapi"].startswith("3.0")
-    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "api.md").read_text()
     documented = set(re.findall(r"`(?:GET|POST) (?:/api/v1)?(/[^`?]*)`", page))
     assert {path.removeprefix("/api/v1") for path in document["paths"]} == documented
     text = json.dumps(document)
@@ -126,7 +126,7 @@ def test_the_description_speaks_of_every_call_and_of_our_shapes(server: Server) 
     assert "HTTPValidationError" not in text
 
 
-def test_an_answer_has_the_shape_that_is_described(server: Server) -> None:
+def test_an_answer_has_the_documented_shape(server: Server) -> None:
     from lineage_bridge.api.schemas.nodes import NeighbourhoodAnswer
     from lineage_bridge.api.schemas.operations import Readiness
 
@@ -152,7 +152,7 @@ def test_an_unexpected_failure_is_json_with_an_id_that_is_logged(server: Server,
     assert error["id"] in caplog.text
 
 
-def test_a_full_disk_refuses_orders_too(server: Server) -> None:
+def test_a_full_disk_refuses_operations_too(server: Server) -> None:
     order = {"runs": ["00000000-0000-0000-0000-000000000001"]}
     client = server.client_of(log=FailingLog(failure=LogFullError("the disk is full")))
     assert client.post(ERASE, json=order).status_code == 507

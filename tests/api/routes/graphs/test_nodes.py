@@ -20,7 +20,7 @@ def chain() -> list[bytes]:
     """postgres -> connector -> orders -> flink -> sums -> tableflow -> table; a group reads orders, and two columns cross one job."""
     kafka = {"partitions": 6, "replication_factor": 3, "tags": ["pii"], "environment_id": "env-1", "cluster_id": "lkc-1"}
     orders = dataset("orders", ENV, confluent_kafka=facet(**kafka), documentation=facet(description="All orders"))
-    told: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]] = [
+    answer: list[tuple[str, list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]] = [
         ("postgres-cdc", [dataset("shop.public.orders", POSTGRES)], [orders], CONNECT),
         ("flink/sums", [dataset("orders", ENV)], [dataset("sums", ENV)], {}),
         ("consumer-group/billing", [dataset("orders", ENV)], [], {}),
@@ -28,7 +28,7 @@ def chain() -> list[bytes]:
     ]
     return [
         run_event("COMPLETE", RUNS[n], job, namespace=ENV, inputs=inputs, outputs=outputs, job_facets=facets)
-        for n, (job, inputs, outputs, facets) in enumerate(told)
+        for n, (job, inputs, outputs, facets) in enumerate(answer)
     ]
 
 
@@ -65,7 +65,7 @@ def test_the_graph_is_listed_and_given_whole(server: Server, graph: str) -> None
     assert server.ask("/graphs/" + RUNS[0], 404)["error"]["hint"].endswith(graph[8:])
 
 
-def test_a_node_tells_what_is_known_of_it_under_either_form_of_its_id(server: Server, graph: str) -> None:
+def test_a_node_is_found_by_either_form_of_its_id(server: Server, graph: str) -> None:
     for id_ in (TOPIC + "orders", "confluent:kafka_topic:env-1:orders", quote(TOPIC + "orders", safe="")):
         node = server.ask(f"{graph}/nodes/{id_}")
         assert node["node_id"] == TOPIC + "orders"
@@ -79,17 +79,17 @@ def test_a_node_tells_what_is_known_of_it_under_either_form_of_its_id(server: Se
     assert (table["node_type"], table["catalog_type"]) == ("catalog_table", "UNITY_CATALOG")
 
 
-def test_an_id_of_several_nodes_names_them_and_one_of_none_tells_what_is_near(server: Server, graph: str) -> None:
+def test_an_ambiguous_id_lists_its_nodes_and_an_unknown_id_lists_similar_ones(server: Server, graph: str) -> None:
     server.send(run_event(run=RUNS[4], job="other", outputs=[dataset("orders", "confluent://env-1/lkc-2")]))
-    said = server.ask(f"{graph}/nodes/confluent:kafka_topic:env-1:orders", 409)["error"]
-    assert (said["code"], len(said["near"])) == ("ambiguous", 2)
-    assert TOPIC + "orders" in said["hint"]
-    said = server.ask(f"{graph}/nodes/{TOPIC}ordres", 404)["error"]
-    assert TOPIC + "orders" in said["hint"]
+    answer = server.ask(f"{graph}/nodes/confluent:kafka_topic:env-1:orders", 409)["error"]
+    assert (answer["code"], len(answer["near"])) == ("ambiguous", 2)
+    assert TOPIC + "orders" in answer["hint"]
+    answer = server.ask(f"{graph}/nodes/{TOPIC}ordres", 404)["error"]
+    assert TOPIC + "orders" in answer["hint"]
     assert server.ask(f"{graph}/nodes/orders", 404)["error"]["code"] == "not_found"
 
 
-def test_nodes_by_type_system_environment_and_part_of_the_name_and_in_pages(server: Server, graph: str) -> None:
+def test_nodes_are_filtered_and_paged(server: Server, graph: str) -> None:
     def listed(**which: Any) -> list[str]:
         found = server.ask(graph + "/nodes", **which)
         assert found["total"] == len(found["nodes"])
@@ -131,7 +131,7 @@ def test_upstream_mirrors_downstream_and_begins_at_jobs_too(server: Server, grap
     assert server.ask(f"{graph}/query/upstream/{table}", 422, hops=51)
 
 
-def test_what_a_dataset_declares_is_one_edge_and_a_job_passes_on_only_what_flows(server: Server) -> None:
+def test_a_declared_flow_is_one_edge_and_a_job_connects_only_what_flows(server: Server) -> None:
     entries = [
         {"type": "DATASET", "namespace": "ns", "name": t, "inputs": [{"type": "DATASET", "namespace": "ns", "name": s}]}
         for s, t in ("ab", "cd")

@@ -17,9 +17,9 @@ def moved(source: str, target: str, time_us: int, run: str, job: str = "job") ->
     return run_event(run=run, job=job, time_us=time_us, inputs=[dataset(source)], outputs=[dataset(target)])
 
 
-def edges(said: dict[str, Any]) -> list[tuple[str, str]]:
-    names = {node["id"]: node["name"] for node in said["nodes"]}
-    return sorted((names[edge["source"]], names[edge["target"]]) for edge in said["edges"])
+def edges(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    names = {node["id"]: node["name"] for node in answer["nodes"]}
+    return sorted((names[edge["source"]], names[edge["target"]]) for edge in answer["edges"])
 
 
 def test_a_neighbourhood_is_asked_as_of_a_time(server: Server) -> None:
@@ -42,10 +42,10 @@ def test_a_diff_around_a_node_and_of_all_jobs(server: Server) -> None:
     server.send(moved("a", "b", T0, RUNS[0]), moved("a", "c", T0 + HOUR, RUNS[1], job="other"))
     around: list[dict[str, Any]] = [{"namespace": "ns", "name": "a"}, {}]
     for which in around:
-        said = server.ask("/graph/diff", since=format_time(T0 + 1), **which)
-        names = {node["id"]: node["name"] for node in said["nodes"]}
-        assert {(c["change"], names[c["edge"]["target"]]) for c in said["changes"] if c["kind"] == "edge"} == {("appeared", "c")}
-        assert {c["node"]["name"] for c in said["changes"] if c["kind"] == "node"} - {"other"} == {"c"}
+        answer = server.ask("/graph/diff", since=format_time(T0 + 1), **which)
+        names = {node["id"]: node["name"] for node in answer["nodes"]}
+        assert {(c["change"], names[c["edge"]["target"]]) for c in answer["changes"] if c["kind"] == "edge"} == {("appeared", "c")}
+        assert {c["node"]["name"] for c in answer["changes"] if c["kind"] == "node"} - {"other"} == {"c"}
         back = server.ask("/graph/diff", since=format_time(T0 + 1), until=format_time(T0 + 2), **which)
         assert back["changes"] == []
     pages, offset = [], 0
@@ -61,7 +61,7 @@ def test_a_diff_around_a_node_and_of_all_jobs(server: Server) -> None:
     assert server.ask("/graph/diff", 422, since=format_time(T0), until=format_time(T0 - 1))["error"]
 
 
-def test_a_diff_tells_a_label_that_changed(server: Server) -> None:
+def test_a_diff_contains_changed_labels(server: Server) -> None:
     server.send(moved("a", "b", T0 - 20 * DAY_US, RUNS[0]))
     (change,) = [
         c
@@ -71,16 +71,16 @@ def test_a_diff_tells_a_label_that_changed(server: Server) -> None:
     assert (change["change"], change["label_before"], change["edge"]["label"]) == ("changed", "current", "stale")
 
 
-def test_drift_tells_what_was_declared_and_not_observed_and_the_other_way_round(server: Server) -> None:
+def test_drift_is_declared_but_not_observed_or_the_reverse(server: Server) -> None:
     server.send(
         job_event("job", T0, inputs=[dataset("a"), dataset("x")], outputs=[dataset("b")]),
         moved("a", "b", T0 + HOUR, RUNS[0]),
         run_event(run=RUNS[1], time_us=T0 + 2 * HOUR, inputs=[dataset("y")]),
         moved("p", "q", T0, RUNS[2], job="undeclared"),
     )
-    said = server.ask("/graph/drift")
-    assert said["jobs"] == 1
-    assert {(d["drift"], d["what"], d["node"]["name"], d.get("target", {}).get("name"), d["since"]) for d in said["drifts"]} == {
+    answer = server.ask("/graph/drift")
+    assert answer["jobs"] == 1
+    assert {(d["drift"], d["what"], d["node"]["name"], d.get("target", {}).get("name"), d["since"]) for d in answer["drifts"]} == {
         ("declared", "input", "x", None, format_time(T0)),
         ("declared", "flow", "x", "b", format_time(T0)),
         ("observed", "input", "y", None, format_time(T0 + 2 * HOUR)),
@@ -88,7 +88,7 @@ def test_drift_tells_what_was_declared_and_not_observed_and_the_other_way_round(
     assert server.ask("/graph/drift", namespace="elsewhere*")["drifts"] == []
 
 
-def test_a_flow_is_ended_over_http_and_that_is_taken_back(server: Server) -> None:
+def test_a_flow_is_ended_and_the_end_undone(server: Server) -> None:
     server.send(moved("a", "b", T0, RUNS[0]))
     order = {"job": {"namespace": "jobs", "name": "job"}, "source": {"namespace": "ns", "name": "a"}}
     ask: dict[str, Any] = {"namespace": "ns", "name": "a"}
@@ -104,26 +104,26 @@ def test_a_flow_is_ended_over_http_and_that_is_taken_back(server: Server) -> Non
 
 
 @pytest.mark.parametrize("order", [{}, {"job": {"namespace": "n", "name": "j"}}, {"job": {"namespace": "n"}, "source": None}], ids=str)
-def test_an_order_that_names_no_flow_is_422(server: Server, order: dict[str, Any]) -> None:
+def test_an_end_without_a_flow_is_422(server: Server, order: dict[str, Any]) -> None:
     assert server.client.post("/api/v1/operations/end", json=order).status_code == 422
 
 
 @pytest.mark.parametrize(
     ("silent_us", "state"), [(30_000_000, "alive"), (600_000_000, "silent"), (2 * DAY_US, "gone")], ids=["alive", "silent", "gone"]
 )
-def test_a_stream_is_as_alive_as_its_heartbeats_whatever_its_state_says(server: Server, silent_us: int, state: str) -> None:
+def test_liveness_of_a_stream_follows_its_heartbeats(server: Server, silent_us: int, state: str) -> None:
     beats = [run_event("RUNNING", time_us=T0 + beat * 60_000_000) for beat in range(1, 8)]
     server.send(run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM), *beats)
     server.send(moved("p", "q", T0, RUNS[1], job="batch"))
     server.parts.now_us = T0 + 7 * 60_000_000 + silent_us
-    said = server.ask("/graph/neighbourhood", namespace="ns", name="a")
-    assert [edge["liveness"] for edge in said["edges"]] == [state]
-    assert [port["liveness"] for port in said["ports"]] == [state]
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="a")
+    assert [edge["liveness"] for edge in answer["edges"]] == [state]
+    assert [port["liveness"] for port in answer["ports"]] == [state]
     assert [run["liveness"] for run in server.ask(f"/graph/runs/{RUNS[0]}")["runs"]] == [state]
     assert "liveness" not in server.ask("/graph/neighbourhood", namespace="ns", name="p")["edges"][0]
 
 
-def test_a_stream_whose_numbers_stand_still_is_idle(server: Server) -> None:
+def test_a_stream_without_progress_is_idle(server: Server) -> None:
     def beat(number: int, rows: int) -> bytes:
         access = ("outputFacets", {"outputStatistics": facet(rowCount=rows)})
         return run_event("RUNNING", time_us=T0 + number * 60_000_000, outputs=[dataset("b", access=access)], job_facets=STREAM)
@@ -138,7 +138,7 @@ def test_a_stream_whose_numbers_stand_still_is_idle(server: Server) -> None:
     assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"][0]["liveness"] == "idle"
 
 
-def test_thirty_quiet_days_of_a_stream_leave_its_edge(server: Server) -> None:
+def test_a_stream_that_is_quiet_for_thirty_days_keeps_its_edge(server: Server) -> None:
     server.send(run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM))
     server.parts.now_us = NOW + 40 * DAY_US
     (edge,) = server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"]

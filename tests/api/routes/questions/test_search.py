@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import pytest
 from tests.api.support import Server
 from tests.events import dataset, facet, run_event, schema
 
 BOTH: dict[str, Any] = {"in": ["column", "sql"]}
 
 
-def test_what_is_said_is_found_and_told(server: Server) -> None:
+def test_facets_are_searched_and_matching_lines_shown(server: Server) -> None:
     tags = facet(tags=[{"key": "pii", "value": "true"}])
     server.send(
         run_event(
@@ -31,7 +32,24 @@ def test_what_is_said_is_found_and_told(server: Server) -> None:
     assert server.ask("/search", q="customer", namespace="elsewhere")["results"] == []
 
 
-def test_what_is_no_search(server: Server) -> None:
+def test_an_invalid_search_is_422(server: Server) -> None:
     server.send(run_event())
     assert server.ask("/search", 422)["error"]["code"] == "bad_argument"
     assert server.ask("/search", 422, q="x", **{"in": "color"})["error"]["code"] == "bad_argument"
+
+
+def test_search_finds_substrings_of_names(server: Server) -> None:
+    server.send(run_event(job="orders_load", inputs=[dataset("commerce.orders")], outputs=[dataset("commerce.customers")]))
+    found = server.ask("/search", q="orders")["results"]
+    assert sorted((node["kind"], node["name"]) for node in found) == [("dataset", "commerce.orders"), ("job", "orders_load")]
+    assert [node["name"] for node in server.ask("/search", q="orders", kind="job")["results"]] == ["orders_load"]
+    assert server.ask("/search", q="nothing of it")["results"] == []
+    server.ask("/search", 422)
+
+
+@pytest.mark.parametrize("q", ['"', "a\x00b", "a*", "NEAR(", "%", "'; --", "\u00fc\u00df\U0001f600", "or", "   ", '""""'])
+def test_search_takes_any_text(server: Server, q: str) -> None:
+    server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
+    assert "results" in server.ask("/search", q=q)
+    server.ask("/lineage/datasets/detail", 404, namespace=q, name=q)
+    assert server.ask("/lineage/datasets", namespace=q, name=q) == []

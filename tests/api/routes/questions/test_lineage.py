@@ -1,13 +1,12 @@
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 import pytest
 from tests.api.support import LINEAGE, NOW, Server
-from tests.events import RUNS, T0, columns, dataset, dataset_event, erase, facet, job_event, run_event, schema
+from tests.events import RUNS, T0, dataset, dataset_event, erase, facet, job_event, run_event, schema
 
 from lineage_bridge.graph.ids import DAY_US, event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
@@ -122,7 +121,7 @@ def test_a_dataset_is_found_by_its_exact_name(server: Server) -> None:
     assert {"namespace": "ns", "name": "orders"} in error["near"]
 
 
-def test_a_dataset_tells_its_other_names(server: Server) -> None:
+def test_a_dataset_lists_its_other_names(server: Server) -> None:
     link = facet(identifiers=[{"namespace": "hive://h:1", "name": "db.t", "type": "TABLE"}])
     server.send(run_event(outputs=[dataset("/warehouse/t", symlinks=link)]))
     detail = server.ask("/lineage/datasets/detail", namespace="ns", name="/warehouse/t")
@@ -130,7 +129,7 @@ def test_a_dataset_tells_its_other_names(server: Server) -> None:
     assert detail["canonical"] in (*detail["aliases"], {"namespace": "ns", "name": "/warehouse/t"})
 
 
-def test_a_job_tells_what_its_newest_run_read_and_wrote(server: Server) -> None:
+def test_a_job_shows_what_its_newest_run_read_and_wrote(server: Server) -> None:
     server.send(
         step("new", "b", 2, job="etl", run=RUNS[1]),
         step("old", "b", 1, job="etl", run=RUNS[0]),
@@ -145,7 +144,7 @@ def test_a_job_tells_what_its_newest_run_read_and_wrote(server: Server) -> None:
     assert near == [{"namespace": "jobs", "name": "etl"}]
 
 
-def test_a_declared_job_tells_what_it_is_said_to_read(server: Server) -> None:
+def test_a_declared_job_shows_its_declared_inputs(server: Server) -> None:
     server.send(job_event("plan", inputs=[dataset("a")], outputs=[dataset("b")]))
     detail = server.ask("/lineage/jobs/detail", namespace="jobs", name="plan")
     assert ([d["name"] for d in detail["latest_inputs"]], [d["name"] for d in detail["latest_outputs"]]) == (["a"], ["b"])
@@ -211,7 +210,7 @@ def test_depth_counts_datasets_and_both_is_the_union(
     assert (jobs(answer), answer["jobs_visited"], answer["datasets_visited"]) == (expected, len(expected), datasets)
 
 
-def test_a_run_is_one_event_with_all_it_named(server: Server) -> None:
+def test_a_run_is_one_event_with_all_its_datasets(server: Server) -> None:
     server.send(
         run_event("START", run=RUNS[0], job="v2", inputs=[dataset("src")], time_us=T0),
         run_event("COMPLETE", run=RUNS[0], job="v2", outputs=[dataset("dst")], time_us=T0 + 5),
@@ -244,7 +243,7 @@ def test_an_unknown_dataset_is_404_with_near_names(server: Server) -> None:
 
 
 @pytest.mark.parametrize("query", [{"depth": 0}, {"depth": 51}, {"direction": "x"}])
-def test_what_cannot_be_walked_is_422(server: Server, query: dict[str, Any]) -> None:
+def test_an_invalid_walk_is_422(server: Server, query: dict[str, Any]) -> None:
     server.fold()
     lineage(server, "a", status=422, **query)
 
@@ -252,74 +251,6 @@ def test_what_cannot_be_walked_is_422(server: Server, query: dict[str, Any]) -> 
 def test_both_names_are_needed(server: Server) -> None:
     server.fold()
     assert "name" in server.ask("/lineage/datasets/lineage", 422, namespace="ns")["error"]["message"]
-
-
-# our own
-
-
-def test_a_neighbourhood_names_nodes_edges_ports_and_columns(server: Server) -> None:
-    mapped = {**dataset("b"), "facets": {"columnLineage": columns(x=[("ns", "a", "y")])}}
-    server.send(run_event(inputs=[dataset("a")], outputs=[mapped]))
-    answer = server.ask("/graph/neighbourhood", namespace="ns", name="b", columns=True)
-    ids = {node["id"]: (node["kind"], node["name"]) for node in answer["nodes"]}
-    (edge,) = answer["edges"]
-    assert [ids[edge[end]] for end in ("source", "job", "target")] == [("dataset", "a"), ("job", "job"), ("dataset", "b")]
-    assert (edge["origin"], edge["evidence"], edge["label"]) == ("observed", "column", "current")
-    assert edge["last_seen"] == format_time(T0)
-    (column,) = answer["columns"]
-    assert (column["source_field"], column["target_field"]) == ("y", "x")
-    assert column["transformations"] == [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}]
-    distances = {node["name"]: node.get("distance") for node in answer["nodes"]}
-    assert distances == {"a": 1, "b": 0, "job": None}
-    assert [(ids[port["dataset"]][1], port["side"]) for port in answer["ports"]] == [("b", "output")]
-    assert (answer["truncated"], answer["hidden"], answer["settling"], answer["direction"]) == ("", 0, False, "both")
-    around = server.ask("/graph/neighbourhood", kind="job", namespace="jobs", name="job")
-    assert {node["name"] for node in around["nodes"]} == {"a", "b", "job"}
-    server.ask("/graph/neighbourhood", 404, kind="job", namespace="ns", name="b")
-
-
-def test_search_finds_parts_of_names(server: Server) -> None:
-    server.send(step("commerce.orders", "commerce.customers", 1, job="orders_load"))
-    found = server.ask("/search", q="orders")["results"]
-    assert sorted((node["kind"], node["name"]) for node in found) == [("dataset", "commerce.orders"), ("job", "orders_load")]
-    assert [node["name"] for node in server.ask("/search", q="orders", kind="job")["results"]] == ["orders_load"]
-    assert server.ask("/search", q="nothing of it")["results"] == []
-    server.ask("/search", 422)
-
-
-@pytest.mark.parametrize("q", ['"', "a\x00b", "a*", "NEAR(", "%", "'; --", "\u00fc\u00df\U0001f600", "or", "   ", '""""'])
-def test_search_takes_any_text(server: Server, q: str) -> None:
-    server.send(*CHAIN)
-    assert "results" in server.ask("/search", q=q)
-    server.ask("/lineage/datasets/detail", 404, namespace=q, name=q)
-    assert server.ask("/lineage/datasets", namespace=q, name=q) == []
-
-
-def test_runs_tell_their_state(server: Server) -> None:
-    parent = facet(run={"runId": RUNS[4]}, job={"namespace": "jobs", "name": "dag"})
-    server.send(
-        run_event("START", run=RUNS[0], time_us=T0, inputs=[dataset("a")]),
-        run_event("FAIL", run=RUNS[0], time_us=T0 + 7, run_facets={"parent": parent}),
-        run_event("START", run=RUNS[1], time_us=T0 - 9),
-    )
-    answer = server.ask("/graph/runs", namespace="jobs", name="job")
-    assert [run["state"] for run in answer["runs"]] == ["FAIL", "START"]
-    assert answer["runs"][0] == {
-        "run_id": RUNS[0],
-        "job": {"namespace": "jobs", "name": "job"},
-        "state": "FAIL",
-        "started_at": format_time(T0),
-        "ended_at": format_time(T0 + 7),
-        "last_seen": format_time(T0 + 7),
-        "inputs": [{"namespace": "ns", "name": "a"}],
-        "outputs": [],
-        "parent_run_id": RUNS[4],
-        "parent_job": {"namespace": "jobs", "name": "dag"},
-    }
-    assert server.ask(f"/graph/runs/{RUNS[0]}")["runs"] == answer["runs"][:1]
-    assert len(server.ask("/graph/runs", namespace="jobs", name="job", limit=1)["runs"]) == 1
-    server.ask("/graph/runs/nobody", 404)
-    server.ask("/graph/runs", 404, namespace="jobs", name="nobody")
 
 
 def test_erased_runs_leave_every_answer(server: Server) -> None:
@@ -334,38 +265,6 @@ def test_erased_runs_leave_every_answer(server: Server) -> None:
     assert len(server.ask("/lineage/events")) == 3
 
 
-# positions
-
-
-def test_an_answer_waits_for_the_position_it_is_given(server: Server) -> None:
-    before = server.send(CHAIN[0])
-    wanted = server.client.post(LINEAGE, content=CHAIN[1]).json()["position"]
-    for way in ("min_position", "min-position"):
-        late = server.client.get(f"{LINEAGE}/datasets", params={way: wanted, "wait": "0.05"})
-        assert (late.status_code, late.json()["error"]["code"], late.headers["retry-after"]) == (503, "unavailable", "1")
-    assert server.client.get(f"{LINEAGE}/datasets?wait=0", headers={"x-min-position": wanted}).status_code == 503
-    assert len(server.ask("/lineage/datasets", min_position=before)) == 2
-    server.fold()
-    assert len(server.ask("/lineage/datasets", min_position=wanted)) == 3
-
-
-def test_an_unsettled_graph_is_not_waited_past(server: Server) -> None:
-    wanted = server.send(*CHAIN)
-    with closing(sqlite3.connect(server.folder / "graph.db", isolation_level=None)) as store:
-        key = store.execute("SELECT * FROM derive_queue").description
-        store.execute(f"INSERT INTO derive_queue VALUES ({', '.join('0' for _ in key)})")
-        server.ask("/lineage/datasets", 503, min_position=wanted, wait=0.05)
-        assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["settling"] is True
-        store.execute("DELETE FROM derive_queue")
-    server.ask("/lineage/datasets", 200, min_position=wanted, wait=0)
-
-
-@pytest.mark.parametrize("text", ["x", "!!!", "bnVsbA", "eyJsb2cvMCI6ICJhIn0", "eyJsb2ciOjF9", "\u00e9"])
-def test_a_position_of_nobody_is_422(server: Server, text: str) -> None:
-    server.fold()
-    server.ask("/lineage/datasets", 422, min_position=text)
-
-
 def test_questions_before_there_is_a_graph_are_503(server: Server) -> None:
     for path in ("/lineage/events", "/lineage/datasets", "/search?q=a", "/quarantine", "/lineage/events/x", "/graph/runs/x"):
         answer = server.client.get("/api/v1" + path)
@@ -374,7 +273,7 @@ def test_questions_before_there_is_a_graph_are_503(server: Server) -> None:
     assert server.client.get(f"{LINEAGE}/events?min_position=e30&wait=0").status_code == 503
 
 
-def test_a_body_lost_from_the_log_is_told_as_a_failure(server: Server) -> None:
+def test_a_body_lost_from_the_log_is_an_error(server: Server) -> None:
     server.send(CHAIN[0])
     for path in (server.folder / "log").iterdir():
         if path.stat().st_size > 200:
@@ -382,7 +281,7 @@ def test_a_body_lost_from_the_log_is_told_as_a_failure(server: Server) -> None:
     assert server.ask("/lineage/events", 503)["error"]["code"] == "log_failed"
 
 
-def test_what_is_refused_by_the_fold_is_not_lost(server: Server) -> None:
+def test_an_event_that_the_fold_refuses_is_in_quarantine(server: Server) -> None:
     """A rejected body that another transport put into the log as an event is in quarantine all the same."""
     body = b'{"eventTime": 1}'
     server.log.append([LogRecord(RecordKind.EVENT, event_id(body), T0, "kafka", "", b"", body)])
@@ -391,7 +290,7 @@ def test_what_is_refused_by_the_fold_is_not_lost(server: Server) -> None:
     assert (item["code"], item["channel"]) == ("no_subject", "kafka")
 
 
-def test_a_job_that_only_others_speak_of_is_a_job_event(server: Server) -> None:
+def test_a_job_that_only_others_name_is_a_job_event(server: Server) -> None:
     entry = {"type": "DATASET", "namespace": "ns", "name": "t", "inputs": [{"type": "JOB", "namespace": "jobs", "name": "other"}]}
     server.send(run_event(outputs=[dataset("t")], job_facets={"lineage": facet(entries=[entry])}))
     answer = lineage(server, "t")
@@ -400,12 +299,12 @@ def test_a_job_that_only_others_speak_of_is_a_job_event(server: Server) -> None:
         assert isinstance(judge(json.dumps(event).encode(), T0 + DAY_US), Clean)
 
 
-def test_a_dataset_that_tells_its_own_lineage_has_an_event_of_its_own(server: Server) -> None:
+def test_a_dataset_that_declares_its_own_lineage_has_its_own_event(server: Server) -> None:
     own = facet(inputs=[{"type": "DATASET", "namespace": "ns", "name": name} for name in ("x", "a")])
     server.send(dataset_event(dataset("made", lineage=own)), run_event(inputs=[dataset("made")], outputs=[dataset("end")]))
     for asked in ({"name": "a", "direction": "downstream"}, {"name": "end", "direction": "upstream"}):
-        said = lineage(server, **asked)
-        of_job, of_dataset = said["events"]
+        answer = lineage(server, **asked)
+        of_job, of_dataset = answer["events"]
         assert of_job["job"]["name"] == "job"
         assert of_dataset == {
             "eventTime": format_time(T0),
@@ -415,7 +314,7 @@ def test_a_dataset_that_tells_its_own_lineage_has_an_event_of_its_own(server: Se
             "producer": of_job["producer"],
             "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
         }
-        assert said["jobs_visited"] == 1
+        assert answer["jobs_visited"] == 1
 
 
 class CountingReader:

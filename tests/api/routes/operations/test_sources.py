@@ -33,15 +33,15 @@ def poll(server: Server):
     return lambda: poller.poll(server.services.sources.record("one"))
 
 
-def test_a_source_tells_how_it_fares(server: Server, poll) -> None:
+def test_a_source_shows_its_state(server: Server, poll) -> None:
     scripted.SCRIPTS["a"] = [(["x"], (), [Unseen("topics", "refused")]), UnreachableError("nobody home", "knock"), ((), (), ())]
-    told = []
+    answers = []
     for _ in range(4):
-        told.append(server.client.get(f"{SOURCES}/one").json())
+        answers.append(server.client.get(f"{SOURCES}/one").json())
         poll()
-    told.append(server.client.get(SOURCES).json()["sources"][0])
-    assert [item["state"] for item in told] == ["new", "partial", "failing", "ok", "ok"]
-    assert told[0] == {
+    answers.append(server.client.get(SOURCES).json()["sources"][0])
+    assert [item["state"] for item in answers] == ["new", "partial", "failing", "ok", "ok"]
+    assert answers[0] == {
         "name": "one",
         "kind": "scripted",
         "state": "new",
@@ -51,16 +51,16 @@ def test_a_source_tells_how_it_fares(server: Server, poll) -> None:
         "events": 0,
         "unseen": [],
     }
-    assert told[1]["unseen"] == [{"what": "topics", "why": "refused", "since": told[1]["last_success_at"]}]
-    assert told[2]["last_error"] == {"message": "nobody home", "hint": "knock", "at": told[2]["last_poll_at"]}
-    assert told[2]["failing_since"] == told[2]["last_poll_at"]
-    assert told[2]["unseen"] == told[1]["unseen"], "what could not be seen is no less unseen while nothing can"
-    assert "failing_since" not in told[3]
-    assert told[3]["last_error"]["message"] == "nobody home"
+    assert answers[1]["unseen"] == [{"what": "topics", "why": "refused", "since": answers[1]["last_success_at"]}]
+    assert answers[2]["last_error"] == {"message": "nobody home", "hint": "knock", "at": answers[2]["last_poll_at"]}
+    assert answers[2]["failing_since"] == answers[2]["last_poll_at"]
+    assert answers[2]["unseen"] == answers[1]["unseen"], "what could not be seen is no less unseen while nothing can"
+    assert "failing_since" not in answers[3]
+    assert answers[3]["last_error"]["message"] == "nobody home"
 
 
 @pytest.mark.usefixtures("poll")
-def test_what_is_done_with_a_source(server: Server) -> None:
+def test_a_source_is_paused_resumed_polled_and_removed(server: Server) -> None:
     scripted.SCRIPTS["a"] = [((), (), ())]
     assert server.client.post(f"{SOURCES}/one/pause").json()["state"] == "paused"
     assert server.client.post(f"{SOURCES}/one/poll").status_code == 422
@@ -80,7 +80,7 @@ def test_what_is_done_with_a_source(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("poll")
-def test_a_source_that_cannot_be_is_refused_and_no_secret_is_repeated(server: Server) -> None:
+def test_an_invalid_source_is_refused_and_no_secret_is_quoted(server: Server) -> None:
     for body, code in (
         ({"name": "two", "kind": "scripted", "settings": {"system": "a", "password": "hunter2"}}, "bad_setting"),
         ({"name": "two", "kind": "unheard"}, "bad_setting"),
@@ -97,7 +97,7 @@ def test_a_source_that_cannot_be_is_refused_and_no_secret_is_repeated(server: Se
 
 
 @pytest.mark.usefixtures("poll")
-def test_kinds_tell_what_can_be_set(server: Server) -> None:
+def test_kinds_list_their_settings(server: Server) -> None:
     (kind,) = [kind for kind in server.client.get("/api/v1/source-kinds").json()["kinds"] if kind["kind"] == "scripted"]
     settings = {setting["name"]: setting for setting in kind["settings"]}
     assert settings["system"] == {"name": "system", "required": True, "default": None, "description": "name of the script", "secret": False}
