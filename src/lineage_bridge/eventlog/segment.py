@@ -86,7 +86,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
     return SegmentHeader(*header)
 
 
-class Window:
+class ReadBuffer:
     """A read buffer over a segment file. It reads large pieces, and never a byte at or after `limit`."""
 
     def __init__(self, fd: int, limit: int) -> None:
@@ -124,14 +124,14 @@ def walk_records(path: Path, start: int, stop: int, limit: int) -> Iterator[tupl
     """
     byte = start
     with path.open("rb", buffering=0) as file:
-        window = Window(file.fileno(), limit)
+        buffer = ReadBuffer(file.fileno(), limit)
         try:
             while byte < stop:
-                data, at = window.locate(byte, HEAD.size)
+                data, at = buffer.locate(byte, HEAD.size)
                 head = read_head(data, at)
                 size = head[TOTAL]
                 if at + size > len(data):
-                    data, at = window.locate(byte, size)
+                    data, at = buffer.locate(byte, size)
                 yield byte, size, read_parts(data, at, head)
                 byte += size
         except RecordError as error:
@@ -142,11 +142,11 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
     """Yield (byte, size) for each record that begins in [start, stop), from the headers alone. Raises as walk_records."""
     byte = start
     with path.open("rb", buffering=0) as file:
-        window = Window(file.fileno(), limit)
+        buffer = ReadBuffer(file.fileno(), limit)
         try:
             while byte < stop:
-                size = read_head(*window.locate(byte, HEAD.size))[TOTAL]
-                window.require(byte + size)
+                size = read_head(*buffer.locate(byte, HEAD.size))[TOTAL]
+                buffer.require(byte + size)
                 yield byte, size
                 byte += size
         except RecordError as error:
