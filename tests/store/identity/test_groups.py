@@ -3,12 +3,13 @@
 import json
 from functools import partial
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from tests.aliases import NAMES as SPELLINGS
 from tests.aliases import UNSEEN, alias_histories, alias_operation, aliases, between_names, between_namespaces, operator
-from tests.events import KEY, T0, dataset, facet, records_of, run_event
+from tests.events import KEY, RUNS, T0, dataset, erase, facet, records_of, run_event
 from tests.store.reading import exported, read_as_of, reader_of
 from tests.store.tables import contents, execute, rows_written
 from tests.store.writing import apply, opened, settle
@@ -216,3 +217,22 @@ def test_a_name_of_no_node_has_a_group_of_its_own() -> None:
         for namespace, name in (*SPELLINGS, *UNSEEN):
             known = reader_of(writer).nodes.identities
             assert known.members(known.group_of(Spelling(1, namespace, name))) == []
+
+
+@pytest.mark.parametrize("statement", [between_namespaces("ns", "s3a://b"), between_names(("ns", "x"), ("s3a://b", "/x/dt=1"))])
+@pytest.mark.parametrize("erased", [False, True])
+def test_as_of_a_time_the_rules_apply_to_the_names_of_an_alias_that_was_vetoed_later(statement: dict[str, object], *, erased: bool) -> None:
+    bodies = [run_event(inputs=[dataset("x", "ns"), dataset("x", "s3://b")])]
+    bodies += [run_event(run=RUNS[1], inputs=[dataset("/x/dt=1", "s3a://b")])] if erased else []
+    dataset_id = NAMES.dataset("ns", "x")
+    with opened() as writer:
+        apply(writer, records_of(bodies))
+        for number, kind in enumerate(("alias", "veto")):
+            apply(writer, [operator(alias_operation(kind, statement), 900 + number, T0 + 1 + 2 * number)])
+        apply(writer, [operator(erase(RUNS[1]), 902, T0 + 4)])
+        for at_us, count in ((T0, 1), (T0 + 2, 2), (T0 + 3, 1), (None, 1)):
+            identities = reader_of(writer).nodes.at(at_us).identities
+            groups = identities.groups_of([dataset_id])
+            assert len(identities.members(groups[dataset_id])) == count, at_us
+            with read_as_of(writer, NAMES, at_us) as again:
+                assert groups == again.nodes.identities.groups_of([dataset_id])

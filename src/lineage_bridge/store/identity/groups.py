@@ -121,7 +121,7 @@ class Identities:
         for some in chunks(fresh):
             rows = self.connection.execute(_LOOK_UP.format(joining, marks(some)), some).fetchall()
             self._remember(row[:5] for row in rows)
-            found += [row[0] for row in rows if row[0] in self.names and (row[5] or self.links(*row[1:3]))]
+            found += [row[0] for row in rows if row[0] in self.names and (row[5] or self._was_end(row[0]) or self.links(*row[1:3]))]
         if found:
             made = groups((self.names[id_] for id_ in found), self)
             self._joined.update((id_, made[self.names[id_]]) for id_ in found)
@@ -133,8 +133,13 @@ class Identities:
             has_steps, has_links, has_aliases, has_space_aliases, has_claims = self._what_exists()
             ways = [_HAS_STEP] * has_steps + [_HAS_ALIAS] * has_aliases + [_HAS_CLAIM] * has_claims
             ways += [self.symlinks.touching] * self.symlinks.any
+            has_links = has_links or (self.past is not None and self.past.applies_rules)
             self._joining = " OR ".join(ways) or ("0" if has_links or has_space_aliases else "")
         return self._joining
+
+    def _was_end(self, id_: int) -> bool:
+        """Whether a node was an end of a step that only the past has."""
+        return self.past is not None and self.past.is_end(self.names[id_])
 
     def members(self, group: NameGroup) -> list[int]:
         """The nodes of a group, in the order of their spellings."""
@@ -184,6 +189,7 @@ class Identities:
                 for row in self._rows(sql, keys)
                 if self.past is None or self.past.has_step(row)
             ]
+        found += self.past.steps(spellings) if self.past else ()
         found += [step_of(alias) for alias in self._load_aliases(spellings) if alias.stated]
         found += self._symlinked(spellings)
         found += self._claimed_names(spellings)
@@ -205,15 +211,21 @@ class Identities:
         """As in StepReader."""
         key = kind, namespace
         if key not in self._links:
-            _, has_links, *_ = self._what_exists()
             aliases = self._load_space_aliases(kind, namespace)
-            rules = self.connection.execute(_LINKS, {"namespace": namespace}).fetchall() if has_links and kind == _DATASET else []
-            found = [alias.link for alias in valid_aliases((w for w in aliases if w.entity == kind), self.vetoes)]
-            rules = [row for row in rules if self.past is None or self.past.has_space(row[5])]
-            found += [link for row in rules if self.vetoes.link_stands(kind, link := NamespaceLink(SpaceLink(*row[:5]), RULE, row[4]))]
+            found = [alias.link for alias in valid_aliases((alias for alias in aliases if alias.entity == kind), self.vetoes)]
+            rules = (NamespaceLink(link, RULE, link.rule) for link in (self._rule_links(namespace) if kind == _DATASET else ()))
+            found += [link for link in rules if self.vetoes.link_stands(kind, link)]
             found += self._claimed_space(namespace) if kind == _DATASET else []
             self._links[key] = sorted(set(found))
         return self._links[key]
+
+    def _rule_links(self, namespace: str) -> Iterator[SpaceLink]:
+        """The links of a namespace of datasets by the rules."""
+        if self._what_exists()[1]:
+            for row in self.connection.execute(_LINKS, {"namespace": namespace}).fetchall():
+                if self.past is None or self.past.has_space(row[5]):
+                    yield SpaceLink(*row[:5])
+        yield from self.past.links(namespace) if self.past else ()
 
     def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
         """The alias statements of operators about this namespace; vetoes among them apply from now on."""

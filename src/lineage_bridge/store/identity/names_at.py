@@ -1,34 +1,40 @@
-"""Which names, and which aliases of operators, there were at an earlier time: the input of the naming rules at that time."""
+"""What the naming rules applied to at an earlier time: the names in use then, and the aliases of operators that were in effect."""
 
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from lineage_bridge.graph.facts.operations import ALIAS, VETO
 from lineage_bridge.graph.identity.grouping import valid_aliases
-from lineage_bridge.graph.identity.naming.spelling import closure
-from lineage_bridge.graph.identity.steps import StatedAlias, Vetoes
+from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
+from lineage_bridge.graph.identity.steps import RULE, Spelling, StatedAlias, Step, Vetoes
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import ALIAS as ALIASES
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 
+_DATASET = int(NodeKind.DATASET)
 _KEY = " AND ".join(f"{column} = ?" for column in ALIASES.key)
 _OPERATIONS = f"SELECT operation FROM alias_statement WHERE {_KEY} AND at <= ? ORDER BY at, event"
-_OF_DATASETS = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE entity = {int(NodeKind.DATASET)}"
+_OF_DATASETS = f"SELECT {', '.join(ALIASES.key)}, operation FROM alias_statement WHERE entity = {_DATASET} AND at <= ? ORDER BY at, event"
 _WAS_NAMED = "SELECT 1 FROM node WHERE id = ? AND first <= ?"
-_SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {int(NodeKind.DATASET)} AND first <= ? LIMIT 1"
+_SPACE = f"SELECT 1 FROM node WHERE namespace = ? AND kind = {_DATASET} AND first <= ? LIMIT 1"
 
 
-class _Used(NamedTuple):
-    """What operators' aliases use: the steps of the rules from their names, and their namespaces."""
+class _Applied(NamedTuple):
+    """The naming rules applied to the names and namespaces of aliases: steps by each of their ends, links by each of their namespaces."""
 
-    steps: frozenset[tuple[str, str, str, str, str]]
-    spaces: frozenset[str]
+    steps: dict[Spelling, set[Step]]
+    links: dict[str, set[SpaceLink]]
 
 
 class NamesAt:
-    """Look-ups over one connection, as of `at_us`; caches what it has loaded."""
+    """Look-ups over one connection, as of `at_us`; caches what it has loaded.
+
+    The store keeps `name_alias` and `namespace_alias` for the names in use and for the aliases in effect now. An alias that was vetoed
+    since has no rows any more, so the rules are applied again to what aliases named then.
+    """
 
     def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
@@ -36,32 +42,68 @@ class NamesAt:
         self._spaces: dict[str, bool] = {}
 
     def alias(self, row: Row) -> StatedAlias:
-        """The latest alias statement by then for a row of `alias`."""
+        """The state of an alias at that time, for a row of `alias`."""
         key = row[: ALIASES.key_size]
-        operations = [operation for (operation,) in self.connection.execute(_OPERATIONS, (*key, self.at_us))]
-        vetoes_and_lifts = [operation for operation in operations if operation != ALIAS]
-        return StatedAlias._make((*key, int(ALIAS in operations), int(vetoes_and_lifts[-1:] == [VETO])))
+        return _stated(key, [operation for (operation,) in self.connection.execute(_OPERATIONS, (*key, self.at_us))])
 
     def has_step(self, row: Row) -> bool:
-        """Whether a row of `name_alias` (namespace, name, to_namespace, to_name, rule, owner) was there."""
+        """Whether the owner of a row of `name_alias` (namespace, name, to_namespace, to_name, rule, owner) had been named by then."""
         owner = row[5]
         if owner not in self._owners:
             self._owners[owner] = self.connection.execute(_WAS_NAMED, (owner, self.at_us)).fetchone() is not None
-        return self._owners[owner] or row[:5] in self._used.steps
+        return self._owners[owner]
 
     def has_space(self, namespace: str) -> bool:
-        """Whether a dataset of a namespace had been named by then, or an operator's alias used the namespace."""
+        """Whether a dataset of a namespace had been named by then."""
         if namespace not in self._spaces:
             self._spaces[namespace] = self.connection.execute(_SPACE, (namespace, self.at_us)).fetchone() is not None
-        return self._spaces[namespace] or namespace in self._used.spaces
+        return self._spaces[namespace]
+
+    @property
+    def applies_rules(self) -> bool:
+        """Whether rules apply to any name or namespace of an alias that was in effect."""
+        return bool(self._applied.steps or self._applied.links)
+
+    def is_end(self, spelling: Spelling) -> bool:
+        """Whether a spelling is an end of one of the `steps`."""
+        return spelling in self._applied.steps
+
+    def steps(self, spellings: Collection[Spelling]) -> Iterator[Step]:
+        """The steps by rules from or to these spellings, as far as they follow from aliases that were in effect."""
+        for spelling in spellings:
+            yield from self._applied.steps.get(spelling, ())
+
+    def links(self, namespace: str) -> Collection[SpaceLink]:
+        """The links by rules from or to a namespace, as far as they follow from aliases that were in effect."""
+        return self._applied.links.get(namespace, ())
 
     @cached_property
-    def _used(self) -> _Used:
-        """What the aliases of datasets that were in effect then use."""
-        aliases = [self.alias(row) for row in self.connection.execute(_OF_DATASETS).fetchall()]
+    def _applied(self) -> _Applied:
+        aliases = self._aliases_of_datasets()
         vetoes = Vetoes()
         vetoes.add(aliases)
         valid = list(valid_aliases(aliases, vetoes))
-        ends = {end[1:] for alias in valid if not alias.whole for end in alias.ends}
-        steps = {(*here, *to, rule) for end in ends for here, to, rule in closure(*end)}
-        return _Used(frozenset(steps), frozenset(space for alias in valid for space in (alias.a_namespace, alias.b_namespace)))
+        steps: dict[Spelling, set[Step]] = defaultdict(set)
+        for end in {end for alias in valid if not alias.whole for end in alias.ends}:
+            for here, to, rule in closure(end.namespace, end.name):
+                step = Step(Spelling(_DATASET, *here), Spelling(_DATASET, *to), RULE, rule)
+                steps[step.a].add(step)
+                steps[step.b].add(step)
+        links: dict[str, set[SpaceLink]] = defaultdict(set)
+        for namespace in {space for alias in valid for space in (alias.a_namespace, alias.b_namespace)}:
+            for link in all_space_links(namespace):
+                links[link.space].add(link)
+                links[link.other].add(link)
+        return _Applied(dict(steps), dict(links))
+
+    def _aliases_of_datasets(self) -> list[StatedAlias]:
+        operations: dict[Row, list[str]] = defaultdict(list)
+        for *key, operation in self.connection.execute(_OF_DATASETS, (self.at_us,)):
+            operations[tuple(key)].append(operation)
+        return [_stated(key, found) for key, found in operations.items()]
+
+
+def _stated(key: Row, operations: list[str]) -> StatedAlias:
+    """The state of an alias after these operations, in order of time."""
+    vetoes_and_lifts = [operation for operation in operations if operation != ALIAS]
+    return StatedAlias._make((*key, int(ALIAS in operations), int(vetoes_and_lifts[-1:] == [VETO])))
