@@ -12,7 +12,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 
 
 @cache
-def told() -> list[bytes]:
+def corpus_events() -> list[bytes]:
     return masked(huge=True)
 
 

@@ -21,8 +21,8 @@ def reader_of(writer: GraphWriter) -> StoreReader:
 
 
 @contextmanager
-def read_as_of(writer: GraphWriter, names: Names, at_us: int) -> Iterator[StoreReader]:
-    """A reader of what had been asserted by `at_us`, in a store of its own.
+def read_as_of(writer: GraphWriter, names: Names, at_us: int | None) -> Iterator[StoreReader]:
+    """A reader of what had been asserted by `at_us` (now, if None), in a store of its own.
 
     How jobs work counts whenever it was learnt, so that comes from the store as it is now.
     """

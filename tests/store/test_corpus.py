@@ -9,7 +9,7 @@ from tests.quirks import quirks
 from tests.quirks.disorder import ARRIVAL, arriving, batches, seeds, told_once
 from tests.quirks.small_world import small_world
 from tests.quirks.telling import Quirk
-from tests.store.corpus import put, told
+from tests.store.corpus import corpus_events, put
 from tests.store.reading import reader_of
 from tests.store.tables import contents, execute
 from tests.store.writing import CONTENT_ADDRESSED, NAMES, opened, settle
@@ -31,9 +31,9 @@ def exported(writer: GraphWriter) -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def at_once() -> Iterator[GraphWriter]:
-    """The corpus in one batch, in the order it is told."""
+    """The corpus in one batch, in its own order."""
     with opened() as writer:
-        put(writer, told_once(told()), 10**9)
+        put(writer, told_once(corpus_events()), 10**9)
         yield writer
 
 
@@ -41,7 +41,7 @@ def at_once() -> Iterator[GraphWriter]:
 def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int) -> None:
     choice = random.Random(seed)
     with opened() as writer:
-        for batch in batches(arriving(told(), seed), seed, most=300):
+        for batch in batches(arriving(corpus_events(), seed), seed, most=300):
             put(writer, batch, choice.choice(BUDGETS))
         settle(writer)
         for table in BY_NAME.keys() - CONTENT_ADDRESSED - {"event_record", "quarantine"}:
@@ -51,7 +51,7 @@ def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int
 
 
 def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None:
-    tables = fold_records(told_once(told()), NAMES)
+    tables = fold_records(told_once(corpus_events()), NAMES)
     derived = derive(tables, NAMES)
     for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
         assert contents(at_once, name) == {key + values for key, values in tables[name].items()}, name
@@ -73,13 +73,13 @@ WRITTEN = [quirk for quirk in quirks() if quirk.flows is not None]
 
 @pytest.mark.parametrize("quirk", WRITTEN, ids=[quirk.says[:50] for quirk in WRITTEN])
 def test_a_quirk_gives_the_flows_written_beside_it(flows: dict[str, set[str]], quirk: Quirk) -> None:
-    told = [json.loads(body) for body in quirk.bodies if b'"job": {' in body or b'"dataset": {' in body]
-    jobs = {event.get("job", event.get("dataset"))["name"] for event in told}
+    corpus_events = [json.loads(body) for body in quirk.bodies if b'"job": {' in body or b'"dataset": {' in body]
+    jobs = {event.get("job", event.get("dataset"))["name"] for event in corpus_events}
     assert {flow for job in jobs for flow in flows.get(job, set())} == set(quirk.flows or ())
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_its_events_told_of_a_small_world_give_what_the_plain_fold_gives(seed: int) -> None:
+def test_its_events_about_a_small_world_give_what_the_plain_fold_gives(seed: int) -> None:
     records = small_world(seed)
     tables = without_erased(fold_records(records, NAMES))
     derived = derive(tables, NAMES)

@@ -189,7 +189,7 @@ def test_words_of_one_database_are_found(sql: str, problem: str) -> None:
     assert problem.lower() in [found.lower() for found in problems(sql, Postgres())]
 
 
-def test_no_other_file_speaks_the_words_of_one_database() -> None:
+def test_no_other_file_has_the_words_of_one_database() -> None:
     spoken = {}
     for path in sorted(SOURCES.rglob("*.py")):
         name = path.relative_to(SOURCES).as_posix()

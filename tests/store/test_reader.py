@@ -46,7 +46,7 @@ def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
     pool.close()
 
 
-def test_a_missing_or_newer_store_is_told(tmp_path: Path) -> None:
+def test_a_missing_or_newer_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreMissingError), ReaderPool(tmp_path / "no.db").reader():
         pass
     connection = sqlite3.connect(tmp_path / "newer.db")

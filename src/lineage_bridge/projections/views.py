@@ -114,7 +114,7 @@ class _ViewEventBuilder:
         )
 
     def job_event(self, entry: InventoryEntry, inputs: Iterable[Node], outputs: Iterable[Node]) -> ViewEvent:
-        """The event that says what a job is declared to do."""
+        """The event that declares a job's inputs and outputs."""
         return ViewEvent(
             event_time=format_time(entry.first if entry.last is None else entry.last),
             producer=PRODUCER,
@@ -125,7 +125,7 @@ class _ViewEventBuilder:
         )
 
     def dataset_event(self, entry: InventoryEntry) -> ViewEvent:
-        """The event that says what a dataset is."""
+        """The event that describes a dataset."""
         name = self.names[entry.node.id]
         return ViewEvent(
             event_time=format_time(entry.first if entry.last is None else entry.last),

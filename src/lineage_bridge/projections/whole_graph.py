@@ -67,11 +67,11 @@ def require_node_by_id(reader: GraphReader, node_id: str) -> Node:
 
 
 def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
-    wanted = parse_node_id(node_id)
-    if wanted is None:
+    parsed = parse_node_id(node_id)
+    if parsed is None:
         hint = "a node id is system:type:scope:name, such as confluent:kafka_topic:env-abc:lkc-123/orders"
         return NotFoundError(f"{node_id!r} is not a node id", hint)
-    near = reader.nodes.near(wanted.kind, *wanted.exact[0]) if wanted.exact else reader.nodes.near(wanted.kind, "", wanted.tiers[0][0][1])
+    near = reader.nodes.near(parsed.kind, *parsed.exact[0]) if parsed.exact else reader.nodes.near(parsed.kind, "", parsed.tiers[0][0][1])
     ids = sorted(entry.node_id.id for entry in reader.inventory.described(near).values())
     return NotFoundError(
         f"there is no node {node_id!r}",

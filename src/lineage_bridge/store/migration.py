@@ -14,7 +14,7 @@ from lineage_bridge.errors import StoreVersionError
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema with its history: what it is called in errors, the folder of its migrations, and its newest revision."""
+    """A schema with its history: its name in errors, the folder of its migrations, and its newest revision."""
 
     name: str
     migrations: Path
@@ -70,8 +70,8 @@ def _upgrade(path: Path, schema: Schema, target: str) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(schema.migrations).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if (found := version(path)) and found not in known:
+    revisions = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if (found := version(path)) and found not in revisions:
         raise StoreVersionError(
             f"the {schema.name} {path} has schema {found}, this version knows {schema.version}", "install the version that wrote it"
         )

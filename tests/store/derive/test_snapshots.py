@@ -23,7 +23,7 @@ PATTERN = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT"}
 DERIVED = ("run_shape", "job_shape", "job_io", "flow", "job_lineage_set")
 
 
-def said(minute: int, run: str, inputs: str, outputs: str, sources: str, entries: str, declared: bool) -> bytes:
+def snapshot_event(minute: int, run: str, inputs: str, outputs: str, sources: str, entries: str, declared: bool) -> bytes:
     """An event; `sources` are those of the columns of each output, `entries` those of the explicit lineage of t."""
     by_columns: dict[str, Any] = {"columnLineage": columns(x=[("ns", name, "x") for name in sources])} if sources else {}
     facets: dict[str, Any] = {}
@@ -38,7 +38,7 @@ def said(minute: int, run: str, inputs: str, outputs: str, sources: str, entries
 
 _some = st.sampled_from(["", "a", "b", "ab"])
 _events = st.builds(
-    said,
+    snapshot_event,
     st.sampled_from([0, 1, 2, 3, 1440, 1441]),
     st.sampled_from([RUNS[0], RUNS[0], RUNS[1]]),
     _some,
@@ -51,7 +51,10 @@ _events = st.builds(
 
 def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None:
     day = 1440
-    told = [said(minute, RUNS[0], inputs, "t", "", "", True) for minute, inputs in ((0, "ab"), (60, "a"), (2 * day, "a"), (4 * day, "ab"))]
+    events = [
+        snapshot_event(minute, RUNS[0], inputs, "t", "", "", True)
+        for minute, inputs in ((0, "ab"), (60, "a"), (2 * day, "a"), (4 * day, "ab"))
+    ]
     midnight = T0 - T0 % DAY_US
     expected = {
         T0 - 1: "",
@@ -65,7 +68,7 @@ def test_as_of_a_time_a_side_is_what_the_newest_snapshot_by_then_named() -> None
         None: "ab",
     }
     with opened() as writer:
-        apply(writer, records_of(told, arrival=T0 + 9 * DAY_US))
+        apply(writer, records_of(events, arrival=T0 + 9 * DAY_US))
         settle(writer)
         reader = reader_of(writer)
         job, target = reader.nodes.find(NodeKind.JOB, "jobs", "job"), reader.nodes.find(NodeKind.DATASET, "ns", "t")

@@ -50,10 +50,10 @@ def writes(number: int, at: float, end: float, *names: str, **more: Any) -> list
 
 
 def stitched(*runs: list[bytes]) -> set[tuple[str, str]]:
-    known = {NAMES.dataset("ns", name): name for name in "abcdefgh"}
+    names = {NAMES.dataset("ns", name): name for name in "abcdefgh"}
     flows = derive(fold_records(records_of([body for run in runs for body in run]), NAMES), NAMES, stitch=True).get("flow", set())
     assert all(row[4] == Evidence.STITCHED for row in flows if row[3] == Origin.INFERRED)
-    return {(known[row[0]], known[row[1]]) for row in flows if row[3] == Origin.INFERRED}
+    return {(names[row[0]], names[row[1]]) for row in flows if row[3] == Origin.INFERRED}
 
 
 def test_a_writer_within_a_streaming_reader_writes_what_that_one_reads() -> None:

@@ -70,7 +70,7 @@ def test_a_name_that_search_does_not_know_is_seen() -> None:
         assert wrong(writer) == ["node_search"]
 
 
-def test_keys_that_wait_are_told() -> None:
+def test_keys_that_wait_are_reported() -> None:
     with opened() as writer:
         apply(writer, records_of(EVENTS))
         execute(writer, "INSERT INTO derive_queue VALUES (x'00', 1)")

@@ -1,11 +1,11 @@
-"""The corpus of quirks as of earlier times, against stores of what had been said by then."""
+"""The corpus of quirks as of earlier times, compared with stores of the events by then."""
 
 import random
 from collections.abc import Iterator
 
 import pytest
 from tests.quirks.disorder import seeds, told_once
-from tests.store.corpus import put, told
+from tests.store.corpus import corpus_events, put
 from tests.store.reading import read_as_of, reader_of
 from tests.store.tables import execute
 from tests.store.walks import around, edges, labels, nodes, ports
@@ -24,15 +24,15 @@ LIMITS = WalkLimits(nodes=2_000, edges=2_000, seconds=60)
 @pytest.fixture(scope="module")
 def corpus() -> Iterator[GraphWriter]:
     with opened() as writer:
-        put(writer, told_once(told()), 10**9)
+        put(writer, told_once(corpus_events()), 10**9)
         yield writer
 
 
 def moments(writer: GraphWriter) -> list[int]:
-    """When something was said, and for every other of these the midnight after it; the same ones each time."""
+    """Times of events, and for every other of these the midnight after it; the same ones each time."""
     times = [row[0] for row in execute(writer, "SELECT DISTINCT effective FROM event ORDER BY effective")]
     chosen = random.Random(7).sample(times, len(seeds(10)))
-    return [time if place % 2 else time - time % DAY_US + DAY_US for place, time in enumerate(chosen)]
+    return [time if index % 2 else time - time % DAY_US + DAY_US for index, time in enumerate(chosen)]
 
 
 def sampled(then: GraphReader, now: GraphReader, at_us: int) -> list[Node]:
@@ -43,7 +43,7 @@ def sampled(then: GraphReader, now: GraphReader, at_us: int) -> list[Node]:
 
 
 @pytest.mark.parametrize("number", seeds(10))
-def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWriter, number: int) -> None:
+def test_answers_as_of_a_moment_are_those_of_the_events_by_then(corpus: GraphWriter, number: int) -> None:
     at_us = moments(corpus)[number]
     with read_as_of(corpus, NAMES, at_us) as then:
         reader = reader_of(corpus)
@@ -55,7 +55,11 @@ def test_answers_as_of_a_moment_are_those_of_what_had_been_said(corpus: GraphWri
                 assert labels(past) == labels(oracle)
             for direction in ("upstream", "downstream"):
                 options = TraceOptions("", direction, indirect=True, proofs=False)
-                traced, wanted = (r.lineage.trace(node, options, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
-                assert (traced.flows, traced.columns, traced.coverage) == (wanted.flows, wanted.columns, wanted.coverage)
-                reached, expected = (r.lineage.impact(node, direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
-                assert reached.affected == expected.affected
+                traced, expected_trace = (r.lineage.trace(node, options, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                assert (traced.flows, traced.columns, traced.coverage) == (
+                    expected_trace.flows,
+                    expected_trace.columns,
+                    expected_trace.coverage,
+                )
+                impact, expected = (r.lineage.impact(node, direction, 5, LIMITS, at) for r, at in ((reader, at_us), (then, None)))
+                assert impact.affected == expected.affected

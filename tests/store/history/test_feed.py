@@ -1,4 +1,4 @@
-"""The change feed: what it tells, applied in its order, gives the present rows; what only repeats is not told."""
+"""The change feed: its changes, applied in order, give the current rows; repetitions are no changes."""
 
 import json
 from contextlib import closing
@@ -31,7 +31,7 @@ def page(writer: GraphWriter, after: str | None = None, limit: int = 10_000, kin
     return reader_of(writer).history.changes(after, kinds, limit)
 
 
-def told(writer: GraphWriter, after: str | None = None) -> list[tuple[str, str]]:
+def changes_after(writer: GraphWriter, after: str | None = None) -> list[tuple[str, str]]:
     return [(change.kind, change.action.name.lower()) for change in page(writer, after).changes]
 
 
@@ -40,7 +40,7 @@ def now(writer: GraphWriter) -> str:
 
 
 def present(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
-    """The fed tables, as far as they are told."""
+    """The current rows of the tables in the feed, with the columns that it has."""
     rows: dict[str, set[tuple[object, ...]]] = {
         fed.kind: set(execute(writer, f'SELECT {", ".join(fed.columns.values())} FROM "{table}"'))
         for table, fed in FED.items()
@@ -72,7 +72,7 @@ def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.one_of(record_lists(min_size=8), alias_histories()), st.data())
-def test_what_the_feed_tells_amounts_to_the_present_rows(records: list[StoredRecord], data: st.DataObject) -> None:
+def test_the_changes_amount_to_the_current_rows(records: list[StoredRecord], data: st.DataObject) -> None:
     with opened() as writer:
         left = data.draw(st.permutations(records))
         while left:
@@ -84,7 +84,7 @@ def test_what_the_feed_tells_amounts_to_the_present_rows(records: list[StoredRec
         assert replayed(writer) == present(writer)
 
 
-def test_heartbeats_and_repeats_tell_nothing() -> None:
+def test_heartbeats_and_repeats_are_no_changes() -> None:
     heartbeat: dict[str, Any] = {
         "inputs": [dataset("a", schema=schema("id"))],
         "outputs": [dataset("b")],
@@ -97,10 +97,10 @@ def test_heartbeats_and_repeats_tell_nothing() -> None:
             apply(writer, records_of([run_event("RUNNING", time_us=T0 + minute * MINUTE, **heartbeat)]))
         apply(writer, records_of([run_event("RUNNING", time_us=T0 + DAY_US, **heartbeat)]))
         apply(writer, records_of([run_event("COMPLETE", RUNS[1], time_us=T0 + DAY_US, **heartbeat)]))
-        assert told(writer, cursor) == []
+        assert changes_after(writer, cursor) == []
 
 
-def test_each_kind_is_told_with_what_it_speaks_of() -> None:
+def test_each_kind_of_change_names_its_nodes() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b")])]))
         found = page(writer).changes
@@ -116,7 +116,7 @@ def test_each_kind_is_told_with_what_it_speaks_of() -> None:
             columnLineage=columns(id=[("ns", "a", "id")]),
         )
         apply(writer, records_of([run_event(time_us=T0 + 1, inputs=[dataset("a", schema=schema("id", "x"))], outputs=[linked])]))
-        turns = told(writer, cursor)
+        turns = changes_after(writer, cursor)
         for expected in [("facet", "changed"), ("flow", "removed"), ("flow", "added"), ("columns", "added"), ("identity", "added")]:
             assert expected in turns, expected
 
@@ -176,14 +176,14 @@ def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp
         late = now(writer)
         with closing(GraphWriter(writer.path, NAMES)) as again:
             assert {change.node.name for change in page(again, early, kinds=("node",)).changes} == {"b"}
-            assert told(again, late) == []
+            assert changes_after(again, late) == []
             apply(again, records_of([run_event(time_us=T0 + 2, outputs=[dataset("c")])]))
-            assert told(again, late)
+            assert changes_after(again, late)
         with closing(GraphWriter(tmp_path / "older.db", NAMES)) as restored:
             with pytest.raises(GoneError):
                 page(restored, late)
             apply(restored, records_of([run_event(time_us=T0 + 3, outputs=[dataset(f"d{n}") for n in range(9)])]))
-            assert told(restored, early)
+            assert changes_after(restored, early)
             with pytest.raises(GoneError):
                 page(restored, late)
         with opened() as other, pytest.raises(GoneError):
@@ -192,11 +192,11 @@ def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp
             page(writer, "no cursor")
 
 
-def test_a_batch_that_is_not_committed_tells_nothing() -> None:
+def test_a_batch_that_is_not_committed_adds_no_changes() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         cursor, taken = now(writer), NAMES.dataset("ns", "a")
         with pytest.raises(CollisionError):
             writer.apply(Batch({("log", 0): OffsetRange(1, 2)}, {"node": [(taken, 1, "ns", "impostor", T0)]}), Budget(1))
         apply(writer, records_of([run_event(time_us=T0 + 1, inputs=[dataset("a")])]))
-        assert told(writer, cursor) == []
+        assert changes_after(writer, cursor) == []

@@ -1,4 +1,4 @@
-"""The graph as of an earlier time, against the store of what had been said by then."""
+"""The graph as of an earlier time, compared with a store of the events by then."""
 
 import json
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 @settings(max_examples=40, deadline=None)
 @given(plain, moments, st.integers(1, 3))
-def test_flows_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int, depth: int) -> None:
+def test_flows_as_of_a_time_are_those_of_the_events_by_then(records: list[StoredRecord], at_us: int, depth: int) -> None:
     with opened() as writer:
         for record in records:
             apply(writer, [record], budget=10_000)
@@ -36,7 +36,7 @@ def test_flows_as_of_a_time_are_those_of_what_had_been_said(records: list[Stored
 
 @settings(max_examples=30, deadline=None)
 @given(plain, midnights)
-def test_labels_as_of_midnight_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
+def test_labels_as_of_midnight_are_those_of_the_events_by_then(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
         apply(writer, records)
         settle(writer)
@@ -82,8 +82,8 @@ def test_an_answer_as_of_midnight_stays_whatever_comes_later(earlier: list[Store
             assert (again.members, again.canonical, again.distances) == (walk.members, walk.canonical, walk.distances)
 
 
-def test_as_of_midnight_a_drop_and_an_end_are_those_said_last_by_then() -> None:
-    """Both are said again later on: what was said first, on an earlier day, is not what held."""
+def test_as_of_midnight_a_drop_and_an_end_are_the_last_ones_by_then() -> None:
+    """Both are repeated later on: the first one, on an earlier day, is not what holds at the time."""
     dropped = dataset("t", lifecycleStateChange=facet(lifecycleStateChange="DROP"))
     day = DAY_US
 

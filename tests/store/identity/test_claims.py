@@ -39,7 +39,7 @@ def members(writer: GraphWriter, namespace: str, at_us: int | None = None) -> se
     nodes = reader_of(writer).nodes.at(at_us)
     node = nodes.by_spelling(NodeKind.DATASET, namespace, "clicks")
     assert node is not None
-    return {one.namespace for one in nodes.group(node)[1]}
+    return {node.namespace for node in nodes.group(node)[1]}
 
 
 def differing(writer: GraphWriter) -> list[object]:

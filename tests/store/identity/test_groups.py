@@ -51,7 +51,7 @@ def test_the_store_equals_the_plain_fold(records: list[StoredRecord], data: st.D
         assert contents(writer, "alias") == {key + values for key, values in tables["alias"].items()}
         for name in STORED[1:]:
             assert contents(writer, name) == derived.get(name, set()), name
-        assert {known[:4] for known in reader_of(writer).nodes.identities.all()} == derived.get("identity", set())
+        assert {identity[:4] for identity in reader_of(writer).nodes.identities.all()} == derived.get("identity", set())
         assert [d for d in reader_of(writer).whole.differences(NAMES) if d.surplus or d.missing] == []
 
 
@@ -174,7 +174,7 @@ def test_a_job_goes_by_the_name_that_its_own_system_gives_it() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(alias_histories(), st.sampled_from([T0, T0 + 1, T0 + DAY_US, T0 + 2 * DAY_US]))
-def test_groups_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
+def test_groups_as_of_a_time_are_those_of_the_events_by_then(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
         apply(writer, records)
         then = reader_of(writer).nodes.at(at_us).identities
@@ -196,27 +196,27 @@ def test_groups_as_of_midnight_stay_whatever_comes_later(earlier: list[StoredRec
         assert reader_of(writer).nodes.at(at_us).identities.groups_of(every) == before
 
 
-def test_a_symlink_of_yesterday_is_one_no_more_today() -> None:
+def test_a_symlink_of_yesterday_that_is_withdrawn_today() -> None:
     link = facet(identifiers=[{"namespace": "hive://h:1", "name": "db.t", "type": "TABLE"}])
-    nothing = facet(identifiers=[])
+    no_links = facet(identifiers=[])
     events = [
         run_event(time_us=T0, outputs=[dataset("t", symlinks=link)]),
-        run_event(time_us=T0 + DAY_US, outputs=[dataset("t", symlinks=nothing)]),
+        run_event(time_us=T0 + DAY_US, outputs=[dataset("t", symlinks=no_links)]),
     ]
     with opened() as writer:
         apply(writer, records_of(events, arrival=T0 + 5 * DAY_US))
         id_ = NAMES.dataset("ns", "t")
         for at_us, members in ((T0 - 1, 0), (T0, 2), (T0 + DAY_US - 1, 2), (T0 + DAY_US, 1), (None, 1)):
-            known = reader_of(writer).nodes.at(at_us).identities
-            groups = known.groups_of([id_]).values()
-            assert [len(known.members(group)) for group in groups] == ([members] if members else []), at_us
+            identities = reader_of(writer).nodes.at(at_us).identities
+            groups = identities.groups_of([id_]).values()
+            assert [len(identities.members(group)) for group in groups] == ([members] if members else []), at_us
 
 
 def test_a_name_of_no_node_has_a_group_of_its_own() -> None:
     with opened() as writer:
         for namespace, name in (*SPELLINGS, *UNSEEN):
-            known = reader_of(writer).nodes.identities
-            assert known.members(known.group_of(Spelling(1, namespace, name))) == []
+            identities = reader_of(writer).nodes.identities
+            assert identities.members(identities.group_of(Spelling(1, namespace, name))) == []
 
 
 @pytest.mark.parametrize("statement", [between_namespaces("ns", "s3a://b"), between_names(("ns", "x"), ("s3a://b", "/x/dt=1"))])

@@ -16,7 +16,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 DIAMOND = moves(("a", "j1", "b"), ("a", "j2", "c"), ("b", "j3", "d"), ("c", "j4", "d"), ("other", "j5", "c"), ("d", "j6", "e"))
 
 
-def test_impact_tells_distance_paths_and_whether_all_or_some_is_affected(writer: GraphWriter) -> None:
+def test_impact_has_distance_paths_and_whether_all_or_some_is_affected(writer: GraphWriter) -> None:
     reader = add(writer, *DIAMOND)
     assert affected(reader.lineage.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {
         "b": (1, 1, True),

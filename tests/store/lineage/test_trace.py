@@ -20,7 +20,7 @@ FAR = T0 + 10_000 * DAY_US
 
 @settings(deadline=None, max_examples=30)
 @given(plain, moments)
-def test_answers_as_of_a_time_are_those_of_what_had_been_said(records: list[StoredRecord], at_us: int) -> None:
+def test_answers_as_of_a_time_are_those_of_the_events_by_then(records: list[StoredRecord], at_us: int) -> None:
     with opened() as writer:
         apply(writer, records)
         settle(writer)
@@ -31,15 +31,15 @@ def test_answers_as_of_a_time_are_those_of_what_had_been_said(records: list[Stor
                 for origin in nodes(then):
                     past, oracle = (r.lineage.trace(origin, options, WalkLimits(), at) for r, at in ((reader, at_us), (then, None)))
                     assert (past.flows, past.columns, past.coverage) == (oracle.flows, oracle.columns, oracle.coverage)
-                    reached, expected = (
+                    impact, expected = (
                         r.lineage.impact(origin, direction, 9, WalkLimits(), at) for r, at in ((reader, at_us), (then, None))
                     )
-                    assert reached.affected == expected.affected
+                    assert impact.affected == expected.affected
 
 
 @settings(deadline=None, max_examples=30)
 @given(plain)
-def test_a_trace_long_after_all_was_said_is_that_of_now(records: list[StoredRecord]) -> None:
+def test_a_trace_long_after_all_events_is_that_of_now(records: list[StoredRecord]) -> None:
     with opened() as writer:
         apply(writer, records)
         settle(writer)
@@ -54,7 +54,7 @@ def test_a_trace_long_after_all_was_said_is_that_of_now(records: list[StoredReco
 # traces
 
 
-def told(trace: Trace) -> set[tuple[str, str, str, str]]:
+def column_flows(trace: Trace) -> set[tuple[str, str, str, str]]:
     return {(f.source.name, f.source_field, f.target.name, f.target_field) for f in trace.flows}
 
 
@@ -84,10 +84,10 @@ CHAIN = [
 def test_a_column_is_traced_both_ways(writer: GraphWriter) -> None:
     reader = add(writer, *CHAIN)
     hops = {("a", "email", "b", "mail"), ("b", "mail", "c", "contact")}
-    assert told(traced(reader, "c", "contact")) == hops
-    assert told(traced(reader, "a", "email", "downstream")) == hops
-    assert told(traced(reader, "c", "contact", depth=1)) == {("b", "mail", "c", "contact")}
-    assert told(traced(reader, "c", "other")) == set()
+    assert column_flows(traced(reader, "c", "contact")) == hops
+    assert column_flows(traced(reader, "a", "email", "downstream")) == hops
+    assert column_flows(traced(reader, "c", "contact", depth=1)) == {("b", "mail", "c", "contact")}
+    assert column_flows(traced(reader, "c", "other")) == set()
     assert {(c.node.name, c.field, c.distance) for c in traced(reader, "c", "contact").columns} == {
         ("c", "contact", 0),
         ("b", "mail", 1),
@@ -98,11 +98,11 @@ def test_a_column_is_traced_both_ways(writer: GraphWriter) -> None:
 def test_all_columns_of_a_dataset_are_traced_without_a_field(writer: GraphWriter) -> None:
     target = dataset("b", columnLineage=columns(x=[("ns", "a", "x")], y=[("ns", "a", "y")]))
     reader = add(writer, run_event(inputs=[dataset("a")], outputs=[target]))
-    assert told(traced(reader, "b", "")) == {("a", "x", "b", "x"), ("a", "y", "b", "y")}
-    assert told(traced(reader, "a", "", "downstream")) == {("a", "x", "b", "x"), ("a", "y", "b", "y")}
+    assert column_flows(traced(reader, "b", "")) == {("a", "x", "b", "x"), ("a", "y", "b", "y")}
+    assert column_flows(traced(reader, "a", "", "downstream")) == {("a", "x", "b", "x"), ("a", "y", "b", "y")}
 
 
-def test_a_trace_stops_at_masking_unless_told(writer: GraphWriter) -> None:
+def test_a_trace_stops_at_masking_unless_asked_to_go_on(writer: GraphWriter) -> None:
     masked = dataset("b", columnLineage=lineage(hash=[source("a", "email", masking=True)]))
     after = dataset("c", columnLineage=lineage(hash=[source("b", "hash")]))
     reader = add(
@@ -111,9 +111,9 @@ def test_a_trace_stops_at_masking_unless_told(writer: GraphWriter) -> None:
         run_event(run="2", job="j2", inputs=[dataset("b")], outputs=[after]),
     )
     stopped = traced(reader, "a", "email", "downstream")
-    assert told(stopped) == {("a", "email", "b", "hash")}
+    assert column_flows(stopped) == {("a", "email", "b", "hash")}
     assert [(c.node.name, c.field, c.end) for c in stopped.columns if c.distance is None] == [("b", "hash", "masked")]
-    assert len(told(traced(reader, "a", "email", "downstream", through_masking=True))) == 2
+    assert len(column_flows(traced(reader, "a", "email", "downstream", through_masking=True))) == 2
 
 
 def test_a_column_that_goes_on_unmasked_too_is_followed(writer: GraphWriter) -> None:
@@ -124,22 +124,22 @@ def test_a_column_that_goes_on_unmasked_too_is_followed(writer: GraphWriter) -> 
         run_event(run="1", job="j1", inputs=[dataset("a")], outputs=[both]),
         run_event(run="2", job="j2", inputs=[dataset("b")], outputs=[after]),
     )
-    assert len(told(traced(reader, "a", "email", "downstream"))) == 2
+    assert len(column_flows(traced(reader, "a", "email", "downstream"))) == 2
 
 
 def test_indirect_flows_are_traced_when_asked(writer: GraphWriter) -> None:
     target = dataset("b", columnLineage=lineage(total=[source("a", "amount"), source("a", "country", "INDIRECT")]))
     reader = add(writer, run_event(inputs=[dataset("a")], outputs=[target]))
-    assert told(traced(reader, "b", "total")) == {("a", "amount", "b", "total")}
-    assert told(traced(reader, "b", "total", indirect=True)) == {("a", "amount", "b", "total"), ("a", "country", "b", "total")}
+    assert column_flows(traced(reader, "b", "total")) == {("a", "amount", "b", "total")}
+    assert column_flows(traced(reader, "b", "total", indirect=True)) == {("a", "amount", "b", "total"), ("a", "country", "b", "total")}
 
 
 def test_what_decides_over_a_whole_dataset_is_indirect(writer: GraphWriter) -> None:
     filtered = {**lineage(total=[source("a", "amount")]), "dataset": [source("a", "country", "INDIRECT")]}
     reader = add(writer, run_event(inputs=[dataset("a")], outputs=[dataset("b", columnLineage=filtered)]))
-    assert told(traced(reader, "a", "country", "downstream")) == set()
-    assert told(traced(reader, "a", "country", "downstream", indirect=True)) == {("a", "country", "b", "")}
-    assert ("a", "country", "b", "") in told(traced(reader, "b", "total", indirect=True))
+    assert column_flows(traced(reader, "a", "country", "downstream")) == set()
+    assert column_flows(traced(reader, "a", "country", "downstream", indirect=True)) == {("a", "country", "b", "")}
+    assert ("a", "country", "b", "") in column_flows(traced(reader, "b", "total", indirect=True))
 
 
 def test_flows_without_columns_are_gaps(writer: GraphWriter) -> None:
@@ -149,7 +149,7 @@ def test_flows_without_columns_are_gaps(writer: GraphWriter) -> None:
     assert [(g.source.name, g.job.name, g.target.name) for g in coverage.gaps] == [("x", "copy", "b")]
 
 
-def test_a_flow_names_the_event_that_said_it_last(writer: GraphWriter) -> None:
+def test_a_flow_names_the_newest_event_behind_it(writer: GraphWriter) -> None:
     again = run_event(
         run="later",
         job="j1",
@@ -178,14 +178,14 @@ def test_a_statement_that_explicit_lineage_overrules_is_not_followed(writer: Gra
     )
     target = dataset("b", columnLineage=columns(mail=[("ns", "a", "email")]))
     reader = add(writer, run_event(inputs=[dataset("a")], outputs=[target], job_facets={"lineage": entries}))
-    assert told(traced(reader, "b", "mail")) == set()
+    assert column_flows(traced(reader, "b", "mail")) == set()
 
 
 def test_a_column_of_a_generator_ends_at_its_job(writer: GraphWriter) -> None:
     entries = facet(entries=[{"type": "DATASET", "namespace": "ns", "name": "b", "fields": {"id": {"inputs": [{"type": "JOB"}]}}}])
     reader = add(writer, run_event(outputs=[dataset("b")], job_facets={"lineage": entries}))
     found = traced(reader, "b", "id")
-    assert told(found) == {("job", "", "b", "id")}
+    assert column_flows(found) == {("job", "", "b", "id")}
     assert [(c.node.name, c.end) for c in found.columns if c.distance is None] == [("job", "job")]
 
 

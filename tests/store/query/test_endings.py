@@ -29,9 +29,9 @@ def moved(source: str, target: str, time_us: int, run: str = RUNS[0], job: str =
     return run_event(type_, run=run, job=job, time_us=time_us, inputs=[dataset(source)], outputs=[dataset(target)])
 
 
-def lifecycle(word: str, previous: str | None = None) -> dict[str, Any]:
+def lifecycle(change: str, previous: str | None = None) -> dict[str, Any]:
     more = {"previousIdentifier": {"namespace": "ns", "name": previous}} if previous else {}
-    return facet(lifecycleStateChange=word, **more)
+    return facet(lifecycleStateChange=change, **more)
 
 
 def order(operation: str, at: str = "", **ends: str) -> bytes:
@@ -47,7 +47,7 @@ def flows(writer: GraphWriter, name: str, direction: str = "both", **how: Any) -
     return {(edge.source.name, edge.target.name): edge.label for edge in walk.edges}
 
 
-def test_a_drop_ends_what_was_said_before_it(writer: GraphWriter) -> None:
+def test_a_drop_ends_earlier_flows(writer: GraphWriter) -> None:
     add(writer, moved("a", "b", T0), dataset_event(dataset("b", lifecycleStateChange=lifecycle("DROP")), T0 + HOUR))
     assert flows(writer, "a") == {}
     assert flows(writer, "a", ended=True) == {("a", "b"): Label.ENDED}
@@ -105,7 +105,7 @@ def test_an_operator_ends_all_that_a_job_takes_from_a_dataset_until_it_names_it_
 @pytest.mark.parametrize(
     "body", [b"{}", b"[", b'{"operation": "end"}', order("end"), order("end", at="soon", source="a"), order("stop", source="a")]
 )
-def test_a_malformed_order_says_nothing(body: bytes) -> None:
+def test_a_malformed_ending_has_no_effect(body: bytes) -> None:
     operator = stored_record(body, kind=RecordKind.OPERATOR)
     if body not in (b"{}", b"["):
         assert facts(operator, NAMES) == []

@@ -33,7 +33,7 @@ def stating(type_: str = "RUNNING", time_us: int = T0) -> bytes:
     return run_event(type_, job="seen", run=RUNS[1], time_us=time_us, job_facets=facets, inputs=[dataset("a"), dataset("b")])
 
 
-def say(writer: GraphWriter, operation: str, arrival: int = NOW) -> None:
+def state_alias(writer: GraphWriter, operation: str, arrival: int = NOW) -> None:
     ends = {"a": {"namespace": "jobs", "name": "own"}, "b": {"namespace": "jobs", "name": "seen"}}
     body = json.dumps({"operation": operation, "aliases": [{"entity": "job", **ends, "evidence": "one connector"}]}).encode()
     rows = dict(flat(fold_records([stored_record(body, offset=arrival, arrival=arrival, kind=RecordKind.OPERATOR)], NAMES)))
@@ -45,7 +45,7 @@ def edges(reader: StoreReader, name: str, direction: str, at_us: int | None = No
     return {(edge.source.name, edge.target.name) for edge in walk.edges}
 
 
-def estate(writer: GraphWriter) -> set[tuple[str, str]]:
+def all_flows(writer: GraphWriter) -> set[tuple[str, str]]:
     names = {row[0]: row[4] for row in reader_of(writer).whole.tables().rows(GraphTable.NODE)}
     return {(names[source], names[target]) for source, target in reader_of(writer).whole.tables().rows(GraphTable.FLOW)}
 
@@ -54,33 +54,33 @@ ALL = {(source, target) for source in ("a", "b") for target in ("ta", "tb", "oth
 STATED = {("a", "ta"), ("b", "tb"), ("a", "other"), ("b", "other")}
 
 
-def test_what_is_stated_under_one_name_hides_what_is_guessed_of_another_in_every_question(writer: GraphWriter) -> None:
+def test_explicit_lineage_of_one_name_hides_inferred_lineage_of_another_in_every_question(writer: GraphWriter) -> None:
     reader = add(writer, GUESSED, stating())
-    assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == estate(writer) == ALL
-    say(writer, "alias")
+    assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == all_flows(writer) == ALL
+    state_alias(writer, "alias")
     reader = reader_of(writer)
     assert edges(reader, "a", "downstream") | edges(reader, "b", "downstream") == STATED
     assert {pair for name in ("ta", "tb", "other") for pair in edges(reader, name, "upstream")} == STATED
     assert set(affected(reader.lineage.impact(node(reader, "a"), "downstream", 5, WalkLimits()))) == {"ta", "other", "seen", "own"}
-    assert estate(writer) == STATED
+    assert all_flows(writer) == STATED
 
 
 def test_a_veto_brings_back_what_was_hidden_and_the_past_is_as_it_was(writer: GraphWriter) -> None:
     add(writer, GUESSED, stating())
-    say(writer, "alias")
+    state_alias(writer, "alias")
     assert edges(reader_of(writer), "a", "downstream", at_us=NOW - 1) == {pair for pair in ALL if pair[0] == "a"}
-    say(writer, "veto", NOW + 1)
+    state_alias(writer, "veto", NOW + 1)
     assert edges(reader_of(writer), "a", "downstream") == {pair for pair in ALL if pair[0] == "a"}
 
 
-def test_the_name_that_promises_heartbeats_tells_how_the_job_stands(writer: GraphWriter) -> None:
+def test_the_name_that_promises_heartbeats_decides_whether_the_job_is_alive(writer: GraphWriter) -> None:
     late = run_event("COMPLETE", job="own", time_us=T0 + DAY_US)
     reader = add(writer, GUESSED, late, stating(), stating("FAIL", T0 + 1))
     own, seen = (node(reader, name, NodeKind.JOB) for name in ("own", "seen"))
     newest = reader.runs.latest(own, with_datasets=False)
     assert newest is not None
     assert newest.state == "COMPLETE"
-    say(writer, "alias")
+    state_alias(writer, "alias")
     reader = reader_of(writer)
     for job in (own, seen):
         newest = reader.runs.latest(job, with_datasets=True)

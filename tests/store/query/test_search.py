@@ -41,7 +41,7 @@ def consistent(writer: GraphWriter) -> bool:
 
 
 @pytest.fixture
-def estate(writer: GraphWriter) -> GraphWriter:
+def searchable(writer: GraphWriter) -> GraphWriter:
     add(
         writer,
         run_event(
@@ -55,66 +55,66 @@ def estate(writer: GraphWriter) -> GraphWriter:
     return writer
 
 
-def test_by_what_is_said(estate: GraphWriter) -> None:
-    assert found(estate, "customer_id") == ["load_orders", "raw"]
-    assert found(estate, "cust") == ["customers", "load_orders", "raw"]
-    assert found(estate, "ordered") == ["customers"]
-    assert found(estate, "order") == ["orders", "load_orders", "customers"]
-    assert found(estate, "nothing of it") == []
+def test_by_facet_texts(searchable: GraphWriter) -> None:
+    assert found(searchable, "customer_id") == ["load_orders", "raw"]
+    assert found(searchable, "cust") == ["customers", "load_orders", "raw"]
+    assert found(searchable, "ordered") == ["customers"]
+    assert found(searchable, "order") == ["orders", "load_orders", "customers"]
+    assert found(searchable, "nothing of it") == []
 
 
-def test_only_in_some_fields(estate: GraphWriter) -> None:
-    assert found(estate, "customer_id", fields=("column",)) == ["raw"]
-    assert found(estate, "customer_id", fields=("sql",)) == ["load_orders"]
-    assert found(estate, "cust", fields=("name",)) == ["customers"]
-    assert sorted(found(estate, "ann", fields=("owner",))) == ["customers", "orders"]
+def test_only_in_some_fields(searchable: GraphWriter) -> None:
+    assert found(searchable, "customer_id", fields=("column",)) == ["raw"]
+    assert found(searchable, "customer_id", fields=("sql",)) == ["load_orders"]
+    assert found(searchable, "cust", fields=("name",)) == ["customers"]
+    assert sorted(found(searchable, "ann", fields=("owner",))) == ["customers", "orders"]
 
 
-def test_words_may_stand_in_name_and_text(estate: GraphWriter) -> None:
-    assert found(estate, "raw amount") == ["raw"]
-    assert found(estate, "orders amount") == []
+def test_words_may_stand_in_name_and_text(searchable: GraphWriter) -> None:
+    assert found(searchable, "raw amount") == ["raw"]
+    assert found(searchable, "orders amount") == []
 
 
-def test_what_matched_is_told(estate: GraphWriter) -> None:
-    (sql, columns) = page(estate, "customer_id").matches
+def test_a_match_shows_what_matched(searchable: GraphWriter) -> None:
+    (sql, columns) = page(searchable, "customer_id").matches
     assert (sql.named, sql.lines) == (False, (("sql", "SELECT customer_id FROM raw"),))
     assert (columns.named, columns.lines) == (False, (("column", "customer_id"),))
-    assert [(match.named, match.lines) for match in page(estate, "orders", kind=NodeKind.DATASET).matches] == [(True, ())]
+    assert [(match.named, match.lines) for match in page(searchable, "orders", kind=NodeKind.DATASET).matches] == [(True, ())]
 
 
-def test_filters(estate: GraphWriter) -> None:
-    assert sorted(found(estate, "", owner="ann")) == ["customers", "orders"]
-    assert found(estate, "order", owner="ann") == ["orders", "customers"]
-    assert found(estate, "", owner="an") == []
-    assert found(estate, "", tag="pii") == found(estate, "", tag="pii=yes") == ["orders"]
-    assert found(estate, "", tag="pii=no") == []
-    assert found(estate, "cust", namespace="other") == ["customers"]
-    assert found(estate, "cust", kind=NodeKind.JOB) == ["load_orders"]
-    assert found(estate, "order", has=("tags", "schema")) == ["orders"]
-    assert found(estate, "order", limit=1, offset=1) == ["load_orders"]
+def test_filters(searchable: GraphWriter) -> None:
+    assert sorted(found(searchable, "", owner="ann")) == ["customers", "orders"]
+    assert found(searchable, "order", owner="ann") == ["orders", "customers"]
+    assert found(searchable, "", owner="an") == []
+    assert found(searchable, "", tag="pii") == found(searchable, "", tag="pii=yes") == ["orders"]
+    assert found(searchable, "", tag="pii=no") == []
+    assert found(searchable, "cust", namespace="other") == ["customers"]
+    assert found(searchable, "cust", kind=NodeKind.JOB) == ["load_orders"]
+    assert found(searchable, "order", has=("tags", "schema")) == ["orders"]
+    assert found(searchable, "order", limit=1, offset=1) == ["load_orders"]
 
 
-def test_the_text_follows_the_current_facet(estate: GraphWriter) -> None:
-    add(estate, run_event(run=RUNS[1], time_us=T0 + 1, inputs=[dataset("raw", schema=schema("client_id"))]))
-    assert found(estate, "amount") == []
-    assert found(estate, "client") == ["raw"]
-    add(estate, run_event(run=RUNS[2], time_us=T0 + 2, inputs=[dataset("raw", schema=facet(_deleted=True))]))
-    assert found(estate, "client") == []
-    assert consistent(estate)
+def test_the_text_follows_the_current_facet(searchable: GraphWriter) -> None:
+    add(searchable, run_event(run=RUNS[1], time_us=T0 + 1, inputs=[dataset("raw", schema=schema("client_id"))]))
+    assert found(searchable, "amount") == []
+    assert found(searchable, "client") == ["raw"]
+    add(searchable, run_event(run=RUNS[2], time_us=T0 + 2, inputs=[dataset("raw", schema=facet(_deleted=True))]))
+    assert found(searchable, "client") == []
+    assert consistent(searchable)
 
 
-def test_an_older_facet_changes_nothing(estate: GraphWriter) -> None:
-    before = list(execute(estate, "SELECT * FROM search_text"))
-    add(estate, run_event(run=RUNS[1], time_us=T0 - 1, inputs=[dataset("raw", schema=schema("older"))]))
-    assert list(execute(estate, "SELECT * FROM search_text")) == before
+def test_an_older_facet_changes_nothing(searchable: GraphWriter) -> None:
+    before = list(execute(searchable, "SELECT * FROM search_text"))
+    add(searchable, run_event(run=RUNS[1], time_us=T0 - 1, inputs=[dataset("raw", schema=schema("older"))]))
+    assert list(execute(searchable, "SELECT * FROM search_text")) == before
 
 
-def test_what_an_erased_run_said_is_found_no_more(estate: GraphWriter) -> None:
+def test_what_an_erased_run_asserted_is_not_found(searchable: GraphWriter) -> None:
     gone = stored_record(erase(RUNS[0]), offset=9_999, kind=RecordKind.OPERATOR)
-    estate.apply(Batch({}, dict(flat(fold_records([gone], NAMES)))), Budget(10**6))
-    assert found(estate, "customer_id") == []
-    assert found(estate, "everyone") == ["customers"]
-    assert consistent(estate)
+    searchable.apply(Batch({}, dict(flat(fold_records([gone], NAMES)))), Budget(10**6))
+    assert found(searchable, "customer_id") == []
+    assert found(searchable, "everyone") == ["customers"]
+    assert consistent(searchable)
 
 
 def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
@@ -129,7 +129,7 @@ def test_texts_may_wait_for_later_transactions(writer: GraphWriter) -> None:
     assert consistent(writer)
 
 
-def test_very_many_matches_are_told_to_be_cut_and_exact_names_are_there(writer: GraphWriter) -> None:
+def test_very_many_matches_are_cut_visibly_and_contain_exact_names(writer: GraphWriter) -> None:
     names = [f"a_orders_{n}" for n in range(30)] + [f"orders_{n}" for n in range(3)] + ["orders"]
     add(writer, *(run_event(run=f"r{n}", inputs=[dataset(name)]) for n, name in enumerate(names)))
     few = search_of(writer, candidates=5)

@@ -85,5 +85,10 @@ def test_hop_by_hop(writer: GraphWriter) -> None:
 def test_what_a_run_waits_for(writer: GraphWriter) -> None:
     waits = facet(upstream=[{"job": {"namespace": "jobs", "name": "before"}, "type": "DIRECT_INVOCATION"}])
     add(writer, run_event(run_facets={"jobDependencies": waits}))
-    (one,) = reader_of(writer).runs.dependencies(bytes.fromhex(RUNS[0].replace("-", "")), 10)
-    assert (one.direction, one.job.name, one.run_id, one.rules) == ("upstream", "before", None, ("DIRECT_INVOCATION", "", ""))
+    (dependency,) = reader_of(writer).runs.dependencies(bytes.fromhex(RUNS[0].replace("-", "")), 10)
+    assert (dependency.direction, dependency.job.name, dependency.run_id, dependency.rules) == (
+        "upstream",
+        "before",
+        None,
+        ("DIRECT_INVOCATION", "", ""),
+    )

@@ -31,8 +31,8 @@ def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> StoreReade
     order = list(bodies)
     if seed is not None:
         Random(seed).shuffle(order)
-    for part in (order[::2], order[1::2]):
-        records = records_of(part, arrival=T0 + 400 * DAY_US)
+    for half in (order[::2], order[1::2]):
+        records = records_of(half, arrival=T0 + 400 * DAY_US)
         writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
     return reader_of(writer)
 
@@ -166,7 +166,7 @@ def test_that_a_job_streams_may_be_learnt_late(writer: GraphWriter) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "integration", "streaming"),
+    ("processing_type", "integration", "streaming"),
     [
         ("SERVICE", "X", True),
         ("streaming", "x", True),
@@ -176,12 +176,14 @@ def test_that_a_job_streams_may_be_learnt_late(writer: GraphWriter) -> None:
         ("", "SPARK", False),
     ],
 )
-def test_a_job_streams_by_its_type_else_by_its_integration(writer: GraphWriter, word: str, integration: str, streaming: bool) -> None:
-    reader = add(writer, run_event(job_facets={"jobType": facet(processingType=word, integration=integration)}))
+def test_a_job_streams_by_its_type_else_by_its_integration(
+    writer: GraphWriter, processing_type: str, integration: str, streaming: bool
+) -> None:
+    reader = add(writer, run_event(job_facets={"jobType": facet(processingType=processing_type, integration=integration)}))
     assert only(reader).streaming is streaming
 
 
-def test_without_a_job_type_the_engine_of_the_newest_run_tells(writer: GraphWriter) -> None:
+def test_without_a_job_type_the_engine_of_the_newest_run_decides(writer: GraphWriter) -> None:
     reader = add(writer, run_event("RUNNING", run_facets={"processing_engine": facet(version="2.3", name="flink")}))
     assert only(reader).streaming
 
@@ -193,7 +195,7 @@ def parent(run: str, job: str, **more: Any) -> dict[str, Any]:
     return {"parent": facet(run={"runId": run}, job={"namespace": "jobs", "name": job}, **more)}
 
 
-def test_a_parent_that_never_spoke_is_unobserved_until_it_does(writer: GraphWriter) -> None:
+def test_a_parent_that_sent_no_event_is_unobserved_until_it_does(writer: GraphWriter) -> None:
     reader = add(writer, run_event(run=RUNS[0], run_facets=parent(RUNS[4], "dag")))
     placeholder = only(reader, RUNS[4])
     assert (placeholder.observed, placeholder.state, placeholder.job.name, placeholder.last) == (False, "UNKNOWN", "dag", T0)
@@ -210,7 +212,7 @@ def test_a_root_that_is_nobodys_parent_is_unobserved_too(writer: GraphWriter) ->
     assert (only(reader).root_run_id, only(reader).root_job) == (RUNS[3], reader.nodes.find(NodeKind.JOB, "jobs", "top"))
 
 
-def test_the_observed_name_of_a_parents_job_is_kept_and_another_is_told(writer: GraphWriter) -> None:
+def test_the_observed_name_of_a_parents_job_is_kept_and_another_is_shown(writer: GraphWriter) -> None:
     reader = add(
         writer,
         run_event(run=RUNS[4], job="spark_app"),

@@ -30,8 +30,8 @@ def asked(writer: GraphWriter, since: int = T0, until: int = T0 + DAY_US, name: 
 
 
 def wrote(at_s: int, rows: int | None, run: str = RUNS[0], type_: str = "RUNNING", **more: Any) -> bytes:
-    told = dataset("b", access=("outputFacets", {"outputStatistics": facet(rowCount=rows)}))
-    return run_event(type_, run=run, time_us=T0 + at_s * S, outputs=[told], **more)
+    output = dataset("b", access=("outputFacets", {"outputStatistics": facet(rowCount=rows)}))
+    return run_event(type_, run=run, time_us=T0 + at_s * S, outputs=[output], **more)
 
 
 def test_parallel_tasks_do_not_mix(writer: GraphWriter) -> None:
@@ -89,8 +89,8 @@ def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(write
     pattern = {"eventTrigger": "PERIODIC", "eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 60}
     job = {"jobType": facet(processingType="STREAMING", integration="X", emissionPattern=pattern)}
     ahead = wrote(3 * 86_400, 500, job_facets=job)
-    for place, arrival in enumerate((T0, T0 + 5 * S, T0 + 2 * DAY_US)):
-        copies = [stored_record(ahead, offset=place, arrival=arrival)]
+    for offset, arrival in enumerate((T0, T0 + 5 * S, T0 + 2 * DAY_US)):
+        copies = [stored_record(ahead, offset=offset, arrival=arrival)]
         writer.apply(Batch({}, dict(flat(fold_records(copies, NAMES)))), Budget(10**6))
     (series,) = asked(writer, T0, T0 + 4 * DAY_US)
     assert (series.amount.rows, series.samples, series.first) == (500, 1, T0)

@@ -1,4 +1,4 @@
-"""The migrations make exactly the tables that the code speaks of."""
+"""The migrations make exactly the tables that the code declares."""
 
 import sqlite3
 from pathlib import Path

@@ -39,11 +39,11 @@ def test_two_names_that_no_rule_joins_have_two_ids() -> None:
     with opened() as writer:
         apply(writer, APART)
         reader = reader_of(writer)
-        called = {
+        node_ids = {
             node.namespace: reader.inventory.described([node])[node.id].node_id.id
             for node in reader.nodes.matching(NodeKind.DATASET, None, None, None, 0)
         }
-    assert called == {
+    assert node_ids == {
         DATABRICKS: "databricks:uc_table:dbc.example.com:a.b.c",
         UNITY: "databricks:uc_table:unitycatalog~3A//dbc.example.com:a.b.c",
         "bigquery": "google:google_table:p:d.t",
@@ -65,8 +65,8 @@ def test_an_id_without_its_cluster_names_every_cluster_that_has_the_topic_also_o
         found = {node.namespace for node in reader.inventory.by_node_id("confluent:kafka_topic:env-1:orders")}
         assert found == {"confluent://env-1/lkc-1", "kafka://b2:9092"}
         assert [node.namespace for node in reader.inventory.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders")] == ["kafka://b2:9092"]
-        (known,) = reader.inventory.entries(reader.inventory.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders"))
-        assert known.node_id.id == "confluent:kafka_topic:env-1:lkc-2/orders"
+        (entry,) = reader.inventory.entries(reader.inventory.by_node_id("confluent:kafka_topic:env-1:lkc-2/orders"))
+        assert entry.node_id.id == "confluent:kafka_topic:env-1:lkc-2/orders"
 
 
 def test_facets_and_times_are_those_of_all_names() -> None:

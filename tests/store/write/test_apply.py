@@ -56,7 +56,7 @@ def test_shuffled_batches_export_the_same(records: list[StoredRecord], data: st.
 
 @settings(max_examples=30, deadline=None)
 @given(record_lists(erasing=False), st.sampled_from(range(3)))
-def test_an_erased_run_is_as_if_it_had_never_spoken(records: list[StoredRecord], which: int) -> None:
+def test_an_erased_run_is_as_if_it_had_sent_nothing(records: list[StoredRecord], which: int) -> None:
     gone = stored_record(erase(RUNS[which]), offset=9_999, kind=RecordKind.OPERATOR)
     with opened() as writer, opened() as without:
         apply(writer, records)
@@ -90,7 +90,7 @@ def test_a_batch_that_does_not_start_at_the_position_is_refused() -> None:
         assert writer.position("log") == {0: 1}
 
 
-def test_two_names_with_one_id_are_told_and_nothing_is_written() -> None:
+def test_two_names_with_one_id_are_reported_and_nothing_is_written() -> None:
     with opened() as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         taken = NAMES.dataset("ns", "a")
@@ -127,12 +127,12 @@ def test_a_parent_is_a_node_though_a_newer_one_came_with_it_and_an_erased_run() 
             run=run, time_us=time_us, run_facets={"parent": facet(run={"runId": RUNS[3]}, job={"namespace": "jobs", "name": job})}
         )
 
-    told = records_of([under("above"), under("newer", time_us=T0 + 1), under("gone", RUNS[1])])
+    naming = records_of([under("above"), under("newer", time_us=T0 + 1), under("gone", RUNS[1])])
     gone = stored_record(erase(RUNS[1]), offset=9, kind=RecordKind.OPERATOR)
     with opened() as before, opened() as after:
         apply(before, [gone])
-        apply(before, told)
-        apply(after, told)
+        apply(before, naming)
+        apply(after, naming)
         apply(after, [gone])
         assert exported(before) == exported(after)
         assert {row[3] for row in contents(before, "node")} == {"job", "above", "newer"}

@@ -61,10 +61,10 @@ def test_readers_go_on_and_then_see_the_new_store_whole(tmp_path: Path) -> None:
     with pool.reader() as reader:
         early = reader.history.changes("now", (), 1).following
     with pool.reader() as during, closing(fresh_store(tmp_path / "fresh.db", ["both", "new"])) as fresh:
-        known = [node.name for node in during.search.by_name("old", None, 9, 0)]
+        before_swap = [node.name for node in during.search.by_name("old", None, 9, 0)]
         rebuild.seal(fresh, path)
         rebuild.put_in_place(fresh, path, lambda *_: None)
-        assert [node.name for node in during.search.by_name("old", None, 9, 0)] == known != []
+        assert [node.name for node in during.search.by_name("old", None, 9, 0)] == before_swap != []
         with pool.reader() as later:
             assert later.search.by_name("old", None, 9, 0) == []
             assert later.search.by_name("new", None, 9, 0)
@@ -103,7 +103,7 @@ def test_counts_are_compared_by_relation(tmp_path: Path) -> None:
         assert counted["event"] == (2, 1)
 
 
-def test_a_log_that_tells_less_does_not_replace_the_store(tmp_path: Path) -> None:
+def test_a_log_that_holds_less_does_not_replace_the_store(tmp_path: Path) -> None:
     path = tmp_path / "graph.db"
     with closing(store(path, ["a", "b"])) as used, closing(fresh_store(tmp_path / "fresh.db", ["a"])) as fresh:
         with pytest.raises(StoreError, match="a part of the log is gone") as refused:

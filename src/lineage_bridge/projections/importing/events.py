@@ -61,18 +61,18 @@ def _is_schema(node: NodeIn) -> bool:
 
 
 def _imported_node(index: int, node: NodeIn) -> ImportedNode:
-    wanted = parse_node_id(node.node_id)
-    if wanted is None:
+    parsed_id = parse_node_id(node.node_id)
+    if parsed_id is None:
         raise RequestError(f"nodes[{index}]: {node.node_id!r} is not a node id", "a node id is system:type:scope:name")
     type_ = node.node_type or node.node_id.split(":")[1]
-    if (parsed := parse_node_id(f"external:{type_}:a:b")) is None or parsed.kind != wanted.kind:
+    if (parsed := parse_node_id(f"external:{type_}:a:b")) is None or parsed.kind != parsed_id.kind:
         raise RequestError(f"nodes[{index}]: node_type {type_!r} does not fit {node.node_id!r}", "docs/confluent-views.md lists the types")
     for member in (node.first_seen, node.last_seen):
         if member is not None and parse_time(member) is None:
             raise RequestError(f"nodes[{index}]: {member!r} is not a time", "write it as RFC 3339: 2026-05-01T04:00:00Z")
     if node.namespace is not None and node.name is not None:
-        return ImportedNode(node, wanted.kind, type_, (node.namespace, node.name))
-    return ImportedNode(node, wanted.kind, type_, _name(node, type_, wanted.exact, wanted.tiers))
+        return ImportedNode(node, parsed_id.kind, type_, (node.namespace, node.name))
+    return ImportedNode(node, parsed_id.kind, type_, _name(node, type_, parsed_id.exact, parsed_id.tiers))
 
 
 def _name(node: NodeIn, type_: str, exact: tuple[Name, ...], tiers: tuple[tuple[Name, ...], ...]) -> Name:
@@ -95,8 +95,8 @@ def _name(node: NodeIn, type_: str, exact: tuple[Name, ...], tiers: tuple[tuple[
 def _skip_reason(index: int, edge: EdgeIn, imported: Mapping[str, ImportedNode], left_out: Iterable[str]) -> str:
     """Why an edge is left out; empty if it is imported. Raises RequestError for an invalid one."""
     if edge.edge_type not in (*_DATA, *_GROUPING):
-        known = ", ".join((*_DATA, *_GROUPING))
-        raise RequestError(f"edges[{index}]: {edge.edge_type!r} is not an edge type", f"use one of {known}")
+        edge_types = ", ".join((*_DATA, *_GROUPING))
+        raise RequestError(f"edges[{index}]: {edge.edge_type!r} is not an edge type", f"use one of {edge_types}")
     for end in (edge.src_id, edge.dst_id):
         if end not in imported and end not in left_out:
             raise RequestError(f"edges[{index}]: {end!r} is not among the nodes", "send both nodes of every edge")

@@ -1,4 +1,4 @@
-"""The facet that keeps what no other facet says of an imported node and its edges."""
+"""The facet that keeps what no other facet holds of an imported node and its edges."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

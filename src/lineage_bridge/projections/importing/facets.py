@@ -51,15 +51,15 @@ def _standard_facets(node: ImportedNode, left: Json) -> dict[str, Json]:
     """The facets of the standard, and of Confluent, that attributes amount to; these attributes are removed from `left`."""
     facets: dict[str, Json] = {}
     env, cluster = environment(node.name[0])
-    place = {"environment_id": env, "cluster_id": cluster}
+    scope = {"environment_id": env, "cluster_id": cluster}
     if env and node.type == "kafka_topic" and all(isinstance(left.get(key), int) for key in _KAFKA):
         tags = {"tags": node.given.tags} if node.given.tags else {}
         facets["confluent_kafka"] = EVENTS.own_facet(
-            "1-0-0", "ConfluentKafkaDatasetFacet", **place, **tags, **{key: left.pop(key) for key in _KAFKA}
+            "1-0-0", "ConfluentKafkaDatasetFacet", **scope, **tags, **{key: left.pop(key) for key in _KAFKA}
         )
     if env and node.type == "connector" and all(isinstance(left.get(key), str) for key in _CONNECTOR):
         facets["confluent_connector"] = EVENTS.own_facet(
-            "1-0-0", "ConfluentConnectorJobFacet", **place, **{key: left.pop(key) for key in _CONNECTOR}
+            "1-0-0", "ConfluentConnectorJobFacet", **scope, **{key: left.pop(key) for key in _CONNECTOR}
         )
     if isinstance(left.get("description"), str):
         facets["documentation"] = EVENTS.documentation(node.kind.name.title(), left.pop("description"))
@@ -69,10 +69,10 @@ def _standard_facets(node: ImportedNode, left: Json) -> dict[str, Json]:
 
 
 def _import_members(given: NodeIn, left: Json) -> Json:
-    """What no other facet says: members of the import's own facet."""
-    words = {"environment_name": given.environment_name, "cluster_name": given.cluster_name, "url": given.url, "tags": given.tags}
-    known: Json = {key: value for key, value in words.items() if value}
-    return known | ({"attributes": json.dumps(left, sort_keys=True)} if left else {})
+    """The members of the import's own facet: what no other facet holds."""
+    members = {"environment_name": given.environment_name, "cluster_name": given.cluster_name, "url": given.url, "tags": given.tags}
+    given_members: Json = {key: value for key, value in members.items() if value}
+    return given_members | ({"attributes": json.dumps(left, sort_keys=True)} if left else {})
 
 
 def _add_job_type(node: ImportedNode, facets: dict[str, Json]) -> None:
@@ -87,9 +87,9 @@ def _add_sources(node: ImportedNode, facets: dict[str, Json]) -> None:
     stated = {name for key in ("lineage", "columnLineage") for name in _names(facets.get(key))}
     missing = [name for name in dict.fromkeys(node.sources) if name not in stated]
     if missing:
-        known = facets.get("lineage") or {"_producer": EVENTS.producer, "_schemaURL": _DATASET_LINEAGE}
+        stated_facet = facets.get("lineage") or {"_producer": EVENTS.producer, "_schemaURL": _DATASET_LINEAGE}
         sources = [{"type": "DATASET", "namespace": namespace, "name": name} for namespace, name in missing]
-        facets["lineage"] = {**known, "inputs": [*known.get("inputs", []), *sources]}
+        facets["lineage"] = {**stated_facet, "inputs": [*stated_facet.get("inputs", []), *sources]}
 
 
 def _names(value: Any) -> Iterator[Name]:  # noqa: ANN401 - a JSON edge

@@ -1,4 +1,4 @@
-"""Keeping up what is derived, in the transaction that brings the facts: shapes, flows, current facets, names that stand for one dataset.
+"""Keeps derived rows up to date, in the transaction that writes the facts: shapes, flows, current facets, names that stand for one dataset.
 
 What is a min or a max is merged; the rest is recomputed per touched key with the pure functions of `graph`, up to a budget. `graph.derive`
 computes the same from scratch.
@@ -73,18 +73,18 @@ class Derivation:
 
     def add_nodes(self, rows: Iterable[Row]) -> None:
         """Add nodes (id, kind, namespace, name, first) that are not there yet; those that are may have been named earlier."""
-        wanted: dict[int, Row] = {}
+        earliest: dict[int, Row] = {}
         for row in rows:
-            known = wanted.setdefault(row[0], row)
-            if row[4] < known[4]:
-                wanted[row[0]] = (*known[:4], row[4])
+            kept = earliest.setdefault(row[0], row)
+            if row[4] < kept[4]:
+                earliest[row[0]] = (*kept[:4], row[4])
         added: set[int] = set()
-        for some in batches(list(wanted.values())):
+        for some in batches(list(earliest.values())):
             sql = f"INSERT INTO node VALUES {', '.join(['(?, ?, ?, ?, ?)'] * len(some))} ON CONFLICT DO NOTHING"
             added.update(row[0] for row in self.changes.run("node", sql, [value for row in some for value in row]))
-        later = [(row[4], id_, row[4]) for id_, row in wanted.items() if id_ not in added]
+        later = [(row[4], id_, row[4]) for id_, row in earliest.items() if id_ not in added]
         self.connection.executemany(statements.EARLIER, later)
-        new = [wanted[id_] for id_ in sorted(added)]
+        new = [earliest[id_] for id_ in sorted(added)]
         # In the order of row ids: the index writes what it holds in memory whenever one goes back.
         self.connection.executemany(
             self.connection.dialect.full_text.add("node_search", ("namespace", "name")), [(row[0], row[2], row[3]) for row in new]

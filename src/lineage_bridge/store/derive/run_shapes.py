@@ -34,8 +34,8 @@ class RunShapeWriter:
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for asserter, job, node, side, origin, _, day, first, _, last, _ in assertions:
             if own := flow_owner(job, node, side):
-                known = days.get((asserter, own, day), (origin, first, last))
-                days[asserter, own, day] = min(known[0], origin), min(known[1], first), max(known[2], last)
+                merged = days.get((asserter, own, day), (origin, first, last))
+                days[asserter, own, day] = min(merged[0], origin), min(merged[1], first), max(merged[2], last)
         self.clear_staged()
         self.connection.executemany("INSERT INTO in_day VALUES (?, ?, ?, ?, ?, ?)", [key + values for key, values in days.items()])
 
@@ -87,7 +87,7 @@ class RunShapeWriter:
             cost += 1
         moves: list[tuple[Asserter, int, Shape]] = []
         changed_histories: list[tuple[int, int, int | None, bytes, int]] = []
-        for asserter, job, origin, old, *known in olds:
+        for asserter, job, origin, old, *before in olds:
             key = asserter, job
             if origin == Origin.DECLARED:
                 shape, history = self._declared(key, lineage_set_of)
@@ -98,7 +98,7 @@ class RunShapeWriter:
                     self.mention_nodes(job, [row.dataset for row in namings.get(key, ())], ())
             if shape.id != old:
                 moves.append((key, old, shape))
-            if [history.first_shape_at, history.current_since] != known:
+            if [history.first_shape_at, history.current_since] != before:
                 changed_histories.append((*history, asserter, job))
         self.connection.executemany(
             "UPDATE run_shape SET first_shape_at = ?, current_since = ?, pending_until = ? WHERE asserted_by = ? AND job = ?",

@@ -46,13 +46,13 @@ class SearchTextWriter:
         """Update the text of one node from its name and its current facets."""
         name = self.connection.execute("SELECT namespace, name FROM node WHERE id = ?", (node,)).fetchone()
         facets = {key: text.encode() for key, text in self.connection.execute(_FACETS, (node,))} if name else {}
-        wanted = search_text(name[0], name[1], facets) if facets else None
-        known = self.connection.execute(f"SELECT {_COLUMNS} FROM search_text WHERE node = ?", (node,)).fetchone()
-        if known == wanted:
+        new = search_text(name[0], name[1], facets) if facets else None
+        old = self.connection.execute(f"SELECT {_COLUMNS} FROM search_text WHERE node = ?", (node,)).fetchone()
+        if old == new:
             return
-        if known:
-            self.connection.execute(self.connection.dialect.full_text.remove("node_search_text", FIELDS), (node, *known))
+        if old:
+            self.connection.execute(self.connection.dialect.full_text.remove("node_search_text", FIELDS), (node, *old))
             self.connection.execute("DELETE FROM search_text WHERE node = ?", (node,))
-        if wanted:
-            self.connection.execute(f"INSERT INTO search_text (node, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *wanted))
-            self.connection.execute(self.connection.dialect.full_text.add("node_search_text", FIELDS), (node, *wanted))
+        if new:
+            self.connection.execute(f"INSERT INTO search_text (node, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *new))
+            self.connection.execute(self.connection.dialect.full_text.add("node_search_text", FIELDS), (node, *new))

@@ -22,7 +22,7 @@ AND s.lineage_set IN (x'00000000000000000000000000000002', x'0000000000000000000
 FROM in_stitch i STRAIGHT_JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
 STRAIGHT_JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
 STRAIGHT_JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL"""
-_KNOWN = """SELECT s.parent, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
+_BEFORE = """SELECT s.parent, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
 FROM in_stitch i STRAIGHT_JOIN sibling s ON s.asserted_by = i.asserted_by AND s.job = i.job"""
 _STITCHED = "SELECT i.asserted_by, i.job FROM in_stitch i STRAIGHT_JOIN stitch s ON s.asserted_by = i.asserted_by AND s.job = i.job"
 _READERS = f"""SELECT parent, side, first, asserted_by, job, last FROM sibling
@@ -114,7 +114,7 @@ class StitchWriter:
 
     def _examine(self) -> None:
         """Compare the runs in `in_stitch` with what was known of them; the writers that this concerns wait to be looked at."""
-        known = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_KNOWN).fetchall()}
+        before = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_BEFORE).fetchall()}
         now: dict[Asserter, _SiblingState] = {}
         for parent, first, asserter, job, last, shape, current_since, inputs, outputs, states, streaming in self.connection.execute(
             _CANDIDATES
@@ -122,8 +122,8 @@ class StitchWriter:
             side = one_side(inputs, outputs, states, streaming=bool(streaming))
             if side is not None:
                 now[asserter, job] = _SiblingState(Sibling(parent, int(side), first, asserter, job, last), shape, current_since)
-        changed = [key for key in sorted(known.keys() | now.keys()) if known.get(key) != now.get(key)]
-        gone, new = [known[key] for key in changed if key in known], [now[key] for key in changed if key in now]
+        changed = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]
+        gone, new = [before[key] for key in changed if key in before], [now[key] for key in changed if key in now]
         self.connection.executemany("DELETE FROM sibling WHERE asserted_by = ? AND job = ?", [row.sibling[3:5] for row in gone])
         self.connection.executemany(
             "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.current_since) for row in new]
@@ -132,7 +132,7 @@ class StitchWriter:
         writing += self.connection.execute(_STITCHED).fetchall()
         self.connection.executemany("INSERT INTO stitch_queue VALUES (?, ?) ON CONFLICT DO NOTHING", writing)
         for key in changed:
-            self._concern(known.get(key), now.get(key))
+            self._concern(before.get(key), now.get(key))
 
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
         """The writers that a changed reader held, or may hold, wait to be looked at."""

@@ -65,14 +65,14 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
     for table in STORED:
         on_progress(table)
         kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{table}"')}
-        wanted = derived.pop(table, set())
-        yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - wanted), len(wanted - kept))
-    groups = {known[:4] for known in Identities(connection).all()}
-    wanted = derived.get("identity", set())
-    yield Difference("identity", len(groups), len(groups - wanted), len(wanted - groups))
+        expected = derived.pop(table, set())
+        yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - expected), len(expected - kept))
+    groups = {identity[:4] for identity in Identities(connection).all()}
+    expected = derived.get("identity", set())
+    yield Difference("identity", len(groups), len(groups - expected), len(expected - groups))
     kept = {tuple(row) for row in connection.execute("SELECT id, first FROM node")}
-    wanted = derived.get("live", set())
-    yield Difference("node", len(kept), len(kept - wanted), len(wanted - kept))
+    expected = derived.get("live", set())
+    yield Difference("node", len(kept), len(kept - expected), len(expected - kept))
     for index, ids in SEARCH.items():
         yield _indexed(connection, index, ids)
     for table in WAITING:

@@ -122,7 +122,7 @@ def _ports(before: _Ports, after: _Ports) -> Iterator[GraphChange]:
 
 def _edge_order(edge: Edge) -> tuple[str, ...]:
     ends = (edge.source, edge.target, edge.job)
-    return (*(part for node in ends for part in (node.namespace, node.name)), str(int(edge.origin)))
+    return (*(text for node in ends for text in (node.namespace, node.name)), str(int(edge.origin)))
 
 
 def _port_order(port: Port) -> tuple[str, ...]:

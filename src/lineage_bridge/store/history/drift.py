@@ -40,12 +40,12 @@ class DriftFinder:
     def _ports(self, job: Node) -> Iterator[Drift]:
         ports = [port for side in (Side.INPUT, Side.OUTPUT) for port in self.when.flows.job_ports(job.id, side)]
         same = self._same(port[1] for port in ports)
-        known = {(same[dataset], side, origin) for _, dataset, side, origin in ports}
+        present = {(same[dataset], side, origin) for _, dataset, side, origin in ports}
         for _, dataset, side, origin in ports:
-            if origin in _OTHER and (same[dataset], side, _OTHER[origin]) not in known:
+            if origin in _OTHER and (same[dataset], side, _OTHER[origin]) not in present:
                 values = {"job": job.id, "dataset": dataset, "side": side, "origin": origin}
-                word = "input" if side == Side.INPUT else "output"
-                yield Drift(job, Origin(origin), word, self.nodes.by_id(dataset), None, self._since(_SINCE_PORT, values))
+                what = "input" if side == Side.INPUT else "output"
+                yield Drift(job, Origin(origin), what, self.nodes.by_id(dataset), None, self._since(_SINCE_PORT, values))
 
     def _flows(self, job: Node) -> Iterator[Drift]:
         flows = [
@@ -54,9 +54,9 @@ class DriftFinder:
             if not self.when.labels.endings.has_ended(row[0], row[1], job.id, row[2])
         ]
         same = self._same(end for row in flows for end in row[:2])
-        known = {(same[source], same[target], origin) for source, target, origin in flows}
+        present = {(same[source], same[target], origin) for source, target, origin in flows}
         for source, target, origin in flows:
-            if origin in _OTHER and (same[source], same[target], _OTHER[origin]) not in known:
+            if origin in _OTHER and (same[source], same[target], _OTHER[origin]) not in present:
                 values = {"job": job.id, "source": source, "target": target, "origin": origin}
                 by_id = self.nodes.by_id
                 yield Drift(job, Origin(origin), "flow", by_id(source), by_id(target), self._since(_SINCE_FLOW, values))
@@ -72,4 +72,4 @@ class DriftFinder:
 
 def _order(drift: Drift) -> tuple[str, ...]:
     ends = [end for end in (drift.node, drift.target) if end]
-    return (drift.what, *(part for end in ends for part in (end.namespace, end.name)), str(int(drift.origin)))
+    return (drift.what, *(text for end in ends for text in (end.namespace, end.name)), str(int(drift.origin)))

@@ -38,30 +38,30 @@ class PendingShapes:
 
     def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
-        self._known: dict[int, list[PendingShape]] = {}
+        self._by_job: dict[int, list[PendingShape]] = {}
 
     def of_job(self, job: int) -> list[PendingShape]:
         """The shapes of the pending asserters of a job."""
-        if job not in self._known:
+        if job not in self._by_job:
             self.load([job])
-        return self._known[job]
+        return self._by_job[job]
 
     def of_jobs(self, jobs: Iterable[int]) -> list[PendingShape]:
         """The shapes of the pending asserters of these jobs."""
         sorted_jobs = sorted(set(jobs))
         self.load(sorted_jobs)
-        return [pending for job in sorted_jobs for pending in self._known[job]]
+        return [pending for job in sorted_jobs for pending in self._by_job[job]]
 
     def load(self, jobs: Iterable[int]) -> None:
         """Look up many jobs at once."""
-        new = [job for job in jobs if job not in self._known]
-        self._known.update((job, []) for job in new)
+        new = [job for job in jobs if job not in self._by_job]
+        self._by_job.update((job, []) for job in new)
         for some in chunks(new):
             found = self.connection.execute(_PENDING.format(marks(some)), (*some, *[self.at_us] * 3)).fetchall()
             for asserter, job, origin in found:
                 pending = self._pending(asserter, job, origin)
                 if pending.shape.id != NO_SHAPE:
-                    self._known[job].append(pending)
+                    self._by_job[job].append(pending)
 
     def _pending(self, asserter: bytes, job: int, origin: int) -> PendingShape:
         shape = self.shape(asserter, job, origin)

@@ -105,17 +105,17 @@ class Identities:
 
     def groups_of(self, ids: Iterable[int]) -> dict[int, NameGroup]:
         """The group of each of these nodes."""
-        wanted = sorted(set(ids))
-        joined = self.joined(wanted)
-        self.name(wanted)
-        return {id_: joined.get(id_) or NameGroup((self.names[id_],), ()) for id_ in wanted if id_ in self.names}
+        unique = sorted(set(ids))
+        joined = self.joined(unique)
+        self.name(unique)
+        return {id_: joined.get(id_) or NameGroup((self.names[id_],), ()) for id_ in unique if id_ in self.names}
 
     def joined(self, ids: Iterable[int]) -> dict[int, NameGroup]:
         """The groups of those of these nodes that anything may join with other spellings: few of all there are."""
         if not (joining := self._what_joins()):
             return {}
-        wanted = set(ids)
-        fresh = wanted - self._looked_up
+        unique = set(ids)
+        fresh = unique - self._looked_up
         self._looked_up |= fresh
         found: list[int] = []
         for some in chunks(fresh):
@@ -125,7 +125,7 @@ class Identities:
         if found:
             made = groups((self.names[id_] for id_ in found), self)
             self._joined.update((id_, made[self.names[id_]]) for id_ in found)
-        return {id_: self._joined[id_] for id_ in wanted if id_ in self._joined} if self._joined else {}
+        return {id_: self._joined[id_] for id_ in unique if id_ in self._joined} if self._joined else {}
 
     def _what_joins(self) -> str:
         """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
@@ -150,17 +150,17 @@ class Identities:
         return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
 
     def group_of(self, spelling: Spelling) -> NameGroup:
-        """The group of any spelling, of a node or not: one that nodes are known by as it stands, else what the rules make of it."""
-        known = groups([spelling], self)[spelling]
-        return known if self.members(known) else groups([spelling], WithSpelling(self, self.vetoes, spelling))[spelling]
+        """The group of any spelling: that of the nodes it joins as written, else what the naming rules make of it."""
+        group = groups([spelling], self)[spelling]
+        return group if self.members(group) else groups([spelling], WithSpelling(self, self.vetoes, spelling))[spelling]
 
     def all(self) -> Iterator[Identity]:
         """The identity of every node that is not alone under its own name. Reads all names at once."""
         found = self.groups_of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
         for id_, group in sorted(found.items()):
-            known = _identity(id_, self.names[id_], self.head(group), group)
-            if len(self.members(group)) > 1 or (known.namespace, known.name) != self.names[id_][1:]:
-                yield known
+            identity = _identity(id_, self.names[id_], self.head(group), group)
+            if len(self.members(group)) > 1 or (identity.namespace, identity.name) != self.names[id_][1:]:
+                yield identity
 
     def step_stands(self, step: Step) -> bool:
         """Whether no veto takes a step back."""

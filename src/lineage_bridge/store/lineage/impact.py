@@ -75,15 +75,15 @@ class ImpactFinder:
         hop = 1 if node.kind == NodeKind.JOB else 0
         while frontier and hop < depth and not walked.truncated:
             hop += 1
-            reached: set[int] = set()
+            far_ends: set[int] = set()
             expanded = self.flows.expand(frontier)
             for edge in self.flows.edges(expanded, ahead):
-                if self._over(walked, len(reached)):
+                if self._over(walked, len(far_ends)):
                     walked.hidden += 1
                 else:
-                    reached.add(self._note(edge, ahead, walked))
+                    far_ends.add(self._note(edge, ahead, walked))
             self._note_readers(expanded, ahead, walked)
-            frontier = sorted(reached - walked.distances.keys())
+            frontier = sorted(far_ends - walked.distances.keys())
             walked.distances.update(dict.fromkeys(frontier, hop))
         return walked
 
@@ -93,9 +93,9 @@ class ImpactFinder:
             self._note(edge, ahead, walked)
         for _, dataset, *_ in self.flows.job_ports(job.id, ahead.far):
             walked.jobs.setdefault((job.id, self.nodes.head(dataset)), set()).add(job.id)
-        reached = {far for near, far in walked.jobs if near == job.id} - {job.id}
-        walked.distances.update(dict.fromkeys(reached, 1))
-        return sorted(reached)
+        far_ends = {far for near, far in walked.jobs if near == job.id} - {job.id}
+        walked.distances.update(dict.fromkeys(far_ends, 1))
+        return sorted(far_ends)
 
     def _note(self, edge: RawEdge, ahead: Direction, walked: ReachedNodes) -> int:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
@@ -110,8 +110,8 @@ class ImpactFinder:
 
     def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:
         """The nodes that flows reach which the walk did not come by."""
-        known = self.flows.expand(walked.distances.keys() - {own})
-        elsewhere = (edge for edge in self.flows.edges(known, back) if self.nodes.head(back.ahead(edge)) not in walked.distances)
+        members = self.flows.expand(walked.distances.keys() - {own})
+        elsewhere = (edge for edge in self.flows.edges(members, back) if self.nodes.head(back.ahead(edge)) not in walked.distances)
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
     def _jobs(self, walked: ReachedNodes, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
@@ -126,9 +126,9 @@ class ImpactFinder:
                 named = {self.nodes.head(dataset) for _, dataset, *_ in self.flows.job_ports(job, ahead.near)} if nears <= wholly else set()
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
-    def _over(self, walked: ReachedNodes, reached: int) -> bool:
+    def _over(self, walked: ReachedNodes, more: int) -> bool:
         if not walked.truncated:
-            if len(walked.distances) + reached >= self.limits.nodes:
+            if len(walked.distances) + more >= self.limits.nodes:
                 walked.truncated = "nodes"
             elif len(walked.jobs) >= self.limits.edges:
                 walked.truncated = "edges"

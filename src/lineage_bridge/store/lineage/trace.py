@@ -59,8 +59,8 @@ class Tracer:
         hop = 0
         while frontier and hop < options.depth and not found.truncated:
             hop += 1
-            reached = {column for here in frontier for column in self._hop(here, found, options, up=up)}
-            frontier = sorted(reached - found.distances.keys())
+            next_columns = {column for here in frontier for column in self._hop(here, found, options, up=up)}
+            frontier = sorted(next_columns - found.distances.keys())
             found.distances.update(dict.fromkeys(frontier, hop))
         return self._answer(node, options, found)
 

@@ -88,8 +88,8 @@ class Walker:
             hop, frontier = 1, frontier | self._own_ports(node.id, direction, found)
         while frontier and hop < depth and not found.truncated:
             hop += 1
-            reached = self._hop(frontier, found, direction)
-            frontier = {id_ for id_ in self.flows.expand(reached) if id_ not in found.distances}
+            far_ends = self._hop(frontier, found, direction)
+            frontier = {id_ for id_ in self.flows.expand(far_ends) if id_ not in found.distances}
             found.distances.update(dict.fromkeys(frontier, hop))
         return found
 
@@ -97,26 +97,26 @@ class Walker:
         """A walk that begins at a job begins at what it writes (down) or reads (up)."""
         rows = self.flows.job_ports(job, direction.far)
         found.ports |= set(rows)
-        reached = self.flows.expand(row[1] for row in rows)
-        found.distances.update({id_: 1 for id_ in reached if id_ not in found.distances})
-        return reached
+        far_ends = self.flows.expand(row[1] for row in rows)
+        found.distances.update({id_: 1 for id_ in far_ends if id_ not in found.distances})
+        return far_ends
 
     def _hop(self, frontier: set[int], found: FoundEdges, direction: Direction) -> set[int]:
-        reached: set[int] = set()
+        far_ends: set[int] = set()
         found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
         end = 1 if direction is Direction.DOWN else 0
         for edge in self.flows.edges(frontier, direction):
-            if found.truncated or self._over(found, reached):
+            if found.truncated or self._over(found, far_ends):
                 found.hidden += 1
                 continue
             key = edge[:4]
             if key not in found.edges:
                 found.edges[key] = edge
-            reached.add(edge[end])
-        return reached
+            far_ends.add(edge[end])
+        return far_ends
 
-    def _over(self, found: FoundEdges, reached: set[int]) -> bool:
-        if len(found.distances) + len(reached) >= self.limits.nodes:
+    def _over(self, found: FoundEdges, far_ends: set[int]) -> bool:
+        if len(found.distances) + len(far_ends) >= self.limits.nodes:
             found.truncated = "nodes"
         elif len(found.edges) >= self.limits.edges:
             found.truncated = "edges"
@@ -126,10 +126,10 @@ class Walker:
 
     def _edge(self, edge: RawEdge) -> Edge:
         source, target, job, origin, evidence, hub = edge
-        known = self.nodes.known
+        loaded = self.nodes.loaded
         label, last = self._alike[job] if job in self._alike and not hub and evidence != _RENAMED else self._own_label(edge)
         liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
-        return Edge(known[source], known[target], known[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness)
+        return Edge(loaded[source], loaded[target], loaded[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness)
 
     def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
         source, target, job, origin, evidence, hub = edge
@@ -146,14 +146,14 @@ class Walker:
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were reached."""
-        reached = {(source, target, job) for source, target, job, *_ in edges}
+        flows = {(source, target, job) for source, target, job, *_ in edges}
         found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
-        for target, job in sorted({edge[1:3] for edge in reached}):
+        for target, job in sorted({edge[1:3] for edge in flows}):
             for row in self._statements_of(target, job):
                 statement, carrier, origin, lineage_set = LineageStatement(*row[:7]), *row[7:]
                 source, to = statement.source or job, statement.target or carrier
                 named = statement.source_field or statement.target_field
-                if statement.type != NO_SOURCE and named and (source, to, job) in reached and to == target:
+                if statement.type != NO_SOURCE and named and (source, to, job) in flows and to == target:
                     key = source, statement.source_field, to, statement.target_field, job, origin
                     step = ColumnStep(*key, statement.type, statement.subtype, bool(statement.masking), carrier, lineage_set)
                     found.setdefault(key, []).append(step)

@@ -14,7 +14,7 @@ RawEdge = tuple[int, int, int, int, int, int]
 RawPort = tuple[int, int, int, int]
 """job, dataset, side, origin"""
 RawStatement = tuple[int, str, int, str, str, str, int, int, int, bytes]
-"""target, target field, source, source field, type, subtype, masking, carrier, origin, meaning; OWN stands for carrier or job"""
+"""target, target field, source, source field, type, subtype, masking, carrier, origin, lineage set; OWN stands for carrier or job"""
 
 
 class Direction(Enum):

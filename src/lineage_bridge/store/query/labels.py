@@ -34,7 +34,7 @@ class Labels:
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
-        """Of the jobs whose flows and ports all stand alike: how, and their last event. Pairs of hubs and renames stand for themselves."""
+        """Jobs whose flows and ports share one label: it, and their last event. Pairs of hubs and renames have their own labels."""
         if not self.endings.empty:
             return {}
         self.spans.load(jobs)

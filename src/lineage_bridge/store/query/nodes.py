@@ -28,7 +28,7 @@ class Nodes:
         """With `at_us`, which names stand for one dataset is as of that time."""
         self.connection = connection
         self.identities = Identities(connection, at_us)
-        self.known: dict[int, Node] = {}
+        self.loaded: dict[int, Node] = {}
         self._heads: dict[int, int] = {}
 
     def at(self, at_us: int | None) -> "Nodes":
@@ -37,19 +37,19 @@ class Nodes:
 
     def by_id(self, id_: int) -> Node:
         """The node of an id that an edge or a fact holds."""
-        if id_ not in self.known:
+        if id_ not in self.loaded:
             self.load([id_])
-        return self.known[id_]
+        return self.loaded[id_]
 
     def load(self, ids: Iterable[int]) -> None:
         """Load many nodes at once."""
-        new = set(ids) - self.known.keys()
+        new = set(ids) - self.loaded.keys()
         self.identities.name(new)
         names = self.identities.names
-        self.known.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
+        self.loaded.update((id_, Node(id_, _KINDS[names[id_].kind], *names[id_][1:])) for id_ in new & names.keys())
         for some in chunks(new - names.keys()):
-            self.known.update((row[0], _node(row)) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
-        self.known.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new - self.known.keys())
+            self.loaded.update((row[0], _node(row)) for row in self.connection.execute(_BY_ID.format(marks(some)), some))
+        self.loaded.update((id_, Node(id_, NodeKind.DATASET, "", "")) for id_ in new - self.loaded.keys())
 
     def find(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
         """The node of exactly this name."""
@@ -64,8 +64,8 @@ class Nodes:
         grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
         search = self.connection.dialect.full_text
         rows = self._match(search.any_of([search.phrase(gram) for gram in grams]), kind, 200, 0) if grams else []
-        wanted = f"{namespace} {name}"
-        scored = [(difflib.SequenceMatcher(None, wanted, f"{n.namespace} {n.name}", autojunk=False).ratio(), n) for n in rows]
+        text = f"{namespace} {name}"
+        scored = [(difflib.SequenceMatcher(None, text, f"{n.namespace} {n.name}", autojunk=False).ratio(), n) for n in rows]
         scored.sort(key=lambda pair: (-pair[0], pair[1].namespace, pair[1].name))
         return [node for score, node in scored[:limit] if score > 0.5]
 
@@ -127,11 +127,11 @@ class Nodes:
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
         """Node id to the node under its preferred name: the specification's, or LineageBridge's where there is one."""
-        wanted = {node.id: node for node in nodes}
-        out = dict(wanted)
-        for id_, group in self.identities.groups_of(wanted).items():
+        by_id = {node.id: node for node in nodes}
+        out = dict(by_id)
+        for id_, group in self.identities.groups_of(by_id).items():
             namespace, name = spelt(group, style)
-            out[id_] = replace(wanted[id_], namespace=namespace, name=name)
+            out[id_] = replace(by_id[id_], namespace=namespace, name=name)
         return out
 
     def expand(self, ids: Iterable[int]) -> set[int]:

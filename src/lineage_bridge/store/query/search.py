@@ -51,11 +51,11 @@ class Search:
             *sorted(by_text - named, key=lambda row: row[2:]),
         ]
         fitting = (node for row in order if self._fits(node := _node(row), which))
-        wanted = which.offset + which.limit
+        end = which.offset + which.limit
         found: list[Node] = []
         for node in fitting:
             found.append(node)
-            if len(found) == wanted:
+            if len(found) == end:
                 break
         ids = {row[0] for row in named}
         return SearchPage(tuple(self._match(node, which, words, node.id in ids) for node in found[which.offset :]), cut or more)

@@ -93,7 +93,7 @@ class RunLineageFinder:
                 yield from ((reader, self._link(made, reader, named, by)) for made, by in self.producers(reader, named) if made == key)
 
     def _producers(self, key: RunKey, dataset: int) -> tuple[tuple[RunKey, str], ...]:
-        """The runs that produced what a run read of a dataset, each with what says so."""
+        """The runs that produced what a run read of a dataset, each with the evidence."""
         read = self._access(key, dataset, Side.INPUT)
         if read is None:
             return ()

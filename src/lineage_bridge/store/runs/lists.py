@@ -97,9 +97,9 @@ class RunLists:
         """The job dependencies that a run reported, sorted by direction and name."""
         rows = self.connection.execute(_DEPENDENCIES, (run, limit)).fetchall()
         found = {
-            Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, words)
+            Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, rules)
             for direction, job, other, *stated in rows
-            for words in [(stated[0], stated[1], stated[2])]
+            for rules in [(stated[0], stated[1], stated[2])]
         }
         return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.rules))
 

@@ -23,17 +23,17 @@ class ProcessingTypes:
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
-        self._known: dict[int, Processing] = {}
+        self._by_job: dict[int, Processing] = {}
 
     def of_job(self, job: int) -> Processing:
         """How a job works, by its newest jobType facet, else by the engine that its newest run named."""
-        if job not in self._known:
+        if job not in self._by_job:
             self.load([job])
-        return self._known[job]
+        return self._by_job[job]
 
     def load(self, jobs: Iterable[int]) -> None:
         """Learn how many jobs work at once."""
-        for some in chunks(job for job in jobs if job not in self._known):
+        for some in chunks(job for job in jobs if job not in self._by_job):
             sql = _PROCESSING.format(", ".join(["(?)"] * len(some)))
             for job, job_type, engine in self.connection.execute(sql, some).fetchall():
                 job_type_facet = read_as(JobTypeJobFacet, "job", "jobType", job_type.encode()) if job_type else None
@@ -42,7 +42,7 @@ class ProcessingTypes:
                     if engine and not job_type_facet
                     else None
                 )
-                self._known[job] = processing(job_type_facet, named.name if named else None)
+                self._by_job[job] = processing(job_type_facet, named.name if named else None)
 
     def period(self, run: bytes, job: int) -> int | None:
         """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown."""

@@ -29,7 +29,7 @@ WHERE p.asserted_by IN ({}) AND p.origin <> 1"""
 _LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.asserted_by FROM wanted w STRAIGHT_JOIN run_shape p
 ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE n.job = w.job AND n.origin = ? {}
 ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
-_NOTHING: tuple[Any, ...] = (None,) * 7
+_NO_RUN: tuple[Any, ...] = (None,) * 7
 RunKey = tuple[bytes, int]
 """A run, and a job it was seen under."""
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
@@ -71,7 +71,7 @@ class Runs:
             events[asserter].append((event[0], event[1], event[2]))
         named = self._named(set(keys), asserters)
         self.nodes.load({job for _, job in keys}.union(*named.values()))
-        return [self._record(key, stated.get(key, _NOTHING), seen.get(key, 0), events[key[0]], named) for key in keys]
+        return [self._record(key, stated.get(key, _NO_RUN), seen.get(key, 0), events[key[0]], named) for key in keys]
 
     def _record(
         self,

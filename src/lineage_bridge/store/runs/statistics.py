@@ -26,7 +26,7 @@ _IN_ORDER = "ORDER BY dataset, side, time"
 
 
 class Statistics:
-    """Sums over one connection. Each run is counted by itself, and whole: what it had told before the window is known."""
+    """Sums over one connection. Each run is counted separately, with its samples from before the window."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes

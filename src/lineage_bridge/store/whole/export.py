@@ -44,7 +44,7 @@ class Export:
         self.nodes = Nodes(connection)
         self.runs = Runs(connection, self.nodes)
         self.labels = graph_moment(connection, self.nodes, self.runs, now_us).labels
-        self.identities = {known.node: known for known in self.nodes.identities.all()}
+        self.identities = {identity.node: identity for identity in self.nodes.identities.all()}
         self._states: dict[int, list[Label]] | None = None
 
     def lines(self, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
@@ -70,14 +70,14 @@ class Export:
 
     def name(self, id_: int) -> Line:
         """A node by its canonical name."""
-        known = self.identities.get(id_)
+        identity = self.identities.get(id_)
         node = self.nodes.by_id(id_)
-        return _named(known.namespace, known.name) if known else _named(node.namespace, node.name)
+        return _named(identity.namespace, identity.name) if identity else _named(node.namespace, node.name)
 
     def head(self, id_: int) -> int:
         """The canonical node of a dataset or job."""
-        known = self.identities.get(id_)
-        return known.head if known else id_
+        identity = self.identities.get(id_)
+        return identity.head if identity else id_
 
     def end(self, id_: int) -> Line:
         """An end of a flow."""
@@ -233,25 +233,25 @@ class Export:
 
     def aliases(self) -> Iterator[Line]:
         """Every name that is an alias of another one, and the kind of link between them."""
-        for known in self.identities.values():
-            node = self.nodes.by_id(known.node)
-            if (node.namespace, node.name) != (known.namespace, known.name):
-                line = {"entity": node.kind.name.lower(), "node": _named(node.namespace, node.name), "canonical": self.name(known.node)}
-                yield from ({**line, "kind": kind} for kind in known.kinds)
+        for identity in self.identities.values():
+            node = self.nodes.by_id(identity.node)
+            if (node.namespace, node.name) != (identity.namespace, identity.name):
+                line = {"entity": node.kind.name.lower(), "node": _named(node.namespace, node.name), "canonical": self.name(identity.node)}
+                yield from ({**line, "kind": kind} for kind in identity.kinds)
 
     # beside data flow
 
     def control_lines(self) -> Iterator[Line]:
         """What runs wait for, and what waits for them."""
-        for run, job, direction, other, other_run, *words in self.connection.execute(
+        for run, job, direction, other, other_run, *rules in self.connection.execute(
             "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM job_dependency"
         ).fetchall():
             line: Line = {"run_id": str(UUID(bytes=run)), "job": self.name(job), "direction": ("upstream", "downstream")[direction]}
             line["other"] = self.name(other)
             if other_run:
                 line["other_run_id"] = str(UUID(bytes=other_run))
-            stated = zip(("dependency_type", "sequence_trigger_rule", "status_trigger_rule"), words, strict=True)
-            yield {**line, **{key: word for key, word in stated if word}}
+            stated = zip(("dependency_type", "sequence_trigger_rule", "status_trigger_rule"), rules, strict=True)
+            yield {**line, **{key: rule for key, rule in stated if rule}}
 
     def lifecycle_lines(self) -> Iterator[Line]:
         """The lifecycle changes of datasets, by job, each with the time of its first report."""

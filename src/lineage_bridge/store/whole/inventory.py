@@ -80,10 +80,10 @@ class Inventory:
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
-        wanted = {node.id: node for node in nodes}
-        found = self.nodes.canonical(wanted)
+        by_id = {node.id: node for node in nodes}
+        found = self.nodes.canonical(by_id)
         self.nodes.load(found.values())
-        return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in wanted.items()}
+        return {id_: self.nodes.by_id(found[id_]) if id_ in found else node for id_, node in by_id.items()}
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
         """Node id to the inventory entry of its group."""
@@ -103,7 +103,7 @@ class Inventory:
                 node,
                 spelt[node.id],
                 members[node.id],
-                self._called(spelt[node.id], newest := _newest(facets, members[node.id]), node.id),
+                self._node_id_of(spelt[node.id], newest := _newest(facets, members[node.id]), node.id),
                 {key: text for key, (_, _, text) in sorted(newest.items())},
                 min((times[member.id][0] for member in members[node.id] if member.id in times), default=0),
                 max(
@@ -119,9 +119,9 @@ class Inventory:
         rows = self.connection.execute(_UNOBSERVED)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)
-            known = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
-            heads = known.standing(known.nodes.by_id(id_) for id_ in some)
-            members = known._members(sorted(set(heads.values()), key=lambda node: node.id))
+            inventory = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
+            heads = inventory.standing(inventory.nodes.by_id(id_) for id_ in some)
+            members = inventory._members(sorted(set(heads.values()), key=lambda node: node.id))
             every = [member.id for names in members.values() for member in names]
             observed, declaring = ({row[0] for row in self._rows(sql, every)} for sql in (_OBSERVED, _DECLARING))
             found = []
@@ -144,7 +144,7 @@ class Inventory:
         self.nodes.load(id_ for some in ids.values() for id_ in some)
         return {node.id: tuple(map(self.nodes.by_id, ids[node.id])) if node.id in ids else (node,) for node in heads}
 
-    def _called(self, named: Node, newest: dict[str, tuple[int, int, str]], head: int) -> NodeId:
+    def _node_id_of(self, named: Node, newest: dict[str, tuple[int, int, str]], head: int) -> NodeId:
         facet = newest.get("jobType")
         short = make_node_id(named.kind, named.namespace, named.name, facet[2] if facet else None)
         if short.sure or [node.id for node in self.by_node_id(short.id)] == [head]:
@@ -165,15 +165,15 @@ class Inventory:
 
     def by_node_id(self, text: str) -> list[Node]:
         """The nodes that a node id may mean, each standing for its group: one if it is found, several if it leaves open which."""
-        wanted = parse_node_id(text)
-        if wanted is None:
+        parsed = parse_node_id(text)
+        if parsed is None:
             return []
-        for name in wanted.exact:
-            if found := self._heads_of(wanted.kind, [name]):
+        for name in parsed.exact:
+            if found := self._heads_of(parsed.kind, [name]):
                 return found
-        for tier in wanted.tiers:
+        for tier in parsed.tiers:
             names = [(space, name) for glob, name in tier for (space,) in self.connection.execute(_SPACES, (glob, MOST_SPACES))]
-            if found := self._heads_of(wanted.kind, names):
+            if found := self._heads_of(parsed.kind, names):
                 return found
         return []
 
@@ -195,8 +195,8 @@ class Inventory:
         when, rows = self._now(now_us), []
         for row in self.connection.execute(_UNNAMED_PORTS):
             job, dataset, side, _ = row
-            known = {port[1] for member in self.nodes.members(job) for port in when.flows.job_ports(member, Side(side))}
-            if known.isdisjoint(self.nodes.members(dataset)):
+            named = {port[1] for member in self.nodes.members(job) for port in when.flows.job_ports(member, Side(side))}
+            if named.isdisjoint(self.nodes.members(dataset)):
                 rows.append(row)
         return self._ports(rows, when)
 

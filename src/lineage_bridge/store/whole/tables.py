@@ -45,7 +45,7 @@ class WholeGraphTables:
         return iter(self.connection.execute(_ROWS[table]))
 
     def _flows(self) -> Iterator[Row]:
-        """What has not ended and is not told better under another name of its job, and what goes on under another name."""
+        """Flows that have not ended and that no explicit flow under another name of the job replaces; and renames."""
         rows = self.connection.execute(
             "SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin"
         )
@@ -64,11 +64,11 @@ class WholeGraphTables:
                     yield hub, side, dataset
 
     def _nodes(self) -> Iterator[Row]:
-        """(id, the id that stands for its group, kind, namespace and name it goes by, whether it is a dashboard)."""
-        known = {identity.node: identity for identity in Identities(self.connection).all()}
+        """(id, the id that stands for its group, kind, canonical namespace and name, whether it is a dashboard)."""
+        identities = {identity.node: identity for identity in Identities(self.connection).all()}
         dashboards = {node for node, text in self.connection.execute(_KIND_OF) if _is_dashboard(text)}
         for id_, kind, namespace, name in self.connection.execute(_NODES):
-            group = known.get(id_)
+            group = identities.get(id_)
             head, spelling = (group.head, group[2:4]) if group else (id_, (namespace, name))
             yield id_, head, kind, *spelling, int(id_ in dashboards)
 
@@ -76,5 +76,5 @@ class WholeGraphTables:
 def _is_dashboard(text: str) -> bool:
     """Whether a datasetType facet says DASHBOARD, in upper or lower case."""
     facet = json.loads(text)
-    word = facet.get("datasetType") if isinstance(facet, dict) else None
-    return isinstance(word, str) and word.upper() == "DASHBOARD"
+    kind = facet.get("datasetType") if isinstance(facet, dict) else None
+    return isinstance(kind, str) and kind.upper() == "DASHBOARD"

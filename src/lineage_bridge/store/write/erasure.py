@@ -113,8 +113,8 @@ class Erasure:
 
     def _leave_shapes(self, asserter: bytes) -> None:
         rows = self.connection.execute("SELECT job, shape FROM run_shape WHERE asserted_by = ?", (asserter,)).fetchall()
-        nothing = make_shape(Origin.OBSERVED, (), ())
-        self.derivation.run_shapes.move([((asserter, job), shape, nothing) for job, shape in rows if shape != NO_SHAPE])
+        no_shape = make_shape(Origin.OBSERVED, (), ())
+        self.derivation.run_shapes.move([((asserter, job), shape, no_shape) for job, shape in rows if shape != NO_SHAPE])
 
     def _delete(self, asserter: bytes) -> None:
         events = self.connection.execute("SELECT time, event FROM event WHERE asserted_by = ?", (asserter,)).fetchall()

@@ -59,11 +59,11 @@ def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None
 
 def seal(fresh: GraphWriter, keep: Path | None = None) -> None:
     """Complete a fresh store: begin an epoch of the change feed, and advance its position to that of the store at `keep`."""
-    for (source, part), offset in (_position_of(keep) if keep else {}).items():
+    for (source, partition), offset in (_position_of(keep) if keep else {}).items():
         fresh.connection.execute(
             "INSERT INTO position VALUES (?, ?, ?) "
             'ON CONFLICT (source, partition) DO UPDATE SET "offset" = GREATEST(position."offset", excluded."offset")',
-            (source, part, offset),
+            (source, partition, offset),
         )
     fresh.begin_epoch()
 
@@ -74,15 +74,15 @@ def put_in_place(fresh: GraphWriter, path: Path, on_progress: Callable[[int, int
         replace_content(target, fresh.connection, PAGES, on_progress)
 
 
-def publish(fresh: GraphWriter, part: Path, path: Path) -> None:
+def publish(fresh: GraphWriter, fresh_file: Path, path: Path) -> None:
     """Close a fresh store at `part`, make it durable, and give it the name `path`."""
     leave_one_file(fresh.connection)
     fresh.close()
-    for target in (part, part.parent):
+    for target in (fresh_file, fresh_file.parent):
         descriptor = os.open(target, os.O_RDONLY)
         os.fsync(descriptor)
         os.close(descriptor)
-    part.replace(path)
+    fresh_file.replace(path)
 
 
 def _counts(connection: StoreConnection) -> dict[str, int]:
@@ -101,7 +101,8 @@ def _position_of(path: Path) -> dict[tuple[str, int], int]:
     try:
         with closing(connect_reader(path)) as connection:
             return {
-                (source, part): offset for source, part, offset in connection.execute('SELECT source, partition, "offset" FROM position')
+                (source, partition): offset
+                for source, partition, offset in connection.execute('SELECT source, partition, "offset" FROM position')
             }
     except (StoreMissingError, StoreVersionError):
         return {}
