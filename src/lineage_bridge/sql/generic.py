@@ -10,7 +10,8 @@ from sqlglot.tokenizer_core import TokenType
 
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
-from lineage_bridge.sql.columns.resolver import Resolver, columns_of, part_of
+from lineage_bridge.sql.columns.resolver import Resolver, columns_of
+from lineage_bridge.sql.columns.sources import part_of
 from lineage_bridge.sql.columns.values import Condition, Value
 from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage

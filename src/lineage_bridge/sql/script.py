@@ -10,13 +10,15 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
 from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
-from lineage_bridge.sql.columns.resolver import Resolver, columns_of
+from lineage_bridge.sql.columns.resolver import Resolver
 from lineage_bridge.sql.columns.writing import write
+from lineage_bridge.sql.ksqldb.resolver import KsqldbResolver
+from lineage_bridge.sql.ksqldb.tables import declared_table, filled_table, matched_columns
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements import statement_types as st
 from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Model, Table, TableColumn, View
-from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC, dataset_of, topic_of
+from lineage_bridge.sql.statements.datasets import dataset_of, topic_of
 from lineage_bridge.sql.statements.parsing import parse
 from lineage_bridge.sql.text.cursor import TOO_DEEP, Cursor, StatementError
 from lineage_bridge.sql.text.keywords import RESERVED
@@ -45,6 +47,7 @@ class StreamingScript:
     ) -> None:
         self._dialect, self._kafka = dialect, kafka
         self._ksql = dialect == KSQLDB
+        self._resolver: type[Resolver] = KsqldbResolver if self._ksql else Resolver
         self.catalog = catalog or Catalog(_DEFAULT.get(dialect, ("", "")))
         for name, columns in (tables or {}).items():
             self.catalog.add_outside(Table(name, [TableColumn(column) for column in columns]))
@@ -94,12 +97,15 @@ class StreamingScript:
             columns = [*(like.columns or ()), *(columns or ())] if like.columns is not None or columns is not None else None
             options = {**like.options, **options}
         if statement.query is None:
-            table = self.catalog.add_table(Table(statement.name, columns, options, statement.keys, statement.comment))
+            made = Table(statement.name, columns, options, statement.keys, statement.comment)
+            table = self.catalog.add_table(declared_table(statement) if self._ksql else made)
             lineage.declares[table.name] = None
             return
-        if self._ksql:
-            options = {KAFKA_TOPIC: statement.name[-1], **options}
         relation = self._resolve(statement.query, lineage)
+        if self._ksql:
+            table = self.catalog.add_table(filled_table(statement, relation, self.catalog))
+            write(table.name, [name for name, _ in relation.columns], replace(relation, unknown=None), lineage)
+            return
         named = [name for name, _ in relation.columns]
         computed = [column for column in columns or () if column.kind is not ColumnKind.PHYSICAL]
         whole = relation.unknown is None
@@ -109,13 +115,17 @@ class StreamingScript:
             named = physical
         known_columns = [*map(TableColumn, named), *computed] if whole else None
         table = self.catalog.add_table(Table(statement.name, known_columns, options, statement.keys, statement.comment))
-        write(table.name, [name for name, _ in relation.columns], relation, lineage)
+        write(table.name, [name for name, _ in relation.columns], replace(relation, unknown=None), lineage)
+
+    @_apply.register
+    def _(self, statement: st.DefineType, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
+        self.catalog.types[statement.name] = statement.type_tokens
 
     @_apply.register
     def _(self, statement: st.DefineView, lineage: Lineage) -> None:
         self.catalog.add_view(View(statement.name, statement.query, statement.columns))
         analysis = self._analysis()
-        columns_of(statement.query, analysis)
+        self._resolver.columns_in(statement.query, analysis)
         lineage.errors += [_fault(message, token or statement.query[0]) for message, token in analysis.faults]
 
     @_apply.register
@@ -143,7 +153,8 @@ class StreamingScript:
         if columns is not None and relation.unknown is None and len(columns) != len(relation.columns):
             message = f"{len(relation.columns)} columns go into {len(columns)}"
             lineage.errors.append(_fault(message, statement.query[0]))
-        write(table.name, columns, relation, lineage)
+        by_name = self._ksql and columns is not None and not statement.columns
+        write(table.name, columns, matched_columns(relation, columns or ()) if by_name else relation, lineage)
 
     @_apply.register
     def _(self, statement: st.DefineCatalog, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
@@ -153,7 +164,7 @@ class StreamingScript:
     def _(self, statement: st.Update, lineage: Lineage) -> None:
         table = self.catalog.table(statement.target)
         analysis = self._analysis()
-        resolver, scope = Resolver(analysis, Query(exp.Select(), {}, [])), Scope()
+        resolver, scope = self._resolver(analysis, Query(exp.Select(), {}, [])), Scope()
         scope.add(table.name[-1:], resolver.named(statement.target, {}))
         assigned = tuple((column, resolver.value_of(value, scope)) for column, value in statement.assignments)
         conditions = resolver.value_of(statement.where, scope).deciding("FILTER") if statement.where else set()
@@ -194,13 +205,13 @@ class StreamingScript:
 
     def _analysis(self) -> QueryAnalysis:
         if self._ksql:
-            return QueryAnalysis(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS, unnamed="KSQL_COL_{1}".format)
+            return QueryAnalysis(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS)
         system = ("$rowtime",) if self._dialect == CONFLUENT_FLINK else ()
         return QueryAnalysis(self.catalog, system_columns=system)
 
     def _resolve(self, query: Sequence[Token], lineage: Lineage) -> QueryRelation:
         analysis = self._analysis()
-        relation = columns_of(query, analysis)
+        relation = self._resolver.columns_in(query, analysis)
         self._add_analysis(analysis, lineage, query)
         return relation
 

@@ -4,13 +4,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
 from lineage_bridge.sql.columns.expressions import Ctes, Expressions
 from lineage_bridge.sql.columns.functions import GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope, Unknown
 from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
-from lineage_bridge.sql.text.plain import Pattern, TableCall
+from lineage_bridge.sql.text.plain import Pattern, Query, TableCall
 from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Kind, Token
 
@@ -33,6 +35,16 @@ class Calls(Expressions):
 
     def value_of(self, tokens: Sequence[Token], scope: Scope) -> Value:
         """The value of an expression in the arguments of a stand-in."""
+        query = self._query_of(tokens)
+        return type(self)(self.analysis, query).value(query.expression.expressions[0], scope, {})
+
+    def expression_of(self, tokens: Sequence[Token]) -> exp.Expr:
+        """The expression that tokens spell. Raises StatementError."""
+        found: exp.Expr = self._query_of(tokens).expression.expressions[0]
+        return found
+
+    def _query_of(self, tokens: Sequence[Token]) -> Query:
+        """A query that selects one expression."""
         if not tokens:
             raise StatementError("an expression is expected here", None)
         first = tokens[0]
@@ -40,7 +52,7 @@ class Calls(Expressions):
         query = lowered([select, *tokens], ksql=self.analysis.ksql)
         if not query.expression.expressions:
             raise StatementError("an expression is expected here", first)
-        return type(self)(self.analysis, query).value(query.expression.expressions[0], scope, {})
+        return query
 
     def read(self, query: Sequence[Token], ctes: Ctes) -> QueryRelation:
         """The columns of a query in the arguments of a stand-in."""

@@ -12,6 +12,7 @@ from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.values import NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.statements.catalog import Catalog, Table
+from lineage_bridge.sql.text.lowering import FIELD
 from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.tokens import Token
 
@@ -157,17 +158,29 @@ class Expressions(ABC):
 
     def _column(self, path: list[str], node: exp.Expr, scope: Scope) -> Value:
         """The column of a path, which may start with a relation; what follows the column's name is a field of its value."""
-        for cut in range(min(len(path) - 1, 3), 0, -1):
-            relation = scope.named(path[:cut])
-            found = None if relation is None else relation.value(path[cut])
+        names = column_path(path)
+        for cut in range(min(len(names) - 1, 3), 0, -1):
+            relation = scope.named(names[:cut])
+            found = None if relation is None else relation.value(names[cut])
             if found is not None:
                 return found if len(path) == cut + 1 else found.through(Subtype.TRANSFORMATION)
-        found = scope.column(path[0])
+        if len(names) == 1:
+            found = scope.column(names[0])
+        elif not self.analysis.ksql:
+            # What has the name of a relation here is a column only if a definition says so.
+            found = scope.column(names[0]) if scope.named(names[:1]) is None else scope.defined(names[0])
+        else:
+            found = None
         if found is not None:
             return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
-        if path[0].upper() not in MOMENTS:
-            self.fault(f"no table here has a column {written(path)}", node)
+        if names[0].upper() not in MOMENTS:
+            self.fault(f"no table here has a column {written(names)}", node)
         return NO_SOURCES
+
+
+def column_path(path: Sequence[str]) -> Sequence[str]:
+    """A path up to the column: without ksqlDB's fields of it."""
+    return next((path[:at] for at, name in enumerate(path) if name.startswith(FIELD)), path)
 
 
 def _is_unit(node: exp.Expr, function: str) -> bool:

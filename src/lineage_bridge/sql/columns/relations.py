@@ -13,10 +13,23 @@ Unknown = Callable[[str], Value]
 
 
 @dataclass(frozen=True)
+class RecordKey:
+    """How ksqlDB keys the records of a relation: by which columns, and whether by a window. `changelog`: they are changes of a table."""
+
+    columns: tuple[str, ...] = ()
+    windowed: bool = False
+    changelog: bool = False
+
+
+NO_KEY = RecordKey()
+
+
+@dataclass(frozen=True)
 class QueryRelation:
     """Columns in order with their values; `hidden` ones are not in a star; `unknown` answers for others, None where there are none.
 
     `conditions` decide about its rows. A `weak` one is asked for a column that nobody has defined only if no other can be.
+    `gap`: between which of its columns the undefined ones stand, as two indexes; None: behind the last one. `sure`: the names are certain.
     """
 
     columns: Columns = ()
@@ -24,6 +37,9 @@ class QueryRelation:
     unknown: Unknown | None = None
     conditions: frozenset[Condition] = frozenset()
     weak: bool = False
+    gap: tuple[int, int] | None = None
+    key: RecordKey = NO_KEY
+    sure: bool = True
 
     def find(self, name: str) -> Value | None:
         """The value of the column with this name; names match exactly, else in another case."""
@@ -37,20 +53,50 @@ class QueryRelation:
         """The same columns under other names; further names are columns of a row whose definition is unknown."""
         if not names:
             return self
+        rest = self.unknown("") if self.unknown is not None else NO_SOURCES
+        values = self.placed(names, lambda _: rest)
+        columns = (*zip(names, values, strict=True), *(self.columns[len(names) :] if self.unknown is None else ()))
+        return replace(self, columns=columns, unknown=None, gap=None)
+
+    def placed(self, names: Sequence[str], undefined: Unknown) -> list[Value]:
+        """The values of this many columns by position: before the undefined ones from the start, behind them from the end."""
         values = [value for _, value in self.columns]
-        if len(names) > len(values):
-            rest = self.unknown("") if self.unknown is not None else NO_SOURCES
-            values += [rest] * (len(names) - len(values))
-        kept = values[len(names) :]
-        columns = (
-            *zip(names, values, strict=False),
-            *((name, value) for (name, _), value in zip(self.columns[len(names) :], kept, strict=False)),
-        )
-        return replace(self, columns=tuple(columns), unknown=None)
+        first, last = self.gap or (len(values), len(values))
+        behind = values[last:][max(0, len(values) - last + first - len(names)) :]
+        inside = [undefined(name) for name in names[first : len(names) - len(behind)]]
+        return [*values[: min(first, len(names) - len(behind))], *inside, *behind]
 
     def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
         """The same relation with more conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
+
+
+@dataclass
+class ProjectedColumns:
+    """The columns of a query while its projections are read. `sure`: whether their names are certain."""
+
+    columns: list[tuple[str, Value]] = field(default_factory=list)
+    unknown: Unknown | None = None
+    gap: tuple[int, int] | None = None
+    key: RecordKey = NO_KEY
+    sure: bool = True
+
+    def add(self, columns: Iterable[tuple[str, Value]], unknown: Unknown | None = None) -> None:
+        """Add columns, and undefined ones behind them."""
+        self.columns += columns
+        self.open(unknown)
+
+    def open(self, unknown: Unknown | None) -> None:
+        """Undefined columns follow here; None where there are none."""
+        if unknown is not None:
+            position = len(self.columns)
+            self.unknown = either([self.unknown, unknown])
+            self.gap = (position if self.gap is None else self.gap[0], position)
+
+    def relation(self, conditions: Iterable[Condition]) -> QueryRelation:
+        """The relation of these columns."""
+        conditions = frozenset(conditions)
+        return QueryRelation(tuple(self.columns), (), self.unknown, conditions, gap=self.gap, key=self.key, sure=self.sure)
 
 
 def either(given: Iterable[Unknown | None]) -> Unknown | None:
@@ -71,11 +117,18 @@ def _look_up(columns: Sequence[tuple[str, Value]], name: str) -> Value | None:
 
 @dataclass
 class Scope:
-    """The relations of one FROM clause by name, and the scope around it."""
+    """The relations of one FROM clause by name, and the scope around it.
+
+    `shared`: the columns that USING or NATURAL made one of two, in the order of a star; `merged`: which those are, by the index of
+    their relation and in lower case; `shares_undefined`: NATURAL may also have merged columns that no definition mentions.
+    """
 
     outer: "Scope | None" = None
     relations: list[tuple[tuple[str, ...], QueryRelation]] = field(default_factory=list)
     bound: frozenset[str] = frozenset()
+    shared: Columns = ()
+    merged: set[tuple[int, str]] = field(default_factory=set)
+    shares_undefined: bool = False
 
     def add(self, name: tuple[str, ...], relation: QueryRelation) -> None:
         """Add a relation."""
@@ -98,27 +151,39 @@ class Scope:
         """The value of an unqualified column; None if no relation can have it."""
         if name in self.bound:
             return NO_SOURCES
-        found = [value for _, relation in self.relations if (value := relation.find(name)) is not None]
-        if found:
-            return found[0]
+        common = _look_up(self.shared, name)
+        if common is not None:
+            return common
+        here = self._find(name)
+        if here is not None:
+            return here
         around = None if self.outer is None else self.outer.defined(name)
         if around is not None:
             return around
-        open_ones = [relation for _, relation in self.relations if relation.unknown is not None]
-        strong = [relation for relation in open_ones if not relation.weak] or open_ones
+        open_ones = [(own, relation) for own, relation in self.relations if relation.unknown is not None]
+        # The alias of a table function is also the name of its only column.
+        aliased = [relation for own, relation in open_ones if relation.weak and own == (name,)]
+        strong = aliased or [relation for _, relation in open_ones if not relation.weak] or [relation for _, relation in open_ones]
         guesses = [relation.unknown(name) for relation in strong if relation.unknown is not None]
         if guesses:
             return guesses[0] if len(guesses) == 1 else merged(guess.doubted(GUESSED) for guess in guesses)
         return None if self.outer is None else self.outer.column(name)
 
+    def _find(self, name: str) -> Value | None:
+        """The value of a column that the definition of a relation in this scope has; a hidden column only if no other has this name."""
+        for columns in ((relation.columns for _, relation in self.relations), (relation.hidden for _, relation in self.relations)):
+            found = next((value for value in (_look_up(each, name) for each in columns) if value is not None), None)
+            if found is not None:
+                return found
+        return None
+
     def defined(self, name: str) -> Value | None:
         """The value of a column that a relation in this scope or around it is known to have."""
         if name in self.bound:
             return NO_SOURCES
-        for _, relation in self.relations:
-            value = relation.find(name)
-            if value is not None:
-                return value
+        here = self._find(name)
+        if here is not None:
+            return here
         return None if self.outer is None else self.outer.defined(name)
 
     def all(self) -> Iterator[QueryRelation]:

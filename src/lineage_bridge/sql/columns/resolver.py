@@ -1,31 +1,41 @@
 """The columns of a query, and the source columns of each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from lineage_bridge.sql.columns.calls import Calls
 from lineage_bridge.sql.columns.expressions import Ctes, QueryAnalysis
 from lineage_bridge.sql.columns.functions import WINDOW_BOUNDS
-from lineage_bridge.sql.columns.relations import Columns, QueryRelation, Scope, Unknown, either
-from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged, source
-from lineage_bridge.sql.names import Name, written
-from lineage_bridge.sql.statements.catalog import ColumnKind, Table, View
+from lineage_bridge.sql.columns.relations import NO_KEY, Columns, ProjectedColumns, QueryRelation, Scope
+from lineage_bridge.sql.columns.set_operations import united
+from lineage_bridge.sql.columns.sources import Sources, alias_columns, part_of
+from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value
+from lineage_bridge.sql.names import written
+from lineage_bridge.sql.statements.struct_types import fields_of
 from lineage_bridge.sql.text.cursor import StatementError
-from lineage_bridge.sql.text.plain import Pattern, Query, TableCall
+from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Token
 
 
 def columns_of(query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> QueryRelation:
     """The columns of a query. Raises StatementError."""
-    parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=analysis.ksql)
-    return Resolver(analysis, parsed).relation(parsed.expression, Scope(), {})
+    return Resolver.columns_in(query, analysis)
 
 
-class Resolver(Calls):
+class Resolver(Sources):
     """Resolves the queries in one parsed text."""
+
+    @classmethod
+    def columns_in(cls, query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> QueryRelation:
+        """The columns of a query that stands alone. Raises StatementError."""
+        parsed = Query(query, {}, []) if isinstance(query, exp.Expr) else lowered(query, ksql=analysis.ksql)
+        return cls(analysis, parsed).relation(parsed.expression, Scope(), {})
+
+    def columns_of(self, query: Sequence[Token] | exp.Expr) -> QueryRelation:
+        """As `columns_in`, with this resolver's analysis."""
+        return type(self).columns_in(query, self.analysis)
 
     def relation(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> QueryRelation:
         """The columns of a query, in a scope and with the common table expressions before it."""
@@ -37,7 +47,7 @@ class Resolver(Calls):
         elif isinstance(node, exp.SetOperation):
             made = self._set(node, scope, ctes)
         elif isinstance(node, exp.Values):
-            made = QueryRelation(tuple((name, NO_SOURCES) for name in _alias_columns(node)))
+            made = self._values(node)
         else:
             raise StatementError("a query is expected here", self.query.token_of(node))
         over = Scope(scope, [(("",), made)])
@@ -49,7 +59,7 @@ class Resolver(Calls):
             return ctes
         found = dict(ctes)
         for cte in clause.expressions:
-            names = _alias_columns(cte)
+            names = alias_columns(cte)
             if clause.args.get("recursive") and isinstance(cte.this, exp.SetOperation):
                 found[cte.alias] = self.relation(cte.this.this, scope, found).renamed(names)
             found[cte.alias] = self.relation(cte.this, scope, found).renamed(names)
@@ -60,42 +70,41 @@ class Resolver(Calls):
         if not isinstance(node.this, exp.Table):
             return self.relation(node.this, scope, ctes)
         inner = scope.inside()
-        conditions = self.source(node.this, inner, ctes)
-        columns = tuple(column for relation in inner.all() for column in relation.columns)
-        return QueryRelation(columns, (), either(relation.unknown for relation in inner.all())).under(conditions)
+        conditions = self.source(node.this, inner, ctes) | self.joins(node, inner, ctes)
+        projected = ProjectedColumns()
+        self._all_columns(projected, inner)
+        return projected.relation(conditions)
+
+    def _values(self, node: exp.Values) -> QueryRelation:
+        """The columns of VALUES: as many as its first row has."""
+        rows = node.expressions
+        width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
+        names = alias_columns(node) or [self.analysis.unnamed(number, number) for number in range(width)]
+        return QueryRelation(tuple((name, NO_SOURCES) for name in names))
 
     def _set(self, node: exp.SetOperation, scope: Scope, ctes: Ctes) -> QueryRelation:
         left, right = (self.relation(side, scope, ctes) for side in (node.this, node.expression))
         conditions = left.conditions | right.conditions
         if isinstance(node, exp.Except):
             taken = {condition for _, value in right.columns for condition in value.deciding("FILTER")}
-            return QueryRelation(left.columns, (), left.unknown, conditions | taken)
-        columns = [(name, merged([value, other])) for (name, value), (_, other) in zip(left.columns, right.columns, strict=False)]
-        return QueryRelation((*columns, *left.columns[len(columns) :]), (), either([left.unknown, right.unknown]), conditions)
+            return replace(left, conditions=conditions | taken, key=NO_KEY)
+        return replace(united(left, right), conditions=conditions)
 
     def _select(self, node: exp.Select, scope: Scope, ctes: Ctes) -> QueryRelation:
         here = scope.inside()
         clause = part_of(node, "from")
         conditions = set() if clause is None else self.source(clause.this, here, ctes)
-        conditions |= self._joins(node, here, ctes) | self._times(here)
+        conditions |= self.joins(node, here, ctes) | self._times(here)
         if self.query.windowed:
             here.add(("",), QueryRelation(hidden=tuple((name, NO_SOURCES) for name in WINDOW_BOUNDS)))
-        columns, unknown = self._projections(node, here, ctes)
+        projected = self.projections(node, here, ctes)
+        columns = tuple(projected.columns)
         # Aliases of the query do not hide columns of its sources.
         both = Scope(Scope(here.outer, [(("",), QueryRelation(columns))]), here.relations, here.bound)
         conditions |= self.deciding([_inner(node, "where")], "FILTER", here, ctes)
         conditions |= self.deciding([_inner(node, "having"), _inner(node, "qualify")], "FILTER", both, ctes)
         conditions |= self._groups(node, columns, both, ctes) | self._order(node, both, ctes)
-        return QueryRelation(columns, (), unknown, frozenset(conditions))
-
-    def _joins(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
-        """The joins of a query or a table."""
-        found: set[Condition] = set()
-        for join in node.args.get("joins") or ():
-            found |= self._join(join, here, ctes)
-        for lateral in node.args.get("laterals") or ():
-            found |= self.source(lateral, here, ctes)
-        return found
+        return projected.relation(conditions)
 
     def _times(self, here: Scope) -> set[Condition]:
         """The columns of these relations that FOR SYSTEM_TIME uses."""
@@ -123,143 +132,75 @@ class Resolver(Calls):
         order = node.args.get("order")
         return set() if order is None else self.deciding(order.expressions, "SORT", scope, ctes)
 
-    def _projections(self, node: exp.Select, here: Scope, ctes: Ctes) -> tuple[Columns, Unknown | None]:
-        columns: list[tuple[str, Value]] = []
-        unknown: Unknown | None = None
+    def projections(self, node: exp.Select, here: Scope, ctes: Ctes) -> ProjectedColumns:
+        """The columns that a query selects."""
+        found = ProjectedColumns()
         nameless = 0
         for number, projection in enumerate(node.expressions):
             bare = projection.this if isinstance(projection, exp.Alias) else projection
             if bare.is_star and isinstance(bare, exp.Star | exp.Column):
-                excluded = {name.casefold() for name in _excluded(bare)}
-                for alias, relation in self._starred(bare, here):
-                    columns += [(f"{alias}{name}", value) for name, value in relation.columns if name.casefold() not in excluded]
-                    unknown = either([unknown, relation.unknown])
+                self._star(found, bare, here)
                 continue
             name = projection.alias if isinstance(projection, exp.Alias) else _own_name(bare)
             if not name:
                 name, nameless = self.analysis.unnamed(number, nameless), nameless + 1
-            columns.append((name, self.value(bare, here, ctes)))
-        return tuple(columns), unknown
-
-    def _starred(self, star: exp.Expr, here: Scope) -> list[tuple[str, QueryRelation]]:
-        """The relations that a star stands for, with the prefix of their columns: in a join of ksqlDB, the relation's name."""
-        if not isinstance(star, exp.Column):
-            named = [(name[-1], relation) for name, relation in here.relations if relation.columns or relation.unknown]
-            joins = self.analysis.ksql and len(named) > 1
-            return [(f"{name}_" if joins else "", relation) for name, relation in named]
-        name = tuple(part.name for part in star.parts[:-1])
-        relation = here.named(name)
-        if relation is None:
-            self.fault(f"nothing is called {written(name)} here", star)
-        return [] if relation is None else [("", relation)]
-
-    # the FROM clause
-
-    def source(self, node: exp.Expr, here: Scope, ctes: Ctes) -> set[Condition]:
-        """Add a relation to a scope. Returns the conditions of its rows."""
-        relation = self._from_item(node, here, ctes)
-        name = (node.alias,) if node.alias else _table_name(node) if isinstance(node, exp.Table) else ("",)
-        here.add(name, relation.renamed(_alias_columns(node)))
-        return {*relation.conditions, *self._joins(node, here, ctes)}
-
-    def _join(self, join: exp.Join, here: Scope, ctes: Ctes) -> set[Condition]:
-        # Columns of the right side of a semi join cannot be selected.
-        scope = Scope(here.outer, list(here.relations)) if join.args.get("kind") in ("SEMI", "ANTI") else here
-        conditions = self.source(join.this, scope, ctes)
-        conditions |= self.deciding([join.args.get("on")], "JOIN", scope, ctes)
-        shared = {column.name for column in join.args.get("using") or ()}
-        relations = list(scope.all())
-        if str(join.args.get("method") or "").upper() == "NATURAL":
-            shared |= {name for relation in relations[:-1] for name, _ in relation.columns} & {name for name, _ in relations[-1].columns}
-        values = (relation.value(name) for relation in relations for name in shared)
-        return conditions | {condition for value in values if value is not None for condition in value.deciding("JOIN")}
-
-    def _from_item(self, node: exp.Expr, here: Scope, ctes: Ctes) -> QueryRelation:
-        if isinstance(node, exp.Table):
-            return self._table(node, here, ctes)
-        if isinstance(node, exp.Unnest):
-            made = self._function(node.expressions, here, ctes).renamed(_alias_columns(node))
-            number = node.args.get("offset")
-            return replace(made, columns=(*made.columns, (number.name, NO_SOURCES))) if isinstance(number, exp.Identifier) else made
-        if isinstance(node, exp.Lateral):
-            inner = node.this
-            return self.relation(inner.this, here, ctes) if isinstance(inner, exp.Subquery) else self._function([inner], here, ctes)
-        # A subquery may refer to the other tables only after LATERAL.
-        return self.relation(node, here.outer or Scope(), ctes)
-
-    def _function(self, arguments: Iterable[exp.Expr], here: Scope, ctes: Ctes) -> QueryRelation:
-        made = merged(self.value(argument, here, ctes) for argument in arguments).through(Subtype.TRANSFORMATION)
-        return QueryRelation(unknown=lambda _: made, weak=True)
-
-    def _table(self, node: exp.Table, here: Scope, ctes: Ctes) -> QueryRelation:
-        if not isinstance(node.this, exp.Identifier):
-            return self._function(node.this.expressions if isinstance(node.this, exp.Func) else (), here, ctes)
-        name = _table_name(node)
-        stand_in = self.query.stand_ins.get(name[0])
-        if isinstance(stand_in, TableCall):
-            return self.called(stand_in, here, ctes)
-        if isinstance(stand_in, Pattern):
-            return self.matched(stand_in, ctes)
-        return self.named(name, ctes)
-
-    def named(self, name: Name, ctes: Ctes) -> QueryRelation:
-        """The columns of a common table expression, a view or a table."""
-        cte = next((made for own, made in ctes.items() if own.casefold() == name[0].casefold()), None)
-        if len(name) == 1 and cte is not None:
-            return cte
-        view = self.analysis.catalog.view(name)
-        if view is not None:
-            return self._viewed(view)
-        table = self.analysis.catalog.table(name)
-        self.analysis.tables[table.name] = table
-        return self._stored(table)
-
-    def _viewed(self, view: View) -> QueryRelation:
-        """The columns of the query of a view."""
-        if view.name in self.analysis.views:
-            raise StatementError(f"the view {written(view.name)} is made of itself", None)
-        self.analysis.views.append(view.name)
-        reported = len(self.analysis.faults)
-        with self.analysis.catalog.at(view.home):
-            found = columns_of(view.query, self.analysis).renamed(view.columns)
-        # Errors in a view were reported where it is defined.
-        del self.analysis.faults[reported:]
-        self.analysis.views.pop()
+            found.columns.append((name, self.value(bare, here, ctes)))
         return found
 
-    def _stored(self, table: Table) -> QueryRelation:
-        """The columns of a table; computed ones derive from the others."""
-        pseudo = tuple((name, NO_SOURCES) for name in self.analysis.pseudo_columns)
-        hidden = (*pseudo, *((name, source(table.name, name)) for name in (*self.analysis.system_columns, *table.hidden)))
-        if table.columns is None:
-            return QueryRelation((), hidden, lambda name: source(table.name, name, LIKELY) if name else NO_SOURCES)
-        stored = tuple((column.name, source(table.name, column.name)) for column in table.columns if column.kind is not ColumnKind.COMPUTED)
-        scope = Scope(None, [(table.name[-1:], QueryRelation(stored, hidden))])
-        values = dict(stored)
-        for column in table.columns:
-            if column.kind is ColumnKind.COMPUTED:
-                values[column.name] = self.value_of(column.expression, scope)
-        return QueryRelation(tuple((column.name, values[column.name]) for column in table.columns), hidden)
+    def _star(self, found: ProjectedColumns, star: exp.Expr, here: Scope) -> None:
+        excluded = {name.casefold() for name in _excluded(star)}
+        if not isinstance(star, exp.Column):
+            self._all_columns(found, here, excluded)
+            return
+        name = tuple(part.name for part in star.parts[:-1])
+        relation = here.named(name)
+        if relation is not None:
+            found.add((item for item in relation.columns if item[0].casefold() not in excluded), relation.unknown)
+        else:
+            self.add_fields(found, name, star, here)
 
+    def add_fields(self, found: ProjectedColumns, path: Sequence[str], node: exp.Expr, here: Scope) -> None:
+        """Add the fields of a column that holds a row; undefined columns if its type is unknown."""
+        for cut in range(min(len(path) - 1, 3), -1, -1):
+            relation = here.named(path[:cut]) if cut else None
+            value = (here.column(path[0]) if not cut else None) if relation is None else relation.value(path[cut])
+            if value is not None:
+                break
+        else:
+            self.fault(f"nothing is called {written(path)} here", node)
+            return
+        names = self._fields(value, path[cut + 1 :])
+        part = value.through(Subtype.TRANSFORMATION)
+        found.add([(name, part) for name in names or ()], None if names is not None else lambda _: part.doubted(LIKELY))
 
-def part_of(node: exp.Expr, name: str) -> exp.Expr | None:
-    """A clause whose name is a Python keyword, as sqlglot stores it."""
-    found: exp.Expr | None = node.args.get(f"{name}_")
-    return found
+    def _fields(self, value: Value, path: Sequence[str]) -> list[str] | None:
+        """The fields of a value that is a column of a table, or of a field inside it; None if its type is unknown."""
+        if len(value.direct) != 1:
+            return None
+        (((name, column), (subtype, _)),) = value.direct.items()
+        table = self.analysis.tables.get(name)
+        types = [known.type_tokens for known in (table.columns if table is not None else None) or () if known.name == column]
+        if subtype is not Subtype.IDENTITY or not types:
+            return None
+        return fields_of(types[0], path, self.analysis.catalog.types, folds=self.analysis.ksql)
+
+    def _all_columns(self, found: ProjectedColumns, here: Scope, excluded: Collection[str] = ()) -> None:
+        """Add what `*` stands for: the columns that joins merged, then those of each relation."""
+        if here.shares_undefined:
+            found.open(lambda _: NO_SOURCES)
+        found.columns += (item for item in here.shared if item[0].casefold() not in excluded)
+        for at, relation in enumerate(here.all()):
+            kept = (
+                item
+                for item in relation.columns
+                if item[0].casefold() not in excluded and (not here.merged or (at, item[0].casefold()) not in here.merged)
+            )
+            found.add(kept, relation.unknown)
 
 
 def _inner(node: exp.Expr, clause: str) -> exp.Expr | None:
     found = node.args.get(clause)
     return None if found is None else found.this
-
-
-def _table_name(node: exp.Table) -> Name:
-    return tuple(part.name for part in node.parts)
-
-
-def _alias_columns(node: exp.Expr) -> list[str]:
-    alias = node.args.get("alias")
-    return [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
 
 def _own_name(node: exp.Expr) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lineage_bridge.sql.columns.relations import QueryRelation
-from lineage_bridge.sql.columns.values import LIKELY, Subtype
+from lineage_bridge.sql.columns.values import GUESSED, LIKELY, Subtype, Value
 from lineage_bridge.sql.lineage import ColumnFlow, IndirectFlow, Lineage
 from lineage_bridge.sql.names import Name
 
@@ -14,10 +14,7 @@ def write(target: Name, columns: Sequence[str] | None, relation: QueryRelation, 
     names = [name for name, _ in relation.columns] if columns is None else columns
     conditions = set(relation.conditions)
     strongest: dict[tuple[Name, str, str], tuple[Subtype, float]] = {}
-    values = [value for _, value in relation.columns]
-    if relation.unknown is not None and columns is not None:
-        values += [relation.unknown(name).doubted(LIKELY) for name in names[len(values) :]]
-    for name, value in zip(names, values, strict=False):
+    for name, value in zip(names, _placed(relation, names) if columns is not None else _values(relation), strict=False):
         conditions |= value.conditions
         for (table, column), (subtype, sure) in value.direct.items():
             confidence = sure if columns is not None else min(sure, LIKELY)
@@ -27,3 +24,18 @@ def write(target: Name, columns: Sequence[str] | None, relation: QueryRelation, 
         lineage.columns[ColumnFlow(table, column, target, name, subtype, sure)] = None
     for (table, column), kind in sorted(conditions):
         lineage.indirect[IndirectFlow(table, column, target, kind)] = None
+
+
+def _values(relation: QueryRelation) -> list[Value]:
+    return [value for _, value in relation.columns]
+
+
+def _placed(relation: QueryRelation, names: Sequence[str]) -> list[Value]:
+    """The values by position. An undefined column may be the one with the name of the column written."""
+    unknown = relation.unknown
+    if unknown is None:
+        return _values(relation)
+    first, last = relation.gap or (0, 0)
+    between = dict(relation.columns[first:last])
+    sure = GUESSED if between else LIKELY
+    return relation.placed(names, lambda name: (between.get(name) or unknown(name)).doubted(sure))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 
 from sqlglot import exp
@@ -22,20 +22,25 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table. A computed one has an expression; `type` and `comment` are as written, or empty."""
+    """A column of a table. A computed one has an expression; `type` and `comment` are as written, or empty.
+
+    `type_tokens`: the type of a column that keeps it, however it came from one table to the next.
+    """
 
     name: str
     kind: ColumnKind = ColumnKind.PHYSICAL
     expression: Sequence[Token] = ()
     type: str = ""
     comment: str = ""
+    type_tokens: Sequence[Token] = ()
 
 
 @dataclass
 class Table:
     """A table or stream under the name that the script writes. `columns` is None if they are unknown.
 
-    `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star.
+    `keys`: the columns that rows are distributed by, else the primary key. `hidden`: columns that are not in a star. `open`: it has
+    columns beside those; `sure`: the confidence in their names. `changelog`: a TABLE of ksqlDB; `windowed`: by keys and windows.
     """
 
     name: Name
@@ -44,12 +49,19 @@ class Table:
     keys: tuple[str, ...] = ()
     comment: str = ""
     hidden: tuple[str, ...] = ()
+    open: bool = False
+    sure: float = 1.0
+    changelog: bool = False
+    windowed: bool = False
 
     def writable(self) -> list[str] | None:
         """The columns that an INSERT without a column list writes, in order."""
-        if self.columns is None:
+        if self.columns is None or self.open:
             return None
         return [column.name for column in self.columns if column.kind in (ColumnKind.PHYSICAL, ColumnKind.METADATA)]
+
+
+_DEFINED = tuple(member.name for member in fields(Table) if member.name not in ("name", "hidden"))
 
 
 @dataclass(frozen=True)
@@ -83,6 +95,7 @@ class Catalog:
         self._outside: dict[Name, Table] = {}
         self._views: dict[Name, View] = {}
         self._models: dict[Name, Model] = {}
+        self.types: dict[str, Sequence[Token]] = {}
         self._options: dict[str, dict[str, str]] = {}
 
     def add_catalog(self, name: str, options: dict[str, str]) -> None:
@@ -121,7 +134,8 @@ class Catalog:
         """Define a table. One that was mentioned before keeps the name under which it was first written."""
         existing = self._tables.get(self.path(table.name))
         if existing is not None:
-            existing.columns, existing.options, existing.keys, existing.comment = table.columns, table.options, table.keys, table.comment
+            for name in _DEFINED:
+                setattr(existing, name, getattr(table, name))
             return existing
         path = self.path(table.name)
         table.name = self._distinct(table.name, path)

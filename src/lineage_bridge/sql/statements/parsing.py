@@ -8,6 +8,7 @@ from lineage_bridge.sql.statements.statement_types import (
     DefineAgent,
     DefineCatalog,
     DefineModel,
+    DefineType,
     DefineView,
     Drop,
     Insert,
@@ -49,8 +50,9 @@ def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
 def _create(cursor: Cursor) -> Statement:
     for word in ("CREATE", "OR", "REPLACE", "ALTER", "TEMPORARY", "TEMP"):
         cursor.takes(word)
-    if any(cursor.takes(*kind) for kind in _TABLE_WORDS):
-        return table_definition(cursor)
+    kind = next((kind for kind in _TABLE_WORDS if cursor.takes(*kind)), None)
+    if kind is not None:
+        return table_definition(cursor, is_stream=kind[-1] == "STREAM")
     if cursor.takes("MATERIALIZED", "VIEW") or cursor.takes("VIEW"):
         return _create_view(cursor)
     if cursor.takes("MODEL"):
@@ -58,12 +60,23 @@ def _create(cursor: Cursor) -> Statement:
     if cursor.takes("AGENT"):
         cursor.until("MODEL")
         return DefineAgent(cursor.name()) if cursor.takes("MODEL") else Other()
-    if cursor.takes("CATALOG"):
-        skip_if_exists(cursor)
-        name = cursor.identifier()
-        cursor.until("WITH")
-        return DefineCatalog(name, options_of(cursor) if cursor.takes("WITH") else {})
-    return Other()
+    if cursor.folds and cursor.takes("TYPE"):
+        return _create_type(cursor)
+    return _create_catalog(cursor) if cursor.takes("CATALOG") else Other()
+
+
+def _create_type(cursor: Cursor) -> Statement:
+    skip_if_exists(cursor)
+    name = cursor.identifier()
+    cursor.demand("AS")
+    return DefineType(name, cursor.rest())
+
+
+def _create_catalog(cursor: Cursor) -> Statement:
+    skip_if_exists(cursor)
+    name = cursor.identifier()
+    cursor.until("WITH")
+    return DefineCatalog(name, options_of(cursor) if cursor.takes("WITH") else {})
 
 
 def _create_view(cursor: Cursor) -> Statement:

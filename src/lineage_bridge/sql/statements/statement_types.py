@@ -21,6 +21,15 @@ class DefineTable:
     query: Sequence[Token] | None = None
     keys: tuple[str, ...] = ()
     comment: str = ""
+    is_stream: bool = False
+
+
+@dataclass(frozen=True)
+class DefineType:
+    """The definition of a type of ksqlDB: the tokens of what it stands for."""
+
+    name: str
+    type_tokens: Sequence[Token]
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,7 @@ class Other:
 
 Statement = (
     DefineTable
+    | DefineType
     | DefineView
     | DefineModel
     | DefineAgent

@@ -13,7 +13,7 @@ _BEHIND_TYPES = words("METADATA AS COMMENT NOT NULL PRIMARY KEY UNIQUE CONSTRAIN
 _CONSTRAINTS = frozenset({"WATERMARK", "PRIMARY", "CONSTRAINT", "UNIQUE", "PERIOD"})
 
 
-def table_definition(cursor: Cursor) -> DefineTable:
+def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
     """The definition of a table or stream, after CREATE TABLE. Raises StatementError."""
     skip_if_exists(cursor)
     name = cursor.name()
@@ -31,7 +31,7 @@ def table_definition(cursor: Cursor) -> DefineTable:
             if cursor.sees("("):
                 cursor.group()
         elif cursor.takes("AS"):
-            return DefineTable(name, columns, options, like, cursor.rest(), keys, comment)
+            return DefineTable(name, columns, options, like, cursor.rest(), keys, comment, is_stream)
         elif cursor.sees_any(*_TABLE_PARTS):
             word = cursor.next().upper
             part = Cursor(cursor.until("WITH", "AS", "LIKE", *_TABLE_PARTS), folds=cursor.folds)
@@ -42,14 +42,17 @@ def table_definition(cursor: Cursor) -> DefineTable:
                 keys = names_in(part.group(), folds=cursor.folds) if part.sees("(") else keys
         else:
             raise cursor.error("WITH, AS, LIKE or another part of a table's definition is expected here")
-    return DefineTable(name, columns, options, like, None, keys, comment)
+    return DefineTable(name, columns, options, like, None, keys, comment, is_stream)
 
 
 def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
-    """The columns of the primary key: from a constraint, or marked PRIMARY KEY themselves."""
+    """The columns of the key: from a constraint, or marked PRIMARY KEY themselves, in ksqlDB also only KEY."""
     found: tuple[str, ...] = ()
     for part in parts(inside):
         cursor = Cursor(part, folds=folds)
+        if folds and len(part) > 1 and part[-1].upper == "KEY" and part[-2].upper != "PRIMARY":
+            found += (Cursor(part, folds=folds).identifier(),)
+            continue
         cursor.until("PRIMARY")
         if cursor.takes("PRIMARY", "KEY"):
             found += names_in(cursor.group(), folds=folds) if cursor.sees("(") else (Cursor(part, folds=folds).identifier(),)
@@ -82,7 +85,9 @@ def _column(cursor: Cursor) -> TableColumn:
     name = cursor.identifier()
     if cursor.takes("AS"):
         return TableColumn(name, ColumnKind.COMPUTED, _expression(cursor))
+    start = cursor.at
     type_ = _type(cursor)
+    type_tokens = cursor.tokens[start : cursor.at]
     kind = ColumnKind.PHYSICAL
     comment = ""
     while cursor.token is not None:
@@ -101,7 +106,7 @@ def _column(cursor: Cursor) -> TableColumn:
             kind = ColumnKind.VIRTUAL
         else:
             cursor.at += 1
-    return TableColumn(name, kind, type=type_, comment=comment)
+    return TableColumn(name, kind, type=type_, comment=comment, type_tokens=type_tokens)
 
 
 def _type(cursor: Cursor) -> str:

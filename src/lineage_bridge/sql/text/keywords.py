@@ -20,6 +20,7 @@ COMMAS = {
     "EXTRACT": {"FROM"},
     "JSON_OBJECT": {"VALUE"},
     "JSON_OBJECTAGG": {"VALUE"},
+    "MAP": {":="},
 }
 """Words that separate the arguments of a call."""
 

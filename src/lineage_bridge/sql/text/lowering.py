@@ -10,6 +10,9 @@ from lineage_bridge.sql.text.tokens import Kind, Token
 STAND_IN = "\x01"
 """The prefix of stand-in names."""
 
+FIELD = "\x02"
+"""The prefix of a field's name where ksqlDB writes `column->field`; `*` stands for all fields."""
+
 Rule = tuple[tuple[str, ...], "Callable[[Lowering, Token], bool]"]
 """The words that a construct begins with, and the action; the action returns False if the construct is another one."""
 
@@ -26,6 +29,7 @@ class Lowering:
         self.stand_ins: dict[str, TableCall | Pattern] = {}
         self.times: list[Sequence[Token]] = []
         self.windowed = False
+        self.partition_by: Sequence[Token] = ()
 
     def emit(self, text: str, token: Token) -> None:
         """Add a line to the plain text."""
@@ -65,12 +69,10 @@ class Lowering:
         elif cursor.sees("(") and token.kind is not Kind.VARIABLE:
             self._call(token)
         else:
-            self.emit(_quoted(folded(token, folds=self.ksql)), token)
+            self.emit(quoted(folded(token, folds=self.ksql)), token)
 
     def _mark(self, token: Token) -> None:
-        if self.ksql and token.text == "->":
-            self.emit(".", token)
-        elif self.ksql and token.text == "=>":
+        if self.ksql and token.text == "=>":
             self.emit("->", token)
         elif token.text in (":=", "=>"):
             self.emit("=>", token)
@@ -81,7 +83,7 @@ class Lowering:
         """Lower a function and its arguments."""
         cursor = self.cursor
         name = token.upper or token.text
-        self.emit(_quoted(name), token)
+        self.emit(quoted(name), token)
         opening = cursor.tokens[cursor.at]
         body = cursor.group()
         self.emit("(", opening)
@@ -109,7 +111,8 @@ class Lowering:
         self.inside(argument)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name in double quotes, on one line."""
     return '"' + name.replace('"', '""').replace("\n", " ") + '"'
 
 

@@ -53,6 +53,7 @@ class Query:
     line_tokens: list[Token]
     times: list[Sequence[Token]] = field(default_factory=list)
     windowed: bool = False
+    partition_by: Sequence[Token] = ()
 
     def token_of(self, expression: exp.Expr) -> Token | None:
         """The token where an expression begins."""

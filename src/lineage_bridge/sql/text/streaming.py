@@ -6,8 +6,8 @@ Each function handles the construct that begins at a token, and returns False if
 from collections.abc import Sequence
 
 from lineage_bridge.sql.columns.functions import UNITS
-from lineage_bridge.sql.text.cursor import Cursor, StatementError, closing, parts
-from lineage_bridge.sql.text.lowering import Lowering, Rule
+from lineage_bridge.sql.text.cursor import Cursor, StatementError, closing, folded, parts
+from lineage_bridge.sql.text.lowering import FIELD, Lowering, Rule, quoted
 from lineage_bridge.sql.text.plain import Pattern, Query, TableCall, parsed
 from lineage_bridge.sql.text.tokens import Kind, Token
 
@@ -239,7 +239,19 @@ def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signatu
 
 def _partition_by(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     self.cursor.at += 2
-    self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING")
+    self.partition_by = self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING")
+    return True
+
+
+def _field(self: Lowering, token: Token) -> bool:
+    """`struct->field` and `struct->*`."""
+    cursor = self.cursor
+    cursor.at += 1
+    if not (cursor.sees("*") or (cursor.token is not None and cursor.token.is_name)):
+        raise cursor.error("a field is expected here")
+    field = cursor.next()
+    self.emit(".", token)
+    self.emit(quoted(FIELD + folded(field, folds=True)), field)
     return True
 
 
@@ -269,6 +281,7 @@ _KSQL_RULES: list[Rule] = [
     (("WITHIN",), _within),
     (("WINDOW",), _window),
     (("PARTITION", "BY"), _partition_by),
+    (("->",), _field),
 ]
 
 
@@ -284,4 +297,4 @@ def lowered(tokens: Sequence[Token], *, ksql: bool) -> Query:
     made = Lowering(tokens, _BY_WORD[ksql], ksql=ksql)
     made.run()
     expression = parsed("\n".join(made.lines), made.line_tokens)
-    return Query(expression, made.stand_ins, made.line_tokens, made.times, made.windowed)
+    return Query(expression, made.stand_ins, made.line_tokens, made.times, made.windowed, made.partition_by)

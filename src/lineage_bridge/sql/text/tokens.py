@@ -1,4 +1,7 @@
-"""Splitting text into tokens: words, quoted names, strings, numbers and symbols, with positions. Comments and hints are skipped."""
+"""Splitting text into tokens: words, quoted names, strings, numbers and symbols, with positions.
+
+Comments, hints and the backslash that continues a line are skipped.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from enum import Enum
 
 _TOKEN = re.compile(
     r"""
-    (?P<space>\s+|--[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))
+    (?P<space>\s+|\\(?=[ \t]*(?:\n|\Z))|--[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))
   | (?P<variable>\$\{\w+\})
   | (?P<string>[NnUu]?&?'(?:[^']|'')*(?:'|\Z))
   | (?P<name>`(?:[^`]|``)*(?:`|\Z)|"(?:[^"]|"")*(?:"|\Z))

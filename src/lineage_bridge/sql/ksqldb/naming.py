@@ -1,0 +1,53 @@
+"""Names that ksqlDB makes up for columns without an alias."""
+
+import re
+from collections.abc import Iterable
+
+SYNTHETIC_KEY = "ROWKEY"
+"""The key of a join that is the key of neither side."""
+
+_UNNAMED = "KSQL_COL"
+_NUMBERED = re.compile(r"(.*?)(?:_(\d+))?", re.DOTALL)
+
+
+class ColumnAliases:
+    """Makes names that no column of the sources has: a stem, and the next free number behind it."""
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self._taken: dict[str, set[int]] = {}
+        self._next: dict[str, int] = {}
+        for column in columns:
+            stem, number = _split(column)
+            self._taken.setdefault(stem, set()).add(number)
+
+    def unnamed(self) -> str:
+        """The name of the next expression: `KSQL_COL_0`."""
+        return f"{_UNNAMED}_{self._number(_UNNAMED)}"
+
+    def field(self, name: str) -> str:
+        """The name of a field that is selected: its own, or with a number."""
+        stem, _ = _split(name)
+        number = self._number(stem)
+        return f"{stem}_{number}" if number or stem == _UNNAMED else stem
+
+    def synthetic_key(self) -> str:
+        """The name of a key that no source has."""
+        return self.field(SYNTHETIC_KEY)
+
+    def _number(self, stem: str) -> int:
+        number, taken = self._next.get(stem, 0), self._taken.get(stem, ())
+        while number in taken:
+            number += 1
+        self._next[stem] = number + 1
+        return number
+
+
+def _split(name: str) -> tuple[str, int]:
+    """The stem of a name, and the number behind its last underscore."""
+    found = _NUMBERED.fullmatch(name)
+    return (found[1], int(found[2] or 0)) if found is not None else (name, 0)
+
+
+def joined_name(source: str, column: str) -> str:
+    """The name of a column in a join of sources that both have it, and of every column of a star over a join."""
+    return f"{source}_{column}"

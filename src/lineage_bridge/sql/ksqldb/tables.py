@@ -1,0 +1,85 @@
+"""Streams and tables of ksqlDB: the columns and keys that a statement gives them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lineage_bridge.sql.columns.relations import QueryRelation
+from lineage_bridge.sql.columns.values import CERTAIN, LIKELY, NO_SOURCES, Subtype, Value
+from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Table, TableColumn
+from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC
+from lineage_bridge.sql.statements.statement_types import DefineTable
+
+_REGISTERED = frozenset({"AVRO", "PROTOBUF", "JSON_SR"})
+"""The formats whose schemas are in a registry."""
+
+
+def declared_table(statement: DefineTable) -> Table:
+    """The stream or table that a statement without a query defines: columns of the key first, headers last."""
+    columns = statement.columns
+    ordered = None if columns is None else [*_ordered(columns, statement.keys)]
+    return Table(
+        statement.name,
+        ordered,
+        statement.options,
+        statement.keys,
+        open=ordered is not None and _takes_columns_of_the_registry(ordered, statement),
+        changelog=not statement.is_stream,
+        windowed="window_type" in statement.options,
+    )
+
+
+def _ordered(columns: Sequence[TableColumn], keys: Sequence[str]) -> Sequence[TableColumn]:
+    return sorted(columns, key=lambda column: 0 if column.name in keys else 2 if column.kind is ColumnKind.VIRTUAL else 1)
+
+
+def _takes_columns_of_the_registry(columns: Sequence[TableColumn], statement: DefineTable) -> bool:
+    """Whether the registry has columns beside those listed: values that have none here, or a key that has none."""
+    options = statement.options
+    values = [column for column in columns if column.name not in statement.keys and column.kind is not ColumnKind.VIRTUAL]
+    value_format, key_format = (_format(options, kind) for kind in ("value_format", "key_format"))
+    if "value_schema_id" in options or "key_schema_id" in options:
+        return True
+    return (not values and value_format in {*_REGISTERED, ""}) or (not statement.keys and key_format in _REGISTERED)
+
+
+def _format(options: Mapping[str, str], kind: str) -> str:
+    return (options.get(kind) or options.get("format") or "").upper()
+
+
+def filled_table(statement: DefineTable, relation: QueryRelation, catalog: Catalog) -> Table:
+    """The stream or table that a query fills."""
+    return Table(
+        statement.name,
+        [_typed_column(name, value, catalog) for name, value in relation.columns],
+        {KAFKA_TOPIC: statement.name[-1], **statement.options},
+        relation.key.columns,
+        open=relation.unknown is not None or not relation.sure,
+        sure=CERTAIN if relation.sure else LIKELY,
+        changelog=not statement.is_stream,
+        windowed=relation.key.windowed,
+    )
+
+
+def _typed_column(name: str, value: Value, catalog: Catalog) -> TableColumn:
+    """A column of a result. What it takes as it is keeps its type."""
+    if len(value.direct) == 1:
+        (((table, column), (subtype, _)),) = value.direct.items()
+        if subtype is Subtype.IDENTITY:
+            for known in catalog.table(table).columns or ():
+                if known.name == column:
+                    return TableColumn(name, type_tokens=known.type_tokens)
+    return TableColumn(name)
+
+
+def matched_columns(relation: QueryRelation, names: Sequence[str]) -> QueryRelation:
+    """The columns that INSERT writes, under the names of the sink: ksqlDB wants both to have the same.
+
+    Where names differ, what is left goes by position, and is only likely.
+    """
+    given = dict(relation.columns)
+    unknown = relation.unknown
+    if unknown is not None:
+        return replace(relation, columns=tuple((name, given.get(name) or unknown(name)) for name in names), unknown=None, gap=None)
+    spare = iter([value for name, value in relation.columns if name not in names])
+    found = ((name, given[name] if name in given else next(spare, NO_SOURCES).doubted(LIKELY)) for name in names)
+    return replace(relation, columns=tuple(found))
