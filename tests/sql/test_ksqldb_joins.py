@@ -106,8 +106,8 @@ def queries(draw: st.DrawFn) -> Query:
     joins = []
     for at in range(1, count):
         before = draw(st.sampled_from(sources[:at]))
-        sides = [Side(one.alias, draw(st.sampled_from(one.columns)), draw(st.booleans())) for one in (before, sources[at])]
-        joins.append(Join(draw(st.integers(0, 3)) == 0, *sides, flipped=draw(st.booleans())))
+        left, right = (Side(one.alias, draw(st.sampled_from(one.columns)), draw(st.booleans())) for one in (before, sources[at]))
+        joins.append(Join(draw(st.integers(0, 3)) == 0, left, right, draw(st.booleans())))
     items = draw(st.lists(_items(sources), min_size=1, max_size=4))
     return Query(tuple(sources), tuple(joins), tuple(items))
 
@@ -120,8 +120,8 @@ def _items(sources: list[Source]) -> st.SearchStrategy[Item]:
     choices = [
         st.just(Item("all")),
         aliases.map(lambda source: Item("source", source.alias)),
-        st.builds(lambda path, name: Item("column", *path, name), column, names),
-        st.builds(lambda path, name: Item("expression", *path, name), column, names),
+        st.builds(lambda path, name: Item("column", path[0], path[1], name), column, names),
+        st.builds(lambda path, name: Item("expression", path[0], path[1], name), column, names),
     ]
     if once:
         choices.append(st.builds(lambda name, alias: Item("column", "", name, alias), st.sampled_from(once), names))
@@ -160,7 +160,9 @@ class Interpreter:
 
     def result(self) -> tuple[list[str], Row]:
         """The names of the result's columns in order, and the row."""
-        keys, values, row = [], [], {}
+        keys: list[str] = []
+        values: list[str] = []
+        row: Row = {}
         unnamed = 0
         chosen = next((text for text in self.equal if self._selects(text)), "")
         for item in self.query.items:

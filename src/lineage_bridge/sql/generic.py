@@ -9,9 +9,9 @@ from sqlglot.tokenizer_core import Token as PlainToken
 from sqlglot.tokenizer_core import TokenType
 
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
+from lineage_bridge.sql.columns.from_clause import part_of
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.resolver import Resolver, columns_of
-from lineage_bridge.sql.columns.sources import part_of
 from lineage_bridge.sql.columns.values import Condition, Value
 from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage

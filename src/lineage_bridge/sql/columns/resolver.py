@@ -6,10 +6,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from lineage_bridge.sql.columns.expressions import Ctes, QueryAnalysis
+from lineage_bridge.sql.columns.from_clause import FromClause, alias_columns, part_of
 from lineage_bridge.sql.columns.functions import WINDOW_BOUNDS
 from lineage_bridge.sql.columns.relations import NO_KEY, Columns, ProjectedColumns, QueryRelation, Scope
 from lineage_bridge.sql.columns.set_operations import united
-from lineage_bridge.sql.columns.sources import Sources, alias_columns, part_of
 from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value
 from lineage_bridge.sql.names import written
 from lineage_bridge.sql.statements.struct_types import fields_of
@@ -24,7 +24,7 @@ def columns_of(query: Sequence[Token] | exp.Expr, analysis: QueryAnalysis) -> Qu
     return Resolver.columns_in(query, analysis)
 
 
-class Resolver(Sources):
+class Resolver(FromClause):
     """Resolves the queries in one parsed text."""
 
     @classmethod

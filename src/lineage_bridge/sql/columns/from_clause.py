@@ -17,7 +17,7 @@ from lineage_bridge.sql.text.plain import Pattern, TableCall
 from lineage_bridge.sql.text.tokens import Token
 
 
-class Sources(Calls):
+class FromClause(Calls):
     """Adds the relations of a FROM clause to a scope."""
 
     @abstractmethod
