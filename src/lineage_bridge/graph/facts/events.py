@@ -188,7 +188,7 @@ class _EventFacts:
 
     def add_run(self, run: Run, job: Job) -> None:
         self.add_run_row(run)
-        self.add("run_event", (run.id, self.event.type or "", self.day), self.span)
+        self.add("run_event", (run.id, self.job, self.event.type or "", self.day), self.span)
         self.add_assertion(self.job, _SELF, self.add_facet_set(job.facets))
         if run.facets:
             self.add_assertion(self.job, _RUN, self.add_facet_set(run.facets))

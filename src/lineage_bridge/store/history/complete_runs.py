@@ -5,24 +5,27 @@ from collections.abc import Iterator
 from lineage_bridge.graph.flows.shapes import NO_SHAPE
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import run_state
+from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.pending_shapes import PendingShapes, side_of
+from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
 _ENDED = """SELECT asserted_by, shape, last, current_since FROM run_shape WHERE job = ? AND origin = 1 AND last <= ?
 ORDER BY last DESC, asserted_by DESC LIMIT ?"""
 _SPANNING = """SELECT asserted_by, shape, last, current_since FROM run_shape WHERE job = ? AND origin = 1 AND last > ? AND first <= ?
 ORDER BY last LIMIT ?"""
-_EVENTS = """SELECT type, min(first), max(CASE WHEN last <= :at THEN last ELSE first END)
-FROM run_event WHERE run = :run AND first <= :at GROUP BY type"""
+_EVENTS = """SELECT type, min(first), max(CASE WHEN last <= ? THEN last ELSE first END)
+FROM run_event WHERE run = ? AND job IN ({}) AND first <= ? GROUP BY type"""
 _SCAN = 200
 
 
 class CompleteRunsAt:
     """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
 
-    def __init__(self, connection: StoreConnection, runs: Runs, pending: PendingShapes) -> None:
-        self.connection, self.runs, self.pending, self.at_us = connection, runs, pending, pending.at_us
+    def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
+        """`nodes` are joined as of that time."""
+        self.connection, self.nodes, self.runs, self.pending, self.at_us = connection, nodes, runs, pending, pending.at_us
 
     def is_streaming(self, job: int) -> bool:
         """Whether the job does not end by itself."""
@@ -31,8 +34,9 @@ class CompleteRunsAt:
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
         """What the newest runs that were COMPLETE and had named a dataset on a side had named there, newest first."""
         found: list[frozenset[int]] = []
+        names = self.nodes.members(job)
         for asserter, named in self._newest(job, side):
-            events = self.connection.execute(_EVENTS, {"run": asserter, "at": self.at_us}).fetchall()
+            events = self.connection.execute(_EVENTS.format(marks(names)), (self.at_us, asserter, *names, self.at_us)).fetchall()
             if run_state(events, streaming=False).state == "COMPLETE":
                 found.append(named)
             if len(found) == limit:

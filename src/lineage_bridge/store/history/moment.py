@@ -41,7 +41,7 @@ def graph_moment(
 ) -> GraphMoment:
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
-    complete_runs: CompleteRuns = CompleteRunsAt(connection, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
+    complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
     endings = Endings(connection, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))

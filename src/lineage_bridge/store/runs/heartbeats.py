@@ -42,13 +42,13 @@ class Heartbeats:
         """The liveness of a run; None if its job is not a stream."""
         if not self.runs.is_streaming(job):
             return None
-        return liveness(last, self.now_us, self.runs.processing.heartbeat(asserter, job))
+        return liveness(last, self.now_us, self.runs.heartbeat(asserter, job))
 
     def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
         """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats."""
         if job not in self._newest:
             row = self.connection.execute(_NEWEST, (job,)).fetchone() if self.runs.is_streaming(job) else None
-            self._newest[job] = (row[0], row[1], self.runs.processing.heartbeat(row[0], job)) if row else None
+            self._newest[job] = (row[0], row[1], self.runs.heartbeat(row[0], job)) if row else None
         return self._newest[job]
 
     def _moves(self, asserter: bytes, job: int, dataset: int, side: int) -> bool | None:

@@ -60,7 +60,10 @@ class RunLineageFinder:
                         distances[other] = hop
                         following.append(other)
             level = following
-        records = [(hop, self.runs.record(*key)) for key, hop in distances.items()]
+        nearest: dict[RunKey, tuple[int, RunKey]] = {}
+        for key, hop in distances.items():
+            nearest.setdefault((key[0], self.nodes.head(key[1])), (hop, key))
+        records = [(hop, self.runs.record(*key)) for hop, key in nearest.values()]
         records.sort(key=lambda pair: (pair[0], pair[1].last, pair[1].run_id))
         return RunLineage(tuple(records), tuple(links), self.cut)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.runs.runs import Runs
+from lineage_bridge.store.runs.runs import RunKey, Runs
 
 _SCAN = 20_000
 """How many runs a search for a state looks at."""
@@ -46,10 +46,15 @@ class RunLists:
         """One page, the run with the latest event first."""
         candidates = self._inside(which) if which.parent is not None else self._of_job(which)
         found: list[RunRecord] = []
+        listed: set[RunKey] = set()
         skipped = seen = 0
         for seen, (asserter, job, _) in enumerate(candidates.rows, 1):
             if seen > _SCAN and which.state is not None:
                 return RunPage(tuple(found), truncated=True)
+            key = asserter, self.runs.nodes.head(job)
+            if key in listed:
+                continue
+            listed.add(key)
             if which.state is not None and self.runs.state(asserter, job).state != which.state:
                 continue
             if skipped < which.offset:

@@ -1,11 +1,11 @@
 """How jobs work, as the store knows: whether they end by themselves, and the period of their heartbeats."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.state import HEARTBEAT_US, LEARNT_FROM, Processing, learn_period, processing
 from lineage_bridge.openlineage.facets import JobTypeJobFacet, ProcessingEngineRunFacet, read_as
-from lineage_bridge.store.chunks import chunks
+from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 
 _JOB_TYPE = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
@@ -15,7 +15,8 @@ JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = (SELECT asserted_by FROM run_shape WHERE job = w.job AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1)
 AND s.job = w.job AND s.node = w.job AND s.side = {int(Side.RUN)} ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
 _PROCESSING = f"""WITH wanted (job) AS (VALUES {{}}) SELECT DISTINCT job, ({_JOB_TYPE}), ({_ENGINE}) FROM wanted w"""
-_HEARTBEATS = "SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUNNING' ORDER BY time DESC, event DESC LIMIT ?"
+_HEARTBEATS = """SELECT effective FROM event WHERE asserted_by = ? AND type = 'RUNNING' AND job IN ({})
+ORDER BY time DESC, event DESC LIMIT ?"""
 
 
 class ProcessingTypes:
@@ -44,14 +45,18 @@ class ProcessingTypes:
                 )
                 self._by_job[job] = processing(job_type_facet, named.name if named else None)
 
-    def period(self, run: bytes, job: int) -> int | None:
-        """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown."""
+    def period(self, run: bytes, job: int, names: Sequence[int]) -> int | None:
+        """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown.
+
+        `names` are the ids of all names of the job.
+        """
         declared = self.of_job(job).period_us
         if declared is not None:
             return declared
-        return learn_period([row[0] for row in self.connection.execute(_HEARTBEATS, (run, LEARNT_FROM))])
+        rows = self.connection.execute(_HEARTBEATS.format(marks(names)), (run, *names, LEARNT_FROM))
+        return learn_period([row[0] for row in rows])
 
-    def heartbeat(self, run: bytes, job: int) -> int:
-        """The same, with what stands for an unknown period."""
-        period = self.period(run, job)
+    def heartbeat(self, run: bytes, job: int, names: Sequence[int]) -> int:
+        """The same, with a default for an unknown period."""
+        period = self.period(run, job, names)
         return HEARTBEAT_US if period is None else period

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from lineage_bridge.graph.relations import Side
@@ -14,14 +15,15 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.processing import ProcessingTypes
 
-_RUN = """SELECT run, job, parent_run, parent_job, root_run, root_job, nominal_start, nominal_end, raw_id FROM run WHERE run IN ({})"""
+_RUN = """SELECT run, job, parent_time, parent_run, parent_job, root_run, root_job, nominal_time, nominal_start, nominal_end, raw_id
+FROM run WHERE run IN ({})"""
 _NAMED = """SELECT parent_run, parent_job, max(parent_time) FROM (SELECT parent_run, parent_job, parent_time FROM run
 WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
 SELECT root_run, root_job, max(parent_time) FROM (SELECT root_run, root_job, parent_time FROM run
 WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
 """The jobs that others give a run, and when they did last; from a thousand of those who do."""
-_EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? GROUP BY type"
-_EVENTS_OF = "SELECT run, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, type"
+_EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? AND job IN ({}) GROUP BY type"
+_EVENTS_OF = "SELECT run, job, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, job, type"
 _SEEN = "SELECT asserted_by, job, last FROM run_shape WHERE asserted_by IN ({})"
 _NAMED_IO = "SELECT DISTINCT run, job, side, dataset FROM run_io WHERE run IN ({})"
 _SHAPED_IO = """SELECT p.asserted_by, p.job, i.side, i.dataset FROM run_shape p JOIN shape_io i ON i.shape = p.shape
@@ -29,10 +31,41 @@ WHERE p.asserted_by IN ({}) AND p.origin <> 1"""
 _LATEST = """WITH wanted (job) AS (VALUES {}) SELECT DISTINCT w.job, p.last, p.asserted_by FROM wanted w STRAIGHT_JOIN run_shape p
 ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE n.job = w.job AND n.origin = ? {}
 ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
-_NO_RUN: tuple[Any, ...] = (None,) * 7
 RunKey = tuple[bytes, int]
 """A run, and a job it was seen under."""
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
+
+
+class _OneRun(NamedTuple):
+    """What is known of a run of one job, under all names of the job."""
+
+    parent: tuple[Any, ...]
+    nominal: tuple[int | None, int | None]
+    raw_id: str | None
+    last: int
+    events: list[tuple[str, int, int]]
+    inputs: set[int]
+    outputs: set[int]
+
+
+@dataclass
+class _Rows:
+    """The rows of some runs by run and job, as the relations hold them: one name of a job at a time."""
+
+    stated: dict[RunKey, tuple[Any, ...]]
+    seen: dict[RunKey, int]
+    events: dict[RunKey, list[tuple[str, int, int]]] = field(default_factory=dict)
+    named: Mapping[tuple[bytes, int, int], set[int]] = field(default_factory=dict)
+
+    def of(self, keys: Sequence[RunKey]) -> _OneRun:
+        """One run, from its rows under these names of its job; of what is stated once, the newest counts."""
+        stated = [self.stated[key] for key in keys if key in self.stated]
+        parent = max(stated, key=lambda row: row[0])[1:5] if stated else (None,) * 4
+        nominal = max(stated, key=lambda row: row[5])[6:8] if stated else (None, None)
+        inputs, outputs = ({id_ for key in keys for id_ in self.named.get((*key, int(side)), ())} for side in (Side.INPUT, Side.OUTPUT))
+        raw_id = next((row[8] for row in stated if row[8] is not None), None)
+        events = [event for key in keys for event in self.events.get(key, ())]
+        return _OneRun(parent, nominal, raw_id, max((self.seen.get(key, 0) for key in keys), default=0), events, inputs, outputs)
 
 
 class Runs:
@@ -46,62 +79,62 @@ class Runs:
         """Whether the job's runs do not end by themselves."""
         return self.processing.of_job(job).streaming
 
+    def heartbeat(self, asserter: bytes, job: int) -> int:
+        """The period of a run's heartbeats (microseconds): declared, learnt, or a default."""
+        return self.processing.heartbeat(asserter, job, self.nodes.members(job))
+
     def state(self, asserter: bytes, job: int) -> RunState:
-        """What the events of a run amount to."""
-        return self._state(asserter, job, self.connection.execute(_EVENTS, (asserter,)).fetchall())
+        """What the events of a run amount to, those under all names of the job."""
+        return self._state(asserter, job, self._events(asserter, job))
+
+    def _events(self, asserter: bytes, job: int) -> list[tuple[str, int, int]]:
+        names = self.nodes.members(job)
+        return self.connection.execute(_EVENTS.format(marks(names)), (asserter, *names)).fetchall()
 
     def _state(self, asserter: bytes, job: int, events: list[tuple[str, int, int]]) -> RunState:
         """What the events of a run amount to."""
         how = self.processing.of_job(job)
         unsure = how.streaming and goes_on_unsure(events)
-        return run_state(events, how.streaming, self.processing.heartbeat(asserter, job) if unsure else HEARTBEAT_US, retries=how.retries)
+        return run_state(events, how.streaming, self.heartbeat(asserter, job) if unsure else HEARTBEAT_US, retries=how.retries)
 
     def record(self, asserter: bytes, job: int) -> RunRecord:
-        """All there is to know of one run under one job that it was seen under."""
+        """One run of one job, from its events under all names of the job."""
         return self.records([(asserter, job)])[0]
 
     def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
         """The same of many, in their order."""
         self.processing.load({job for _, job in keys})
+        self.nodes.identities.joined({job for _, job in keys})
         asserters = sorted({asserter for asserter, _ in keys})
-        stated = {row[:2]: row[2:] for row in self._rows(_RUN, asserters)}
-        seen = {row[:2]: row[2] for row in self._rows(_SEEN, asserters)}
-        events: dict[bytes, list[tuple[str, int, int]]] = defaultdict(list)
-        for asserter, *event in set(self._rows(_EVENTS_OF, asserters)):
-            events[asserter].append((event[0], event[1], event[2]))
-        named = self._named(set(keys), asserters)
-        self.nodes.load({job for _, job in keys}.union(*named.values()))
-        return [self._record(key, stated.get(key, _NO_RUN), seen.get(key, 0), events[key[0]], named) for key in keys]
+        rows = _Rows({row[:2]: row[2:] for row in self._rows(_RUN, asserters)}, {row[:2]: row[2] for row in self._rows(_SEEN, asserters)})
+        for asserter, job, *event in set(self._rows(_EVENTS_OF, asserters)):
+            rows.events.setdefault((asserter, job), []).append((event[0], event[1], event[2]))
+        rows.named = self._named({(asserter, name) for asserter, job in keys for name in self.nodes.members(job)}, asserters)
+        self.nodes.load({job for _, job in keys}.union(*rows.named.values()))
+        return [self._record(key, rows.of([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
 
-    def _record(
-        self,
-        key: RunKey,
-        stated: tuple[Any, ...],
-        last: int,
-        events: list[tuple[str, int, int]],
-        named: Mapping[tuple[bytes, int, int], set[int]],
-    ) -> RunRecord:
+    def _record(self, key: RunKey, found: _OneRun) -> RunRecord:
         asserter, job = key
-        parent, parent_job, root, root_job, *nominal, raw_id = stated
+        (parent, parent_job, root, root_job), nominal = found.parent, found.nominal
         above, other = self._jobs(parent) if parent else [], self._node(parent_job)
         differs = bool(above) and other not in above
         streaming = self.is_streaming(job)
         return RunRecord(
             run_id=str(UUID(bytes=asserter)),
-            raw_id=raw_id,
+            raw_id=found.raw_id,
             job=self.nodes.by_id(job),
-            **self._state(asserter, job, events)._asdict(),
-            last=last,
+            **self._state(asserter, job, found.events)._asdict(),
+            last=found.last,
             parent_run_id=_uuid(parent),
             parent_job=above[0] if differs else other,
-            inputs=self._in_order(named.get((*key, int(Side.INPUT)), ())),
-            outputs=self._in_order(named.get((*key, int(Side.OUTPUT)), ())),
+            inputs=self._in_order(found.inputs),
+            outputs=self._in_order(found.outputs),
             streaming=streaming,
             named_parent_job=other if differs else None,
             root_run_id=_uuid(root),
             root_job=self._node(root_job),
-            nominal=(nominal[0], nominal[1]),
-            heartbeat_us=self.processing.heartbeat(asserter, job) if streaming else None,
+            nominal=nominal,
+            heartbeat_us=self.heartbeat(asserter, job) if streaming else None,
         )
 
     def _rows(self, sql: str, asserters: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
@@ -115,9 +148,14 @@ class Runs:
         return None if id_ is None else self.nodes.by_id(id_)
 
     def _jobs(self, run: bytes) -> list[Node]:
-        """The jobs a run was itself seen under, in the order of their names."""
-        rows = self.connection.execute("SELECT job FROM run WHERE run = ?", (run,)).fetchall()
-        return sorted((self.nodes.by_id(row[0]) for row in rows), key=lambda node: (node.namespace, node.name))
+        """The jobs a run was itself seen under, each once, in the order of their names."""
+        ids = [row[0] for row in self.connection.execute("SELECT job FROM run WHERE run = ?", (run,)).fetchall()]
+        found: dict[int, Node] = {}
+        for node in sorted(map(self.nodes.by_id, ids), key=lambda node: (node.namespace, node.name)):
+            head = self.nodes.head(node.id)
+            if head not in found or node.id == head:
+                found[head] = node
+        return list(found.values())
 
     def of_id(self, run: bytes) -> list[RunRecord]:
         """The run under each of its jobs; a run that never sent an event, as other runs name it."""
@@ -198,8 +236,7 @@ class Runs:
         )
         found: list[frozenset[int]] = []
         for asserter, shape in rows:
-            events = self.connection.execute(_EVENTS, (asserter,)).fetchall()
-            if run_state(events, streaming=False).state == "COMPLETE":
+            if run_state(self._events(asserter, job), streaming=False).state == "COMPLETE":
                 found.append(self.shape_side(shape, side))
             if len(found) == limit:
                 break

@@ -10,7 +10,7 @@ from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.migration import Schema, migrate, version
 
 MINIMUM = (3, 35, 0)
-GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0003")
+GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0004")
 """The schema that this code reads and writes."""
 
 _WRITER = """

@@ -21,7 +21,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 
 _SPAN = '"first", CASE WHEN "last" <= :at THEN "last" ELSE "first" END'
 _CUT = {
-    "run_event": f'SELECT run, type, day, {_SPAN} FROM run_event WHERE "first" <= :at',
+    "run_event": f'SELECT run, job, type, day, {_SPAN} FROM run_event WHERE "first" <= :at',
     "run_io": f'SELECT run, job, dataset, side, day, {_SPAN} FROM run_io WHERE "first" <= :at',
     "io_sample": "SELECT * FROM io_sample WHERE time <= :at",
     "assertion": 'SELECT asserted_by, job, node, side, origin, facet_set, day, "first", first_event, '
