@@ -19,6 +19,8 @@ LineageBridgeError
 ├── RequestError            a question cannot be answered as asked: a bad argument, a bad cursor
 ├── RefusedError            the API refuses an HTTP request before anything is done
 ├── UnavailableError        a part that is needed is not running, or did not answer in time
+│   └── OverloadedError     too much of the kind is being done at once
+├── AbandonedError          whoever asked the question has gone
 ├── ServerError             a LineageBridge server answered a client's call with an error
 └── SourceError             an observed system cannot be reached, or its answer cannot be read
     ├── UnreachableError    it does not answer
@@ -127,6 +129,14 @@ class RefusedError(LineageBridgeError):
 
 class UnavailableError(LineageBridgeError):
     """A part that is needed is not running, or did not answer in time."""
+
+
+class OverloadedError(UnavailableError):
+    """Too much of the kind is being done at once."""
+
+
+class AbandonedError(LineageBridgeError):
+    """Whoever asked the question has gone."""
 
 
 class ServerError(LineageBridgeError):

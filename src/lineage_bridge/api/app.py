@@ -1,5 +1,6 @@
 """The application: all routes together."""
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI
@@ -8,6 +9,7 @@ from starlette.routing import Route
 from lineage_bridge.api import openapi, responses
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
+from lineage_bridge.api.lanes import interruptible
 from lineage_bridge.api.routes.graphs import imports, nodes, views
 from lineage_bridge.api.routes.operations import analysis, health, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
@@ -41,6 +43,7 @@ class _App(FastAPI):
 
 def create_app(services: Services) -> FastAPI:
     """The API over these services. It keeps no state of its own."""
+    services = replace(services, graph=interruptible(services.graph))
     app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     intake = Intake(services)
     for routes in (

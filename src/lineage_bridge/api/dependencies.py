@@ -10,6 +10,7 @@ from fastapi import Header, Path, Query, Request
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.lanes import Cost
 from lineage_bridge.api.readiness import is_reached
 from lineage_bridge.api.responses import POSITION_HEADER
 from lineage_bridge.api.services import Services
@@ -65,13 +66,14 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
             return
         position = position_tokens.decode(text)
         until = anyio.current_time() + wait
-        while not await to_thread.run_sync(is_reached, services, position):
-            if anyio.current_time() >= until:
-                raise UnavailableError(
-                    f"the graph has not reached the position within {wait:g} s",
-                    "ask again; GET /api/v1/ready tells how far behind it is",
-                )
-            await anyio.sleep(POLL_S)
+        async with services.lanes[Cost.WAITING].slot():
+            while not await to_thread.run_sync(is_reached, services, position, limiter=services.waiting_threads):
+                if anyio.current_time() >= until:
+                    raise UnavailableError(
+                        f"the graph has not reached the position within {wait:g} s",
+                        "ask again; GET /api/v1/ready tells how far behind it is",
+                    )
+                await anyio.sleep(POLL_S)
 
     return wait_for_position
 
@@ -83,10 +85,34 @@ def position_header(progress: ProgressReader) -> dict[str, str]:
 
 def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
     """The items of this page, and the link to the next page; `items` has up to `limit` + 1 items, one more if there is a next page."""
-    if len(items) <= limit:
-        return items, {}
-    following = request.url.include_query_params(limit=limit, offset=offset + limit)
-    return items[:limit], {"Link": f'<{following.path}?{following.query}>; rel="next"'}
+    return (items, {}) if len(items) <= limit else (items[:limit], _link(request, limit, offset + limit))
+
+
+def page_of_texts(
+    request: Request, items: Sequence[Item], encode: Callable[[Item], bytes | None], bounds: tuple[int, int], max_bytes: int
+) -> tuple[list[bytes], dict[str, str]]:
+    """Like `page`, the items as texts; those without one are left out. A page ends early when it has `max_bytes`, but not empty.
+
+    `bounds` are the limit and the offset of the page.
+    """
+    limit, offset = bounds
+    texts: list[bytes] = []
+    size = shown = 0
+    for item in items[:limit]:
+        text = encode(item)
+        if text is not None:
+            size += len(text)
+            if texts and size > max_bytes:
+                break
+            texts.append(text)
+        shown += 1
+    return texts, _link(request, limit, offset + shown) if shown < len(items) else {}
+
+
+def _link(request: Request, limit: int, offset: int) -> dict[str, str]:
+    """The header that leads to the next page."""
+    following = request.url.include_query_params(limit=limit, offset=offset)
+    return {"Link": f'<{following.path}?{following.query}>; rel="next"'}
 
 
 def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -> Node:

@@ -61,7 +61,7 @@ class Intake:
 
     async def ingest_in_thread(self, ingest_events: Callable[[], Ingested]) -> Receipt:
         """The receipt of what a function ingests, which runs in a thread. Raises what it raises, LogFullError, LogError."""
-        return await self._receipt(await to_thread.run_sync(ingest_events))
+        return await self._receipt(await to_thread.run_sync(ingest_events, limiter=self.services.ingest_threads))
 
     async def ingest_operation(self, request: Request, operation: object) -> str:
         """Append an operator's statement to the log; the position behind it. Raises UnavailableError, LogFullError, LogError."""

@@ -1,6 +1,6 @@
 """Large answers, sent while they are made."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from typing import Final
@@ -28,7 +28,7 @@ def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[byt
     held = ExitStack()
     reader = held.enter_context(services.graph())
 
-    def pieces() -> Iterator[bytes]:
+    def pieces() -> Generator[bytes, None, None]:
         with held:
             yield from write(reader)
 

@@ -1,20 +1,29 @@
-"""Questions about what is not in the graph yet: they wait a moment for it, and say so when it does not come."""
+"""How questions are answered: each in the lane of its cost, and only while its client waits for the answer.
 
+A question about what is not in the graph yet waits a moment for it, and says so when it does not come.
+"""
+
+import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import anyio
+import anyio.lowlevel
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.dependencies import wait_for_position
+from lineage_bridge.api.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMissingError
 
 POLL_S: Final = 0.1
+PREFIX: Final = "/api/v1"
+_log = logging.getLogger(__name__)
 
 
 def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter:
@@ -22,43 +31,137 @@ def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter
     return APIRouter(prefix=prefix, tags=[tag], dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
 
 
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
 def question_route(services: Services) -> type[APIRoute]:
     """The class of routes that answer questions."""
 
     class QuestionRoute(APIRoute):
-        """Asks a second time for what was not found, once the graph has caught up with the log."""
+        """Answers in its lane; asks a second time for what was not found, once the graph has caught up with the log."""
 
-        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-            handle = super().get_route_handler()
+        def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options
+            cost = COSTS.get(path.removeprefix(PREFIX), Cost.LIGHT)
 
-            async def ask(request: Request) -> Response:
-                try:
-                    return await handle(request)
-                except (NotFoundError, StoreMissingError) as error:
-                    if request.method != "GET":
-                        raise
-                    missing: NotFoundError | StoreMissingError = error
-                if isinstance(missing, NotFoundError) and await _wait_for_backlog(services, request):
-                    try:
-                        return await handle(request)
-                    except NotFoundError as error:
-                        missing = error
-                raise await to_thread.run_sync(_explain, services, missing)
+            async def take_slot() -> None:
+                turn = CURRENT_TURN.get()
+                if turn is not None and turn.lane is None:
+                    await turn.begin(cost)
 
-            return ask
+            # After the other dependencies: a question that waits for a position takes no slot.
+            options["dependencies"] = [*(options.get("dependencies") or ()), Depends(take_slot)]
+            super().__init__(path, endpoint, **options)
+
+        async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["method"] != "GET":
+                await super().handle(scope, receive, send)
+                return
+            await answer_question(services, super().handle, scope, receive, send)
+
+        def get_route_handler(self) -> Handler:
+            return _asking_twice(services, super().get_route_handler())
 
     return QuestionRoute
 
 
+def _asking_twice(services: Services, handle: Handler) -> Handler:
+    """Like `handle`, but what was not found is asked for again once the graph has caught up with the log."""
+
+    async def ask(request: Request) -> Response:
+        try:
+            return await handle(request)
+        except (NotFoundError, StoreMissingError) as error:
+            if request.method != "GET":
+                raise
+            missing: NotFoundError | StoreMissingError = error
+        turn = CURRENT_TURN.get()
+        if turn is not None:
+            turn.end()
+        if isinstance(missing, NotFoundError) and await _wait_for_backlog(services, request):
+            try:
+                return await handle(request)
+            except NotFoundError as error:
+                missing = error
+        raise await to_thread.run_sync(_explain, services, missing, limiter=services.waiting_threads)
+
+    return ask
+
+
+Answer = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+
+
+async def answer_question(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a question until its client disconnects, or reads nothing for too long."""
+    turn, gone = Turn(services.lanes), anyio.Event()
+    failure: Exception | None = None
+    token = CURRENT_TURN.set(turn)
+    try:
+        async with anyio.create_task_group() as tasks:
+
+            def give_up() -> None:
+                turn.abandon()
+                gone.set()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(_watch, receive, give_up)
+            try:
+                await answer(scope, _after_disconnect(gone), _within(services.send_timeout_s, send, give_up))
+            except Exception as error:  # noqa: BLE001 - raised below, outside the group, which would wrap it
+                failure = error
+            tasks.cancel_scope.cancel()
+    finally:
+        CURRENT_TURN.reset(token)
+        turn.end()
+    if turn.is_abandoned:
+        _log.info("the client of %s did not wait for the answer", scope["path"])
+    elif failure is not None:
+        raise failure
+
+
+async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
+    """Call `give_up` when the client disconnects."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    give_up()
+
+
+def _after_disconnect(gone: anyio.Event) -> Receive:
+    """What a question receives: no body, and then the end of its connection."""
+    messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Message:
+        if messages:
+            return messages.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    return receive
+
+
+def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
+    """Like `send`, but calls `give_up` if the client reads nothing for some seconds."""
+
+    async def send_in_time(message: Message) -> None:
+        with anyio.move_on_after(seconds) as waiting:
+            await send(message)
+        if waiting.cancelled_caught:
+            give_up()
+            await anyio.lowlevel.checkpoint()
+
+    return send_in_time
+
+
 async def _wait_for_backlog(services: Services, request: Request) -> bool:
     """Whether the graph has caught up with the log after a short wait. Does not wait while too many others do, or nothing is folded."""
-    if not await to_thread.run_sync(_is_catching_up, services) or not services.waiting_slots.acquire(blocking=False):
+    if not await to_thread.run_sync(_is_catching_up, services, limiter=services.waiting_threads) or not services.waiting_slots.acquire(
+        blocking=False
+    ):
         return False
     try:
         end = {position_tokens.parse_stream("log/0"): services.log.end()}
         seconds = min(services.not_found_wait_s, float(request.query_params.get("wait") or services.not_found_wait_s))
         until = anyio.current_time() + seconds
-        while not await to_thread.run_sync(is_reached, services, end):
+        while not await to_thread.run_sync(is_reached, services, end, limiter=services.waiting_threads):
             if anyio.current_time() >= until or await request.is_disconnected():
                 return False
             await anyio.sleep(POLL_S)

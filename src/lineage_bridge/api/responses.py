@@ -1,19 +1,22 @@
 """Responses: values as JSON, and errors in one shape."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from itertools import chain
 from typing import Final
 
 import msgspec
+from anyio import CancelScope, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
 from lineage_bridge.errors import (
+    AbandonedError,
     AmbiguousError,
     ConfigError,
     GoneError,
@@ -21,6 +24,7 @@ from lineage_bridge.errors import (
     LogError,
     LogFullError,
     NotFoundError,
+    OverloadedError,
     RefusedError,
     RequestError,
     StoreError,
@@ -33,13 +37,16 @@ POSITION_HEADER: Final = "X-Lineage-Position"
 JSON: Final = "application/json"
 _HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _RETRY_AFTER: Final = {"Retry-After": "1"}
+_RETRY_LATER: Final = {"Retry-After": "5"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
     (AmbiguousError, 409, "ambiguous"),
     (GoneError, 410, "gone"),
     (RequestError, 422, "bad_argument"),
     (ConfigError, 422, "bad_setting"),
+    (OverloadedError, 503, "overloaded"),
     (UnavailableError, 503, "unavailable"),
+    (AbandonedError, 503, "abandoned"),
     (LogFullError, 507, "log_full"),
     (LogError, 503, "log_failed"),
     (StoreMissingError, 503, "no_graph_yet"),
@@ -66,10 +73,26 @@ def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Respons
     return raw_json_response(b"[" + b",".join(texts) + b"]", 200, headers)
 
 
-def streaming_response(pieces: Iterator[bytes], headers: Mapping[str, str]) -> Response:
+class _JsonStream(StreamingResponse):
+    """JSON text in pieces, which end when the client has gone."""
+
+    def __init__(self, first: bytes, pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> None:
+        super().__init__(chain((first,), pieces), 200, headers, JSON)
+        self.pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(self.pieces.close)
+
+
+def streaming_response(pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> Response:
     """JSON text in pieces, sent as they are made. An error while the first piece is made is answered as any other."""
     first = next(pieces, b"")
-    return StreamingResponse(chain((first,), pieces), 200, {**_HEADERS, **headers}, JSON)
+    return _JsonStream(first, pieces, {**_HEADERS, **headers})
 
 
 def error_answer(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
@@ -100,7 +123,8 @@ def error_response(error: LineageBridgeError) -> Response:
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
-    return json_response(ErrorAnswer(problem), status, _RETRY_AFTER if status == 503 else None)
+    retry = _RETRY_LATER if isinstance(error, OverloadedError) else _RETRY_AFTER
+    return json_response(ErrorAnswer(problem), status, retry if status == 503 else None)
 
 
 def _own_error(_: Request, error: LineageBridgeError) -> Response:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from threading import Semaphore
 from typing import Any
 
+from anyio import CapacityLimiter
+
+from lineage_bridge.api.lanes import Lanes
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
@@ -41,7 +44,9 @@ class Services:
     status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong with the log.
     `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before the first analysis.
     `allowed_hosts` are the host names, without port, that a request may be addressed to. A question for what is not in the graph yet
-    waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
+    waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are answered
+    at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A page of a list
+    ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is given up.
     """
 
     log: EventLog
@@ -64,3 +69,8 @@ class Services:
     thread_bytes: int = 256 << 10
     not_found_wait_s: float = 2.0
     waiting_slots: Semaphore = field(default_factory=lambda: Semaphore(8))
+    lanes: Lanes = field(default_factory=Lanes)
+    ingest_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
+    waiting_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
+    max_page_bytes: int = 8 << 20
+    send_timeout_s: float = 30.0

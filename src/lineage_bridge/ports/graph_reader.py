@@ -287,3 +287,6 @@ class GraphReader(Protocol):
     @property
     def whole(self) -> WholeGraphReader:
         """Everything, to export, verify or analyse it."""
+
+    def interrupt(self) -> None:
+        """End the question that runs now, and refuse later ones. May be called from another thread."""

@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
+from lineage_bridge.errors import AbandonedError
 from lineage_bridge.store.dialect import SQLITE, Dialect
 
 _MOST_RENDERED = 4096
@@ -64,6 +65,15 @@ class StoreConnection:
         """Run one statement for each of many values."""
         return self._executemany(self._rendered[sql], values)
 
+    def interrupt(self) -> None:
+        """End the statement that runs now, and refuse later ones with AbandonedError. May be called from another thread."""
+        self._execute = self._executemany = _refuse
+        self.raw.interrupt()
+
     def close(self) -> None:
         """Close the connection; an open transaction is rolled back."""
         self.raw.close()
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise AbandonedError("the question was interrupted")

@@ -40,6 +40,10 @@ class StoreReader:
         self.whole = WholeGraph(connection, StoreReader)
         self._connection = connection
 
+    def interrupt(self) -> None:
+        """End the question that runs now, and refuse later ones. May be called from another thread."""
+        self._connection.interrupt()
+
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
         """A reader of the same moment with another cache of nodes."""
         return StoreReader(self._connection, nodes)

@@ -24,8 +24,8 @@ PRAGMA busy_timeout = 10000;
 _READER = """
 PRAGMA query_only = ON;
 PRAGMA temp_store = MEMORY;
-PRAGMA cache_size = -65536;
-PRAGMA mmap_size = 1073741824;
+PRAGMA cache_size = -16384;
+PRAGMA mmap_size = 536870912;
 PRAGMA busy_timeout = 5000;
 """
 

@@ -26,7 +26,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     async def post_import(request: Request, graph_id: GraphId) -> Response:
         check_graph_id(services, graph_id)
         payload, now_us = await read_payload(request, services), services.clock_us()
-        imported = await to_thread.run_sync(_imported, payload, now_us)
+        imported = await to_thread.run_sync(_imported, payload, now_us, limiter=services.ingest_threads)
 
         def ingest_import() -> Ingested:
             ingested = ingest(SplitPayload(imported.events), sender(request), services.log, now_us, all_or_nothing=True)

@@ -5,11 +5,12 @@ from typing import Annotated, Final, Literal
 import anyio
 import msgspec
 from anyio import to_thread
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.dependencies import position_header
+from lineage_bridge.api.lanes import Cost
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.aliases import AliasEnd
@@ -44,6 +45,7 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/changes", response_model=None, responses=response_docs({200: ChangeFeed, 410: ErrorAnswer}, writes=False))
     async def get_changes(
+        request: Request,
         after: Annotated[
             str | None, Query(description="Cursor (an answer's `next`), or `now`; by default from the oldest change on")
         ] = None,
@@ -53,12 +55,13 @@ def routes(services: Services) -> APIRouter:
     ) -> Response:
         """Changes of the graph since a cursor; repeated statements are no changes. 410 if changes after the cursor are no longer kept."""
         until = anyio.current_time() + wait_s
-        while True:
-            feed, headers = await to_thread.run_sync(read, after, kind or [], limit)
-            if feed.changes or anyio.current_time() >= until:
-                return json_response(feed, headers=headers)
-            after = feed.next
-            await anyio.sleep(POLL_S)
+        async with services.lanes[Cost.WAITING].slot():
+            while True:
+                feed, headers = await to_thread.run_sync(read, after, kind or [], limit, limiter=services.waiting_threads)
+                if feed.changes or anyio.current_time() >= until or await request.is_disconnected():
+                    return json_response(feed, headers=headers)
+                after = feed.next
+                await anyio.sleep(POLL_S)
 
     return router
 

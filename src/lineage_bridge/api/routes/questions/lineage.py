@@ -1,6 +1,6 @@
 """Events, datasets and jobs, in the shapes that LineageBridge's users know."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -18,12 +18,13 @@ from lineage_bridge.api.dependencies import (
     Offset,
     RunId,
     Style,
-    page,
+    page_of_texts,
     parse_time_argument,
     position_header,
     require_node,
     style_of,
 )
+from lineage_bridge.api.json_stream import encode
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.question_route import question_router
@@ -39,7 +40,6 @@ from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
-from lineage_bridge.ports.log import RecordReader
 
 Text = Annotated[str, Mended]
 Glob = Annotated[Text | None, Query(description="Glob: * any text, ? any character, [...] one of these")]
@@ -62,6 +62,11 @@ def routes(services: Services) -> APIRouter:
 
 
 def _event_routes(router: APIRouter, services: Services) -> None:
+    def body(event: EventRecord) -> bytes | None:
+        """The event as it was sent; None if it was erased since."""
+        stored = services.records.record_at(event.address)
+        return stored.body if stored.kind == RecordKind.EVENT else None
+
     @router.get("/events", response_model=None, responses=response_docs({200: list[RunEvent]}, writes=False))
     def get_events(
         request: Request,
@@ -77,8 +82,8 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         times = parse_time_argument("since", since), parse_time_argument("until", until)
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
-            records, link = page(request, reader.events.page(which), limit, offset)
-            return raw_json_list(_bodies(services.records, records), {**link, **position_header(reader.progress)})
+            bodies, link = page_of_texts(request, reader.events.page(which), body, (limit, offset), services.max_page_bytes)
+            return raw_json_list(bodies, {**link, **position_header(reader.progress)})
 
     @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: list[RunEvent], **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
@@ -87,16 +92,8 @@ def _event_routes(router: APIRouter, services: Services) -> None:
             records = reader.events.of_run(run_id, offset + limit + 1)
             if not records:
                 raise NotFoundError(f"there are no events of run {run_id!r}")
-            shown, link = page(request, records[offset:], limit, offset)
-            return raw_json_list(_bodies(services.records, shown), {**link, **position_header(reader.progress)})
-
-
-def _bodies(log: RecordReader, records: Iterable[EventRecord]) -> Iterator[bytes]:
-    """The events as they were sent, without those erased since."""
-    for record in records:
-        stored = log.record_at(record.address)
-        if stored.kind == RecordKind.EVENT:
-            yield stored.body
+            bodies, link = page_of_texts(request, records[offset:], body, (limit, offset), services.max_page_bytes)
+            return raw_json_list(bodies, {**link, **position_header(reader.progress)})
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:
@@ -256,7 +253,10 @@ def _list_nodes(
 ) -> Response:
     limit, offset = page_bounds
     with services.graph() as reader:
-        nodes, link = page(request, reader.nodes.matching(kind, *globs, limit + 1, offset), limit, offset)
-        return json_response(
-            [serialization.described_node(reader.nodes, node) for node in nodes], headers={**link, **position_header(reader.progress)}
-        )
+        nodes = reader.nodes.matching(kind, *globs, limit + 1, offset)
+
+        def text(node: Node) -> bytes:
+            return encode(serialization.described_node(reader.nodes, node))
+
+        texts, link = page_of_texts(request, nodes, text, (limit, offset), services.max_page_bytes)
+        return raw_json_list(texts, {**link, **position_header(reader.progress)})

@@ -1,0 +1,204 @@
+"""How many questions are answered at once, by their cost, so that none takes memory or time from events and other questions.
+
+Ingest has a lane of its own: it shares neither threads nor a queue with questions.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum
+from threading import Lock
+from typing import Final, Protocol
+
+import anyio
+
+from lineage_bridge.errors import AbandonedError, OverloadedError
+from lineage_bridge.ports.graph_reader import GraphReader
+
+
+class Cost(Enum):
+    """What a question costs."""
+
+    LIGHT = "light"
+    """Looks up a few nodes, runs or events."""
+    HEAVY = "heavy"
+    """Follows flows, or reads long lists."""
+    WHOLE_GRAPH = "whole-graph"
+    """Reads every node or edge."""
+    WAITING = "waiting"
+    """Only waits, for a position or for a change."""
+
+
+COSTS: Final[Mapping[str, Cost]] = {
+    "/graph/diff": Cost.HEAVY,
+    "/graph/drift": Cost.HEAVY,
+    "/graph/facets/history": Cost.HEAVY,
+    "/graph/impact": Cost.HEAVY,
+    "/graph/ledger": Cost.HEAVY,
+    "/graph/neighbourhood": Cost.HEAVY,
+    "/graph/paths": Cost.HEAVY,
+    "/graph/runs/{run_id}/lineage": Cost.HEAVY,
+    "/graph/runs/{run_id}/tree": Cost.HEAVY,
+    "/graph/schemas": Cost.HEAVY,
+    "/graph/schemas/diff": Cost.HEAVY,
+    "/graph/statistics": Cost.HEAVY,
+    "/graph/trace": Cost.HEAVY,
+    "/graphs": Cost.WHOLE_GRAPH,
+    "/graphs/confluent/view": Cost.WHOLE_GRAPH,
+    "/graphs/enriched/view": Cost.WHOLE_GRAPH,
+    "/graphs/{graph_id}": Cost.WHOLE_GRAPH,
+    "/graphs/{graph_id}/edges": Cost.WHOLE_GRAPH,
+    "/graphs/{graph_id}/export": Cost.WHOLE_GRAPH,
+    "/graphs/{graph_id}/nodes": Cost.WHOLE_GRAPH,
+    "/graphs/{graph_id}/query/downstream/{node_id:path}": Cost.HEAVY,
+    "/graphs/{graph_id}/query/upstream/{node_id:path}": Cost.HEAVY,
+    "/lineage/datasets": Cost.HEAVY,
+    "/lineage/datasets/lineage": Cost.HEAVY,
+    "/lineage/events": Cost.HEAVY,
+    "/lineage/events/{run_id:path}": Cost.HEAVY,
+    "/lineage/jobs": Cost.HEAVY,
+    "/search": Cost.HEAVY,
+}
+"""The cost of each question by its path; of all others LIGHT."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """`running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds."""
+
+    running: int
+    queued: int
+    wait_s: float
+
+
+LIMITS: Final[Mapping[Cost, Limit]] = {
+    Cost.LIGHT: Limit(4, 256, 10.0),
+    Cost.HEAVY: Limit(2, 64, 10.0),
+    Cost.WHOLE_GRAPH: Limit(1, 4, 10.0),
+    Cost.WAITING: Limit(256, 0, 0.0),
+}
+
+
+class Lane:
+    """Questions of one cost: some running, some queued."""
+
+    def __init__(self, cost: Cost, limit: Limit) -> None:
+        self.cost, self.limit, self.queued = cost, limit, 0
+        self._running = anyio.Semaphore(limit.running)
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """While it is entered, one of the lane's slots is taken. Raises OverloadedError when none becomes free in time."""
+        await self.take()
+        try:
+            yield
+        finally:
+            self.release()
+
+    async def take(self) -> None:
+        """Take a slot. Raises OverloadedError when none becomes free in time."""
+        try:
+            self._running.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._wait_for_slot()
+
+    def release(self) -> None:
+        """Give back a slot."""
+        self._running.release()
+
+    async def _wait_for_slot(self) -> None:
+        if self.queued >= self.limit.queued:
+            raise self._overloaded()
+        self.queued += 1
+        try:
+            with anyio.fail_after(self.limit.wait_s):
+                await self._running.acquire()
+        except TimeoutError:
+            raise self._overloaded() from None
+        finally:
+            self.queued -= 1
+
+    def _overloaded(self) -> OverloadedError:
+        return OverloadedError(f"too many {self.cost.value} questions are being answered", "ask again in a few seconds")
+
+
+class Lanes:
+    """One lane for each cost."""
+
+    def __init__(self, limits: Mapping[Cost, Limit] = LIMITS) -> None:
+        self._lanes = {cost: Lane(cost, limit) for cost, limit in limits.items()}
+
+    def __getitem__(self, cost: Cost) -> Lane:
+        return self._lanes[cost]
+
+
+class Interruptible(Protocol):
+    """What can be made to stop from another thread."""
+
+    def interrupt(self) -> None:
+        """End what runs now, and refuse what comes later."""
+
+
+@dataclass
+class Turn:
+    """One question, from its first wait to the last byte of its answer. `abandon` may be called while a thread answers it."""
+
+    lanes: Lanes
+    lane: Lane | None = None
+    is_abandoned: bool = False
+    _running: list[Interruptible] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    async def begin(self, cost: Cost) -> None:
+        """Take a slot of the lane, until `end`. Raises OverloadedError."""
+        lane = self.lanes[cost]
+        await lane.take()
+        self.lane = lane
+
+    def end(self) -> None:
+        """Give back the slot, if one is taken."""
+        lane, self.lane = self.lane, None
+        if lane:
+            lane.release()
+
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more: end what works on it."""
+        with self._lock:
+            self.is_abandoned = True
+            running = list(self._running)
+        for reader in running:
+            reader.interrupt()
+
+    @contextmanager
+    def interrupting(self, reader: Interruptible) -> Iterator[None]:
+        """While it is entered, `abandon` interrupts the reader. Raises AbandonedError if the question was abandoned before."""
+        with self._lock:
+            if self.is_abandoned:
+                raise AbandonedError("the client of this question has gone")
+            self._running.append(reader)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(reader)
+
+
+CURRENT_TURN: Final[ContextVar[Turn | None]] = ContextVar("turn", default=None)
+"""The question that this task or thread answers."""
+
+
+def interruptible(graph: Callable[[], AbstractContextManager[GraphReader]]) -> Callable[[], AbstractContextManager[GraphReader]]:
+    """Like `graph`, but the readers end when the question that opened them is abandoned."""
+
+    @contextmanager
+    def open_reader() -> Iterator[GraphReader]:
+        turn = CURRENT_TURN.get()
+        with graph() as reader:
+            if turn is None:
+                yield reader
+            else:
+                with turn.interrupting(reader):
+                    yield reader
+
+    return open_reader
