@@ -122,7 +122,17 @@ _times = st.sampled_from([T0, T0, T0 + _SECOND, T0 + 90 * _SECOND, T0 + DAY_US, 
 """Few times, so that several events have the same time."""
 _runs = st.sampled_from(RUNS[:3])
 _jobs = st.sampled_from(["j1", "j2"])
-_schemas = st.sampled_from([schema("id"), schema("id", "x"), schema("id", type_="TEXT"), facet(_deleted=True)])
+_schemas = st.sampled_from(
+    [
+        schema("id"),
+        schema("id", "x"),
+        schema("id", type_="TEXT"),
+        facet(_deleted=True),
+        facet(fields=[]),
+        facet(fields=None),
+        facet(fields=[{"name": "id"}, {"type": "no name"}]),
+    ]
+)
 _symlinks = st.lists(st.tuples(st.sampled_from(["ns", "file", "hive://h:1"]), _names), max_size=2).map(
     lambda links: facet(identifiers=[{"namespace": ns, "name": name, "type": "TABLE"} for ns, name in links])
 )
@@ -130,6 +140,7 @@ _columns = st.one_of(
     st.dictionaries(
         st.sampled_from(["id", "x"]), st.lists(st.tuples(st.just("ns"), _names, st.sampled_from(["id", "y"])), max_size=2), max_size=2
     ).map(lambda fields: columns(**fields)),
+    st.just(facet(fields={"id": {"inputFields": [{"namespace": "ns", "name": "a", "field": "id"}, {"name": "b"}]}, "x": None})),
     st.just(facet(_deleted=True)),
     st.just("no facet at all"),
 )
@@ -182,9 +193,9 @@ _job_types = st.builds(
 )
 _statistics = st.integers(0, 5).map(lambda rows: facet(rowCount=rows, size=rows * 10))
 _inputs = st.builds(
-    lambda name, schema_, stats: dataset(name, schema=schema_, access=("inputFacets", {"inputStatistics": stats})),
+    lambda name, facets, stats: dataset(name, **facets, access=("inputFacets", {"inputStatistics": stats})),
     _names,
-    _schemas,
+    st.fixed_dictionaries({"schema": _schemas}, optional={"columnLineage": _columns}),
     _statistics,
 )
 _outputs = st.builds(

@@ -138,12 +138,7 @@ RUN = relation(
 `raw_id` is the run id as it was sent, if that was not a UUID."""
 
 RUN_EVENT = relation(
-    "run_event",
-    key("run", Type.BYTES),
-    key("job", Type.INT),
-    key("type", Type.TEXT),
-    key("day", Type.INT),
-    *first_and_last(),
+    "run_event", key("run", Type.BYTES), key("job", Type.INT), key("type", Type.TEXT), key("day", Type.INT), *first_and_last()
 )
 """When a run first and last sent an event of a type, by UTC day. The run's state is computed from these (graph/runs/state.py), for each
 of its jobs: producers give runs of different jobs one id."""

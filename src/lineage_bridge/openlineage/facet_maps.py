@@ -6,7 +6,7 @@ from msgspec import Raw
 from msgspec.json import Decoder
 
 from lineage_bridge.openlineage.event import Facets
-from lineage_bridge.openlineage.facets import Where, inspect
+from lineage_bridge.openlineage.facets import KINDS, Where, inspect
 from lineage_bridge.openlineage.json_text import member_path
 
 MAX_PROBLEMS = 50
@@ -34,13 +34,35 @@ def _read(where: Where, text: bytes) -> FacetMap | None:
     problems: list[tuple[str, str]] = []
     for key, value in _MEMBERS.decode(text).items():
         facet = bytes(value)
-        found: tuple[str, ...] = ("null",)
+        path = member_path("", key)
+        found = [("null", path)]
         if facet != b"null":
             facets[key] = facet
-            found = inspect(where, key, facet).problems
+            seen = inspect(where, key, facet)
+            found = [(problem, path) for problem in seen.problems if problem != "facet_item"]
+            found += [("facet_item", path + item) for item in seen.lost]
         if found and len(problems) < MAX_PROBLEMS:
-            problems.extend((problem, member_path("", key)) for problem in found)
+            problems.extend(found)
     return facets, tuple(problems)
 
 
 _read_cached = lru_cache(_CACHED_MAPS)(_read)
+
+
+def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, Facets, list[str]]:
+    """The facets of a dataset and of one access to it, each where the standard has it, and the paths of those that were elsewhere."""
+    moved = _misplaced(facets, "dataset", side)
+    back = _misplaced(access, side, "dataset")
+    if not moved and not back:
+        return facets, access, []
+    paths = [member_path(".facets", key) for key in moved] + [member_path(f".{side}Facets", key) for key in back]
+    stay = {key: text for key, text in facets.items() if key not in moved}
+    access_stay = {key: text for key, text in access.items() if key not in back}
+    return {**{key: access[key] for key in back}, **stay}, {**{key: facets[key] for key in moved}, **access_stay}, paths
+
+
+def _misplaced(facets: Facets, where: Where, other: Where) -> list[str]:
+    """The keys, sorted, of facets that `other` may carry and `where` may not."""
+    if other == where or not facets:
+        return []
+    return sorted(key for key in facets if (where, key) not in KINDS and (other, key) in KINDS)

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from lineage_bridge.openlineage.event import Dataset, Event, EventKind, Facets, Job, Run
-from lineage_bridge.openlineage.facet_maps import read_facets
+from lineage_bridge.openlineage.facet_maps import place_facets, read_facets
 from lineage_bridge.openlineage.facets import MAX_NAME, ParentRunFacet, Where, is_deleted, lineage_carrier, read
 from lineage_bridge.openlineage.json_text import bad_text_paths, is_deeper_than, mend_text
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
@@ -39,6 +39,7 @@ MAX_DEPTH = 100
 """Most levels of nested objects and arrays, counting the event itself."""
 MAX_REPAIRS = 50
 """Most repairs that a verdict lists."""
+_SUBJECT = frozenset(f"$.{kind}.{member}" for kind in ("job", "dataset") for member in ("namespace", "name"))
 EVENT_TYPES = frozenset(("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"))
 HTTP_STATUS: Mapping[str, int] = MappingProxyType(
     {
@@ -243,7 +244,10 @@ class _EventReader:
         facets = self.facets("dataset", wire.facets, path, "facets")
         if "lineage" in facets:
             facets = self.lineage(facets, "dataset" if carries_lineage else None, path)
-        return Dataset(namespace, name, facets, self.facets(side, access, path, f"{side}Facets"))
+        facets, access_facets, moved = place_facets(side, facets, self.facets(side, access, path, f"{side}Facets"))
+        for below in moved:
+            self.repair("facet_place", path + below)
+        return Dataset(namespace, name, facets, access_facets)
 
     def lineage(self, facets: Facets, carrier: Literal["job", "dataset"] | None, path: str) -> Facets:
         """The facets without an explicit lineage that this carrier may not have: datasets may have one in a DatasetEvent only."""
@@ -259,13 +263,13 @@ class _EventReader:
             return self.name(namespace, f"{path}.namespace"), self.name(name, f"{path}.name")
         return namespace, name
 
-    def name(self, text: str | None, path: str) -> str:
-        if text is None:
+    def name(self, text: str | UnsetType | None, path: str) -> str:
+        if text is UNSET or (text is None and path in _SUBJECT):
             reject("missing_field", path, "a job or dataset has no namespace or no name")
-        _check_length(text, path)
+        _check_length(text or "", path)
         if not text:
             self.repair("empty_name", path)
-        return text
+        return text or ""
 
     def facets(self, where: Where, value: Raw, path: str, member: str) -> Facets:
         if value is ABSENT:

@@ -17,8 +17,8 @@ ABSENT = Raw(b"")
 class WireNamed(Struct, gc=False):
     """A job, or a dataset without what belongs to its side of the event."""
 
-    namespace: str | None = None
-    name: str | None = None
+    namespace: str | UnsetType | None = UNSET
+    name: str | UnsetType | None = UNSET
     facets: Raw = ABSENT
 
 

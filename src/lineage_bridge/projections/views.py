@@ -170,12 +170,13 @@ class _ViewEventBuilder:
 
     def _valid(self, where: Where, key: str, text: str) -> bytes:
         """A facet's text, made valid; empty for one that cannot be read."""
-        problems = inspect(where, key, text.encode()).problems
+        seen = inspect(where, key, text.encode())
+        problems = seen.problems
         if "facet_shape" in problems:
             return b""
         if not problems and key not in _LINEAGE:
             return text.encode()
-        value = msgspec.json.decode(text)
+        value = _without_nulls(msgspec.to_builtins(seen.facet)) if seen.lost else msgspec.json.decode(text)
         if problems:
             value |= {"_producer": PRODUCER, "_schemaURL": SPECIFICATION + "BaseFacet"}
         return _ENCODER.encode(self._renamed(value) if key in _LINEAGE else value)
@@ -195,3 +196,12 @@ class _ViewEventBuilder:
             spelt = self.reader.nodes.spelt([node], self.style)[node.id] if node else None
             renamed |= {"namespace": spelt.namespace, "name": spelt.name} if spelt else {}
         return renamed
+
+
+def _without_nulls(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
+    """The same without members that are null."""
+    if isinstance(value, list | tuple):
+        return [_without_nulls(element) for element in value]
+    if isinstance(value, dict):
+        return {key: _without_nulls(member) for key, member in value.items() if member is not None}
+    return value

@@ -7,12 +7,11 @@ import re
 from collections.abc import Container, Mapping
 from typing import NamedTuple, TypeVar
 
-import msgspec
-
 from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
 from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, make_facet_set
 from lineage_bridge.graph.facts.names import Names, RefusedNameError
 from lineage_bridge.graph.facts.operations import operation
+from lineage_bridge.graph.facts.quarantine import quarantine_row, rejected_row
 from lineage_bridge.graph.flows.endings import endings
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, statement_id
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, StoredRecord
@@ -29,7 +28,6 @@ NO_RUN = b""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
 NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependencies"}
 """Keys of the facets that name other nodes than the one they belong to."""
-SAMPLE_CHARACTERS = 2000
 # Repairs that depend on when one copy of the event arrived. They are not stored: they show in the event's effective time.
 _OF_A_COPY = {"future_time"}
 
@@ -40,12 +38,6 @@ _NO_RAW = (None, NO_EVENT)
 # Plain integers, so that enumeration members need not be converted for each fact.
 _DATASET, _JOB = int(NodeKind.DATASET), int(NodeKind.JOB)
 _SELF, _RUN = int(Side.SELF), int(Side.RUN)
-
-
-class _Reason(msgspec.Struct):
-    code: str = "rejected"
-    path: str = "$"
-    message: str = ""
 
 
 class AlreadyEmitted(NamedTuple):
@@ -70,11 +62,10 @@ def facts(stored: StoredRecord, names: Names, emitted: AlreadyEmitted = NOTHING_
     if record.kind == RecordKind.EVENT:
         verdict = judge(record.body, record.arrival_us)
         if isinstance(verdict, Rejected):
-            return [_quarantine(stored, verdict.code, verdict.path, verdict.message)]
+            return [quarantine_row(stored, verdict.code, verdict.path, verdict.message)]
         return _facts_of_accepted(stored, verdict, names, emitted)
     if record.kind == RecordKind.REJECTED:
-        reason = msgspec.json.decode(record.note, type=_Reason) if record.note else _Reason()
-        return [_quarantine(stored, reason.code, reason.path, reason.message)]
+        return [rejected_row(stored)]
     if record.kind == RecordKind.OPERATOR:
         return [*operation(record), *_ending_facts(record, names)]
     return []
@@ -85,16 +76,9 @@ def _facts_of_accepted(stored: StoredRecord, verdict: Clean | Repaired, names: N
     try:
         return _rows_of_event(stored, verdict, names, emitted)
     except RefusedNameError as error:
-        return [_quarantine(stored, "id_collision", "$", str(error))]
+        return [quarantine_row(stored, "id_collision", "$", str(error))]
     except Exception as error:  # noqa: BLE001 - the boundary of one event within a batch: it is kept, with the reason
-        return [_quarantine(stored, "fold_failed", "$", f"{type(error).__name__}: {error}"[:500])]
-
-
-def _quarantine(stored: StoredRecord, code: str, path: str, message: str) -> Fact:
-    record = stored.record
-    sample = record.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
-    values = (code, path, message, sample, len(record.body), record.arrival_us, record.channel, record.principal)
-    return "quarantine", (record.event_id, stored.source, stored.partition, stored.offset), values
+        return [quarantine_row(stored, "fold_failed", "$", f"{type(error).__name__}: {error}"[:500])]
 
 
 def _ending_facts(record: LogRecord, names: Names) -> list[Fact]:
@@ -180,7 +164,7 @@ class _EventFacts:
         if not facets:
             return NO_FACETS
         address, rows = make_facet_set(tuple(facets.items()))
-        if rows[0][1] not in self.emitted.facet_sets:
+        if rows and rows[0][1] not in self.emitted.facet_sets:
             self.facts += rows
         return address
 
@@ -234,13 +218,25 @@ class _EventFacts:
         self.add_node(id_, _DATASET, dataset)
         self.add("run_io", (self.asserted_by, self.job, id_, side_code, self.day), self.span)
         if dataset.facets:
-            self.add_assertion(id_, side_code, self.add_facet_set(dataset.facets))
-            self.add_lifecycle(id_, dataset)
+            self.add_named_facets(id_, side, dataset, self.add_facet_set(dataset.facets))
         if dataset.access:
             rest = {key: text for key, text in dataset.access.items() if key not in STATISTICS}
             merge_counters(dataset, side, samples.setdefault((id_, side_code), [None, None, None]))
             if rest:
                 self.add_assertion(id_, int(access), self.add_facet_set(rest))
+
+    def add_named_facets(self, id_: int, side: Side, dataset: Dataset, facet_set: bytes) -> None:
+        """Add what an event asserts of one of its inputs or outputs.
+
+        Column lineage of an input is no work of the job: the dataset states it of itself, as in a DatasetEvent.
+        """
+        if facet_set != NO_FACETS:
+            self.add_assertion(id_, int(side), facet_set)
+            self.add_lifecycle(id_, dataset)
+        if side is Side.INPUT and "columnLineage" in dataset.facets:
+            own = self.add_facet_set({"columnLineage": dataset.facets["columnLineage"]})
+            key = self.asserted_by, 0, id_, _SELF, int(Origin.DECLARED), own, self.day
+            self.add("assertion", key, self.asserted_at)
 
     def add_job_dependencies(self, run: Run, job: int) -> None:
         """Add the jobs that this run waits for, and those that wait for it."""
@@ -272,19 +268,17 @@ class _EventFacts:
     def add_declared_job(self, job: Job) -> None:
         """Add what a job event asserts: one facet set for job, inputs, outputs and lineage, because they are replaced together."""
         declared: list[tuple[int, int, bytes]] = []
-        for side, datasets in ((int(Side.INPUT), self.event.inputs), (int(Side.OUTPUT), self.event.outputs)):
+        for side, datasets in ((Side.INPUT, self.event.inputs), (Side.OUTPUT, self.event.outputs)):
             for dataset in datasets:
                 id_ = self.names.dataset(dataset.namespace, dataset.name)
                 self.add_node(id_, _DATASET, dataset)
                 facets = self.add_facet_set(dataset.facets)
-                if dataset.facets:
-                    self.add_assertion(id_, side, facets)
-                    self.add_lifecycle(id_, dataset)
-                declared.append((side, id_, facets))
+                self.add_named_facets(id_, side, dataset, facets)
+                declared.append((int(side), id_, facets))
         facet_set, rows = make_facet_set(tuple(job.facets.items()), tuple(sorted(set(declared))))
         self.facts += rows
-        for side, id_, facets in declared:
-            self.add("declared_io", (facet_set, side, id_, facets), ())
+        for row in declared:
+            self.add("declared_io", (facet_set, *row), ())
         self.add_assertion(self.job, _SELF, facet_set)
 
 

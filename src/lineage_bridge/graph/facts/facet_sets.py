@@ -18,17 +18,24 @@ def make_facet_set(
 ) -> tuple[bytes, tuple[Fact, ...]]:
     """The id of a facet set and its rows. Without facets and declared inputs and outputs, it is NO_FACETS and has no rows.
 
-    Cached: what a producer repeats is hashed once, and all its rows are the same objects.
+    A schema without fields is none, so it hides no other. Cached: what a producer repeats is hashed once, and all its rows are the same
+    objects.
     """
-    if not facets and not declared:
+    hashed = sorted((key, text_hash(text), text) for key, text in facets if key != "schema" or _has_fields(text))
+    if not hashed and not declared:
         return NO_FACETS, ()
-    hashed = sorted((key, text_hash(text), text) for key, text in facets)
     address = text_hash(b"".join(b"%d:%b%b" % (len(k := key.encode()), k, facet) for key, facet, _ in hashed) + repr(declared).encode())
     rows: list[Fact] = []
     for key, facet, text in hashed:
         rows.append(("facet_set", (address, key), (facet,)))
         rows.append(("facet", (facet,), (_is_tombstone(text), text.decode("utf-8", "replace"))))
     return address, tuple(rows)
+
+
+def _has_fields(text: bytes) -> bool:
+    """Whether a schema facet states a field, or withdraws an earlier schema."""
+    facet = standard.read_as(standard.SchemaDatasetFacet, "dataset", "schema", text)
+    return bool(facet.fields) if facet else standard.is_deleted(text)
 
 
 def _is_tombstone(text: bytes) -> int:

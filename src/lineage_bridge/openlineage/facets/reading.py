@@ -1,6 +1,6 @@
 """Reading the text of a facet: as the type that its carrier and key call for, and what is wrong with it.
 
-A facet that is a tombstone, has a wrong shape or is not known reads as None.
+A facet that is a tombstone, has a wrong shape or is not known reads as None. A malformed item of a facet is left out (items.py).
 """
 
 from functools import lru_cache
@@ -33,6 +33,7 @@ from lineage_bridge.openlineage.facets.descriptions import (
     TagsFacet,
 )
 from lineage_bridge.openlineage.facets.facet import UNREADABLE, Facet, Where
+from lineage_bridge.openlineage.facets.items import read_items
 from lineage_bridge.openlineage.facets.jobs import (
     JobTypeJobFacet,
     SourceCodeJobFacet,
@@ -105,7 +106,7 @@ KINDS: dict[tuple[Where, str], type[Facet]] = {
 }
 """The type of a facet, by carrier and key."""
 AnyFacet = TypeVar("AnyFacet", bound=Facet)
-Problem = Literal["facet_meta", "facet_shape"]
+Problem = Literal["facet_meta", "facet_shape", "facet_item"]
 _DECODERS = {key: Decoder(kind) for key, kind in KINDS.items()}
 _ANY_FACET = Decoder(Facet)
 _CACHED_TEXTS = 4096
@@ -113,10 +114,14 @@ _CACHED_BYTES = 4096
 
 
 class Inspection(Struct, frozen=True, gc=False):
-    """The content of a facet's text, as `read` returns it, and what is wrong with the text."""
+    """The content of a facet's text, as `read` returns it, and what is wrong with the text.
+
+    With `facet_item`, `lost` has the paths of the items that are malformed; the facet is read without them.
+    """
 
     facet: Facet | None
     problems: tuple[Problem, ...]
+    lost: tuple[str, ...] = ()
 
 
 def read(where: Where, key: str, text: bytes) -> Facet | None:
@@ -151,18 +156,17 @@ def has_meta(text: bytes) -> bool:
 
 def _inspect(where: Where, key: str, text: bytes) -> Inspection:
     decoder = _DECODERS.get((where, key))
-    facet = _any_facet(text) if decoder is None else _decoded(decoder, text)
-    shaped = facet is not None
-    if facet is None:
-        facet = _any_facet(text)
-    if facet is None:
+    facet = _decoded(decoder, text) if decoder else None
+    common = facet or _any_facet(text)
+    if common is None:
         return Inspection(None, ("facet_shape",))
-    if facet.deleted is True:
+    if common.deleted is True:
         return Inspection(None, ())
-    problems: tuple[Problem, ...] = () if _has_meta(facet) else ("facet_meta",)
-    if not shaped:
-        return Inspection(None, (*problems, "facet_shape"))
-    return Inspection(facet if decoder else None, problems)
+    problems: tuple[Problem, ...] = () if _has_meta(common) else ("facet_meta",)
+    if facet or decoder is None:
+        return Inspection(facet, problems)
+    found = read_items(KINDS[where, key], text) if key != "lineage" else None
+    return Inspection(found[0], (*problems, "facet_item"), found[1]) if found else Inspection(None, (*problems, "facet_shape"))
 
 
 _inspect_cached = lru_cache(_CACHED_TEXTS)(_inspect)

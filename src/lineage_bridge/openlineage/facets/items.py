@@ -1,0 +1,93 @@
+"""Reading a facet item by item: what is wrong with one element of a list or map costs that element only.
+
+Explicit lineage is the exception (`lineage`): it is complete, so without one of its elements it would state something else.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+
+from lineage_bridge.openlineage.facets.facet import MAX_NAME, UNREADABLE, Facet
+from lineage_bridge.openlineage.json_text import member_path
+
+MAX_LOST = 50
+"""Most lost items that are listed of one facet."""
+
+
+def read_items(kind: type[Facet], text: bytes) -> tuple[Facet, tuple[str, ...]] | None:
+    """A facet without its malformed items, and the paths of these below the facet; None if the rest cannot be read either.
+
+    A list or map of which no item is left is malformed itself.
+    """
+    lost: list[str] = []
+    try:
+        facet: Facet = _read(msgspec.json.decode(text), _type_info(kind), "", lost)
+    except UNREADABLE:
+        return None
+    return (facet, tuple(lost[:MAX_LOST])) if lost else None
+
+
+@lru_cache(None)
+def _type_info(kind: type[Facet]) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _read(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> Any:  # noqa: ANN401 - a JSON edge
+    """The value with its items read, as `msgspec.convert` accepts it; raises ValidationError if it is malformed itself."""
+    type_ = _composite(type_)
+    if isinstance(type_, inspect.StructType) and isinstance(value, dict):
+        members = {
+            field.encode_name: _read(value[field.encode_name], field.type, member_path(path, field.encode_name), lost)
+            for field in type_.fields
+            if field.encode_name in value
+        }
+        return msgspec.convert(members, type_.cls)
+    if isinstance(type_, inspect.VarTupleType) and isinstance(value, list) and _is_struct(type_.item_type):
+        return _kept([(f"{path}[{index}]", item) for index, item in enumerate(value)], type_.item_type, lost)
+    if isinstance(type_, inspect.DictType) and isinstance(value, dict) and _is_struct(type_.value_type):
+        named = {key: item for key, item in value.items() if len(key) <= MAX_NAME}
+        lost += [member_path(path, key) for key in value.keys() - named.keys()]
+        kept = {key: _kept([(member_path(path, key), item)], type_.value_type, lost, may_be_empty=True) for key, item in named.items()}
+        return _not_emptied({key: items[0] for key, items in kept.items() if items}, value)
+    return value
+
+
+def _kept(items: list[tuple[str, Any]], type_: inspect.Type, lost: list[str], *, may_be_empty: bool = False) -> list[Any]:
+    """The items that can be read; the paths of the others are added to `lost`."""
+    kept = []
+    for path, item in items:
+        before = len(lost)
+        try:
+            kept.append(_read_item(item, type_, path, lost))
+        except msgspec.ValidationError:
+            lost[before:] = [path]
+    return kept if may_be_empty else _not_emptied(kept, items)
+
+
+def _read_item(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> msgspec.Struct:  # noqa: ANN401 - a JSON edge
+    read = _read(value, type_, path, lost)
+    if not isinstance(read, msgspec.Struct):
+        raise msgspec.ValidationError("not an object")
+    return read
+
+
+def _not_emptied(kept: Any, items: Any) -> Any:  # noqa: ANN401 - a list or a map
+    if items and not kept:
+        raise msgspec.ValidationError("no item can be read")
+    return kept
+
+
+def _composite(type_: inspect.Type) -> inspect.Type:
+    """The only type besides None of an optional member; any other type as it is."""
+    if isinstance(type_, inspect.Metadata):
+        return _composite(type_.type)
+    if isinstance(type_, inspect.UnionType):
+        others = [other for other in type_.types if not isinstance(other, inspect.NoneType)]
+        return _composite(others[0]) if len(others) == 1 else type_
+    return type_
+
+
+def _is_struct(type_: inspect.Type) -> bool:
+    return isinstance(_composite(type_), inspect.StructType)
