@@ -25,6 +25,7 @@ LineageBridgeError
 └── SourceError             an observed system cannot be reached, or its answer cannot be read
     ├── UnreachableError    it does not answer
     ├── ForbiddenError      it denies access
+    │   └── UnauthenticatedError  it does not accept the credentials
     ├── MissingError        it has nothing of that name
     ├── BusyError           it asks the caller to retry later
     └── StoppedError        whoever asked has stopped waiting for the answer
@@ -157,6 +158,10 @@ class UnreachableError(SourceError):
 
 class ForbiddenError(SourceError):
     """An observed system denies access."""
+
+
+class UnauthenticatedError(ForbiddenError):
+    """An observed system does not accept the credentials."""
 
 
 class MissingError(SourceError):

@@ -49,12 +49,13 @@ PLANES = {
     "kafka-rest": Plane("kafka", kafka.answer, "kafka", 1),
     "flink": Plane("flink", flink.answer, "flink", 1),
     "registry": Plane("registry", registry.answer, "registry", 1, rate_limits.REGISTRY),
+    "governance": Plane("registry", registry.answer, "registry", 1, rate_limits.REGISTRY),
     "ksql": Plane("ksqldb", ksqldb.answer, "ksqldb", 1),
     "tableflow": Plane("tableflow", tableflow.answer, "tableflow"),
     "v2": Plane("metrics", metrics.answer, limit=rate_limits.METRICS),
 }
 PAGES = ("half", "circle")
-FAILURES = ("broken", "slow", "refused", "half", "circle", "truncated", "html", "limited", "gone")
+FAILURES = ("broken", "slow", "refused", "half", "circle", "truncated", "html", "limited", "gone", "odd")
 
 
 class Failure(NamedTuple):
@@ -95,7 +96,8 @@ class Cloud:
 
     def fail(self, where: str, how: str, slow_s: float = 5.0) -> None:
         """From now on calls fail: broken (500), slow, held (answered once healed), refused (403), half (the first page is whole, the next
-        is a 500), circle (a page leads to itself; both make pages short), truncated, html (200), limited (429 for ever), gone (404)."""
+        is a 500), circle (a page leads to itself; both make pages short), truncated, html (200), limited (429 for ever), gone (404), odd
+        (lists have entries that cannot be read)."""
         assert how in (*FAILURES, "held"), how
         self._failures.append(Failure(where, how, slow_s, threading.Event()))
 
@@ -235,6 +237,8 @@ def _spoiled(failure: Failure, request: Request, answer: Answer) -> Answer:
         return answer._replace(body=body[: len(body) // 2])
     if failure.how == "html":
         return Answer(200, b"<html><body>We will be back soon.</body></html>", "text/html")
+    if failure.how == "odd" and answer.status == 200:
+        return answer._replace(body=json.dumps(_with_odd_entries(json.loads(answer.body), request)).encode())
     if failure.how == "circle" and answer.status == 200:
         body = json.loads(answer.body)
         if isinstance(body, dict) and "metadata" in body and body["metadata"].get("next"):
@@ -243,6 +247,16 @@ def _spoiled(failure: Failure, request: Request, answer: Answer) -> Answer:
             body["metadata"]["next"] = following if not first else following.partition("page_token=")[0] + f"page_token={first}"
         return answer._replace(body=json.dumps(body).encode())
     return answer
+
+
+def _with_odd_entries(body: Any, request: Request) -> Any:
+    """The answer, with an empty entry and null in each list of entries."""
+    if isinstance(body, list):
+        return [*body, {}, None]
+    member = next((member for member in ("data", "entities") if isinstance(body.get(member), list)), "")
+    if member:
+        return {**body, member: [*body[member], {}, None]}
+    return {**body, "odd": {}} if request.path.endswith("/connectors") else body
 
 
 @contextmanager

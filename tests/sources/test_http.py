@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tenacity
 
-from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TRIES, TRIES_WHEN_LIMITED, HttpClient, TlsContext
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
@@ -61,7 +61,7 @@ OK: tuple[int, dict[str, str], bytes] = (200, {}, b'{"fine": true}')
 @pytest.mark.parametrize(
     ("answer", "error", "asked"),
     [
-        ((401, {}, b'{"message": "who are you"}'), ForbiddenError, 1),
+        ((401, {}, b'{"message": "who are you"}'), UnauthenticatedError, 1),
         ((403, {}, b""), ForbiddenError, 1),
         ((404, {}, b'{"error_code": 40401, "message": "Subject not found"}'), MissingError, 1),
         ((409, {}, b'{"message": "rebalancing"}'), BusyError, TRIES),
@@ -95,6 +95,12 @@ def test_a_system_that_is_not_there_is_unreachable() -> None:
         lost.get("/x")
 
 
+def test_the_client_names_itself(system: System, http: HttpClient) -> None:
+    system.answers["/x"] = [OK]
+    http.get("/x")
+    assert system.asked[0][2]["User-Agent"].startswith("LineageBridge/")
+
+
 def test_many_calls_give_many_answers_in_order_and_errors_where_they_fell(system: System, http: HttpClient) -> None:
     system.answers.update({f"/{number}": [(200, {}, json.dumps(number).encode())] for number in range(20)})
     system.answers["/7"] = [(404, {}, b"")]
@@ -110,11 +116,18 @@ def page(*data: int, following: str = "") -> tuple[int, dict[str, str], bytes]:
 def test_pages_are_followed_to_the_last(system: System, http: HttpClient) -> None:
     system.answers["/x"] = [page(1, following=f"{system.url}/x?page_token=a"), page(2, following="/x?page_token=b"), page(3)]
     assert [item["data"] for item in http.pages("/x", page_size=2)] == [[1], [2], [3]]
-    assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_token=a", "/x?page_token=b"]
+    assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_size=2&page_token=a", "/x?page_size=2&page_token=b"]
 
 
-@pytest.mark.parametrize(("following", "says"), [("{}/x?page_token=a", "never ends"), ("https://elsewhere.example/x", "another system")])
-def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: HttpClient, following: str, says: str) -> None:
+def test_of_the_next_address_only_the_token_is_used(system: System, http: HttpClient) -> None:
+    elsewhere = "https://api.elsewhere.example/other/path?environment=env-2&page_token=a%3D"
+    system.answers["/x"] = [page(1, following=elsewhere), page(2)]
+    assert [item["data"] for item in http.pages("/x", environment="env-1")] == [[1], [2]]
+    assert [path for _, path, _ in system.asked] == ["/x?environment=env-1", "/x?environment=env-1&page_token=a%3D"]
+
+
+@pytest.mark.parametrize(("following", "says"), [("{}/x?page_token=a", "never ends"), ("{}/x", "without a page_token")])
+def test_pages_in_a_circle_or_without_a_token_are_an_error(system: System, http: HttpClient, following: str, says: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
     with pytest.raises(SourceError, match=says):
         list(http.pages("/x"))

@@ -65,8 +65,17 @@ def _in_environment(cloud: "Cloud", resource: Json) -> Json:
     return reference(cloud, "org/v2/environments", resource["environment"])
 
 
+def _endpoint(cloud: "Cloud", cluster: Json, kind: str, server: str) -> Json:
+    return {"kafka_bootstrap_endpoint": server, "http_endpoint": f"{cloud.url}/kafka-rest/{cluster['id']}", "connection_type": kind}
+
+
 def _kafka(cloud: "Cloud", cluster: Json) -> Json:
+    endpoints = {"PUBLIC": _endpoint(cloud, cluster, "PUBLIC", cluster["kafka_bootstrap_endpoint"])}
+    if cluster["kind"] == "Enterprise":
+        server = f"{cluster['id']}-ap1pla.{cluster['region']}.aws.accesspoint.glb.confluent.cloud:9092"
+        endpoints["ap1pla"] = _endpoint(cloud, cluster, "PRIVATE_NETWORK_INTERFACE", server)
     spec = {
+        "endpoints": endpoints,
         "display_name": cluster["display_name"],
         "availability": cluster["availability"],
         "cloud": cluster["cloud"],
@@ -94,7 +103,7 @@ def _registry(cloud: "Cloud", registry: Json) -> Json:
         "display_name": registry["display_name"],
         "package": registry["package"],
         "http_endpoint": url,
-        "catalog_http_endpoint": url,
+        "catalog_http_endpoint": f"{cloud.url}/governance/{registry['id']}",
         "cloud": registry["cloud"],
         "region": registry["region"],
         "environment": _in_environment(cloud, registry),

@@ -112,7 +112,15 @@ def _table(cloud: "Cloud", base: str, table: Json) -> Json:
             "compute_pool_id": table["compute_pool_id"],
             "principal": table["principal"],
             "query": table["query"],
-            "columns": [{**column, "type": {"type": column["type"].upper(), "nullable": True}} for column in table["columns"]],
+            "columns": [
+                {
+                    **column,
+                    "type": {"type": column["type"].upper(), "nullable": True},
+                    "kind": "Physical",
+                    "comment": f"the {column['name']}",
+                }
+                for column in table["columns"]
+            ],
             "table_options": {},
             "session_options": {"sql.current-catalog": environment, "sql.current-database": table["cluster"]},
             "stopped": table["stopped"],

@@ -1,13 +1,17 @@
 """Kafka REST v3 of a cluster: topics and their configurations, groups of all kinds, lag where it is offered, links and mirrors."""
 
+import zlib
 from typing import TYPE_CHECKING
 
 from tests.confluent.apis.messages import Answer, Request, error
+from tests.confluent.organization.resources import ORDERS
 from tests.confluent.organization.values import Json
 
 if TYPE_CHECKING:
     from tests.confluent.cloud import Cloud
 
+RULES = {ORDERS: (("orders", "LITERAL", "sa-ord3rs", "WRITE"), ("orders", "PREFIXED", "sa-fl1nk0", "READ"))}
+"""Cluster to the access rules of its topics: name, kind of the name, account, operation."""
 DEFAULTS = {"compression.type": "producer", "max.message.bytes": "2097164", "min.insync.replicas": "2"}
 
 
@@ -40,7 +44,7 @@ class Rest:
             case ("links", *rest):
                 return self._links(rest, request)
             case ("acls",):
-                return self._list("KafkaAcl", "acls", [])
+                return self._rules(request)
         return error(404, "HTTP 404 Not Found", "kafka", 404)
 
     def _resources(self, member: str) -> list[Json]:
@@ -49,6 +53,26 @@ class Rest:
     def _entry(self, kind: str, path: str, **more: object) -> Json:
         name = f"crn:///kafka={self.id}" + "".join(f"/{part}" for part in path.split("/") if part)
         return {"kind": kind, "metadata": {"self": f"{self.root}/{path}".rstrip("/"), "resource_name": name}, **more}
+
+    def _rules(self, request: Request) -> Answer:
+        """Access rules. Accounts are named by numbers that no other API knows, unless the filter asks for their ids."""
+        has_ids = request.value("principal") == "UserV2:*"
+        rules = [
+            self._entry(
+                "KafkaAcl",
+                "acls",
+                cluster_id=self.id,
+                resource_type="TOPIC",
+                resource_name=name,
+                pattern_type=pattern,
+                principal=f"User:{account if has_ids else zlib.crc32(account.encode())}",
+                host="*",
+                operation=operation,
+                permission="ALLOW",
+            )
+            for name, pattern, account, operation in RULES.get(self.id, ())
+        ]
+        return self._list("KafkaAcl", "acls", rules)
 
     def _list(self, kind: str, path: str, data: list[Json]) -> Answer:
         """A list, all of it: these are not paged."""
@@ -317,8 +341,12 @@ class Rest:
         return Answer(200, self._link(chosen[0])) if rest[0] != "-" and len(rest) == 1 else error(404, "HTTP 404 Not Found", "kafka", 404)
 
     def _link(self, link: Json) -> Json:
-        names = ("link_name", "link_id", "source_cluster_id", "destination_cluster_id", "link_state")
-        more = {"remote_cluster_id": link["source_cluster_id"], "topic_names": [mirror["mirror_topic_name"] for mirror in link["mirrors"]]}
+        names = ("link_name", "source_cluster_id", "destination_cluster_id", "link_state")
+        more = {
+            "cluster_link_id": link["link_id"],
+            "remote_cluster_id": link["source_cluster_id"],
+            "topic_names": [mirror["mirror_topic_name"] for mirror in link["mirrors"]],
+        }
         return self._entry(
             "KafkaLinkData", f"links/{link['link_name']}", cluster_id=self.id, **{name: link[name] for name in names}, **more
         )

@@ -54,8 +54,13 @@ def error(status: int, detail: str, plane: str = "", code: int = 0) -> Answer:
     return Answer(status, {"errors": [problem]})
 
 
+PUBLIC_URL = "https://api.confluent.cloud"
+
+
 def paged(base: str, request: Request, kind: str, items: list[Json]) -> Answer:
-    """A page of a list: 10 entries unless `page_size` is set, at most 100; `metadata.next` is the full address of the next page.
+    """A page of a list: 10 entries unless `page_size` is set, at most 100.
+
+    `metadata.next` is the full address of the next page, on Confluent Cloud's own host, whatever host was asked.
 
     `base`: address of the API that the request's path is below; `kind`: version and kind of the entries (`org/v2 Environment`).
     """
@@ -71,7 +76,7 @@ def paged(base: str, request: Request, kind: str, items: list[Json]) -> Answer:
     metadata: Json = {"first": f"{base}{request.path}", "total_size": len(items)}
     if end < len(items):
         query = [(key, value) for key, values in request.query.items() if key != "page_token" for value in values]
-        metadata["next"] = f"{base}{request.path}?{urlencode([*query, ('page_token', _token(request, end))])}"
+        metadata["next"] = f"{PUBLIC_URL}{request.path}?{urlencode([*query, ('page_token', _token(request, end))])}"
     return Answer(200, {"api_version": version, "kind": f"{name}List", "metadata": metadata, "data": items[start:end]})
 
 

@@ -64,7 +64,7 @@ def _shell(definition: Json, kind: str, secrets: Secrets) -> Json:
         "environment": ENVIRONMENT[cluster],
         "cluster": cluster,
         "name": name,
-        "id": f"lcc-{token(f'connector {cluster} {name}')}",
+        "id": f"{'clcc' if 'confluent.custom.plugin.id' in config else 'lcc'}-{token(f'connector {cluster} {name}')}",
         "type": kind,
         "config": {key: secrets.create(f"{cluster} {name} {key}") if value == "SECRET" else value for key, value in config.items()},
         "state": state,

@@ -151,7 +151,7 @@ def _statement(members: Json, topics: Topics, secrets: Secrets) -> Json:
             "schema": {},
             "connection_refs": [],
         },
-        "latest_offsets": _offsets(topics, name, lineage) if phase in MOVING and definition["kind"] != "SELECT" else {},
+        "latest_offsets": _latest_offsets(topics, name, lineage, phase) if definition["kind"] != "SELECT" else {},
         "exceptions": [EXCEPTION] if phase == "FAILED" else [],
         "lineage": lineage,
     }
@@ -161,6 +161,11 @@ def _pool(environment: str, region: str) -> str:
     return next(str(pool["id"]) for pool in pools() if (pool["environment"], pool["region"]) == (environment, region))
 
 
+def _latest_offsets(topics: Topics, name: str, lineage: Json, phase: str) -> Json:
+    offsets = _offsets(topics, name, lineage) if phase in MOVING else {}
+    return _end_offsets(offsets) if phase == "STOPPED" else offsets
+
+
 def _offsets(topics: Topics, name: str, lineage: Json) -> Json:
     """Topic to what was read of each partition."""
     offsets = {}
@@ -168,6 +173,11 @@ def _offsets(topics: Topics, name: str, lineage: Json) -> Json:
         count = topics.topics[cluster, topic]["partitions_count"]
         offsets[topic] = ";".join(f"partition:{at},offset:{number(f'{name} {topic} {at}', 10000)}" for at in range(count))
     return offsets
+
+
+def _end_offsets(offsets: Json) -> Json:
+    """The offsets of a stopped statement: the largest number of 64 bits and one, for each partition."""
+    return {topic: ";".join(f"{text.partition(',')[0]},offset:{2**63}" for text in texts.split(";")) for topic, texts in offsets.items()}
 
 
 def materialized_tables(topics: Topics) -> list[Json]:

@@ -133,6 +133,19 @@ def test_while_planes_fail_the_others_are_complete_and_no_resource_is_gone(
     assert stored(recovered.snapshot) == stored(polls.after.snapshot)
 
 
+def test_entries_that_cannot_be_read_lose_nothing_else(cloud: Cloud, polls: Polls) -> None:
+    planes = [plane for plane in PLANES if plane != "ksqldb"]
+    for plane in planes:
+        cloud.fail(ADDRESSES[plane], "odd")
+    try:
+        seen = poll_again(polls.observer, polls.before)
+    finally:
+        cloud.heal()
+    assert events_of(seen) == events_of(polls.after)
+    assert other_snapshots((), seen) == other_snapshots((), polls.after)
+    assert {"topics", "groups", "links", "flink", "connect", "tableflow"} <= failing_planes(seen, polls.after)
+
+
 @pytest.fixture(scope="module")
 def whole(observer: ConfluentObserver, first: Observation) -> Graph:
     """The graph of two undisturbed polls."""

@@ -41,6 +41,7 @@ def test_every_facet_that_an_extraction_emits_is_published(monkeypatch: pytest.M
         "confluent_schema_link",
         "confluent_statistics",
         "confluent_tableflow",
+        "kafka_access",
         "kafka_connect",
         "kafka_connect_health",
         "kafka_group",

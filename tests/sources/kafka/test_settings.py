@@ -9,6 +9,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.kafka.protocol.login import Hidden, protocol_config, records_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
+from lineage_bridge.sources.common.observer import Unseen
 
 SASL = {"security_protocol": "SASL_SSL", "sasl_mechanism": "SCRAM-SHA-512", "username": "reader", "password": "${env:LB_TEST_SECRET}"}
 OAUTH = {
@@ -129,6 +130,6 @@ def test_failures_of_one_name_are_told_as_one() -> None:
         failures.add_name("topics: offsets", 29, topic)
     failures.add_name("groups: members", "too old", "readers")
     assert failures.unseen() == (
-        ("groups: members", "too old (1: readers)"),
-        ("topics: offsets", "no answer; TopicAuthorizationFailedError (4: a, b, c, ...)"),
+        Unseen("groups: members", "too old (1: readers)"),
+        Unseen("topics: offsets", "no answer; TopicAuthorizationFailedError (4: a, b, c, ...)"),
     )

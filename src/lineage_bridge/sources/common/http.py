@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import tenacity
 
-from lineage_bridge.errors import BusyError, ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.errors import BusyError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
@@ -22,6 +23,7 @@ TRIES, TRIES_WHEN_LIMITED = 3, 10
 LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
 _MOST_TAGGED = 500
+_USER_AGENT = f"LineageBridge/{version('lineage-bridge')}"
 _AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
 _ItemT = TypeVar("_ItemT")
 _ResultT = TypeVar("_ResultT")
@@ -79,35 +81,26 @@ class HttpClient:
         return self._json("GET", path, parameters, None)
 
     def pages(self, path: str, **parameters: Any) -> Iterator[Any]:  # noqa: ANN401  # JSON
-        """The pages of a listing, following `metadata.next`, which is the address of the next page and empty on the last.
+        """The pages of a listing. `metadata.next` is the address of the next page, null or empty on the last.
 
-        Raises as `get` does, at any page, and SourceError if pages form a cycle or lead to another system.
+        Only its `page_token` is used: the address may be another than the configured one, and no other may get the credentials.
+        Raises as `get` does, at any page, and SourceError if pages form a cycle or the next one has no token.
         """
-        asked: set[str] = set()
-        while len(asked) < MOST_PAGES:
+        tokens: set[str] = set()
+        while len(tokens) < MOST_PAGES:
             page = self.get(path, **parameters)
             yield page
             following = _next_of(page)
             if not following:
                 return
-            if following in asked:
+            token = next(iter(parse_qs(urlsplit(following).query).get("page_token", ())), "")
+            if not token:
+                raise SourceError(f"{self._named('GET', path)} names a next page without a page_token")
+            if token in tokens:
                 break
-            asked.add(following)
-            path, parameters = self._led(path, following), {}
+            tokens.add(token)
+            parameters["page_token"] = token
         raise SourceError(f"{self._named('GET', path)} never ends: its pages form a cycle")
-
-    def _led(self, path: str, following: str) -> str:
-        """The path of the next page, relative to the system's address.
-
-        Raises SourceError if it leads elsewhere, because credentials must not be sent to another system.
-        """
-        there, here = urlsplit(following), urlsplit(self.settings.url)
-        if there.netloc and (there.scheme, there.netloc) != (here.scheme, here.netloc):
-            raise SourceError(f"{self._named('GET', path)} refers to another system, {there.netloc}, for its next page")
-        below = there.path.removeprefix(here.path) if there.path.startswith(here.path) else ""
-        if not below and there.path:
-            raise SourceError(f"{self._named('GET', path)} refers to a path outside of the configured address for its next page")
-        return f"{below or path}?{there.query}" if there.query else below or path
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
         """The JSON answer to a call with a JSON body, which must be safe to repeat. Raises as `get` does."""
@@ -187,7 +180,7 @@ class HttpClient:
             self._client = httpx.Client(
                 base_url=asked.url,
                 auth=auth,
-                headers={**self._headers, **bearer},
+                headers={"User-Agent": _USER_AGENT, **self._headers, **bearer},
                 timeout=asked.timeout_s,
                 verify=self._trust.context() if asked.url.startswith("https:") else False,  # redirects are not followed
             )
@@ -205,9 +198,10 @@ def _next_of(page: object) -> str:
 def _refused(named: str, response: httpx.Response) -> SourceError:
     status, detail = response.status_code, _message(response)
     text = f"{named} answered {status}" + (f": {detail}" if detail else "")
-    if status in (401, 403):
-        hint = "check user, password or token" if status == 401 else "it has no permission to read this"
-        return ForbiddenError(text, hint)
+    if status == 401:
+        return UnauthenticatedError(text, "check user, password or token")
+    if status == 403:
+        return ForbiddenError(text, "it has no permission to read this")
     if status in (404, 405, 410):
         return MissingError(text)
     if status == 429:

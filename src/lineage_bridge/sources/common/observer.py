@@ -20,10 +20,14 @@ Snapshot = Mapping[str, Any]
 
 
 class Unseen(NamedTuple):
-    """Something a source could not observe, and why. `what` is the same text at every poll (`connector orders-sink: offsets`)."""
+    """Something a source could not observe, why, and what to do about it.
+
+    `what` is the same text at every poll (`connector orders-sink: offsets`).
+    """
 
     what: str
     why: str
+    hint: str = ""
 
 
 class SameJob(NamedTuple):

@@ -77,10 +77,10 @@ class SharedMetadata:
     """What sources know.
 
     `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job that owns the group. `names`:
-    ids of people, service accounts and keys to their names. `jobs`: ids that a system gives to what it runs, to the job: `lcc-..` of a
-    connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to its tags; in the namespace of a registry,
-    names are those of schemas (`context:id`) and their fields (`context:id:record.field`). `described`: datasets that a catalog has
-    descriptions for.
+    ids of people, service accounts and keys to their names. `jobs`: ids that a system gives to what it runs, to the job: `lcc-..` or
+    `clcc-..` of a connector, `env-../cloud.region/statement`, `lksqlc-../query`. `tags`: a dataset's name to its tags; in the namespace of
+    a registry, names are those of schemas (`context:id`) and their fields (`context:id:record.field`). `described`: datasets that a
+    catalog has descriptions for.
     """
 
     clusters: tuple[ClusterMetadata, ...] = ()

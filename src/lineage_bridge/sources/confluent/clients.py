@@ -4,6 +4,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.http import HttpClient, TlsContext
 from lineage_bridge.sources.common.rate_limiter import RateLimiter
@@ -14,6 +16,7 @@ DISCOVERY = "discovery"
 """The user of the client that lists environments and clusters."""
 PAGE_SIZE = 100
 """Entries per page: the most that Confluent Cloud returns."""
+_MISSING = object()
 
 
 class Clients:
@@ -61,17 +64,20 @@ class Clients:
             return limiter
 
     def access(self, url: str, credential: Credential) -> HttpSettings:
-        """The HTTP settings for a system at `url` and a credential."""
+        """The HTTP settings for a system at `url` and a credential. Raises SourceError if `url` is not an address."""
         settings = self.settings
-        return HttpSettings(
-            url=url,
-            username=credential.key,
-            password=credential.secret,
-            ca_file=settings.ca_file,
-            at_once=settings.at_once,
-            timeout_s=settings.timeout_s,
-            interval_s=settings.interval_s,
-        )
+        try:
+            return HttpSettings(
+                url=url,
+                username=credential.key,
+                password=credential.secret,
+                ca_file=settings.ca_file,
+                at_once=settings.at_once,
+                timeout_s=settings.timeout_s,
+                interval_s=settings.interval_s,
+            )
+        except ValidationError as error:
+            raise SourceError(f"'{url}' is not an HTTP address: {error.errors(include_url=False)[0]['msg']}") from error
 
     @property
     def requests(self) -> dict[str, int]:
@@ -88,12 +94,19 @@ class Clients:
             client.close()
 
 
+def page_entries(page: object, what: str) -> list[Any]:
+    """The entries of a page; Confluent Cloud writes null for no entries. Raises SourceError, naming `what` was called."""
+    data = page.get("data", _MISSING) if isinstance(page, Mapping) else _MISSING
+    if data is None:
+        return []
+    if not isinstance(data, list):
+        raise SourceError(f"{what} did not return a list")
+    return data
+
+
 def list_all(http: HttpClient, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
     """All entries of a paged listing. If a value of `key` occurs twice, the last entry counts. Raises as `Http.get` does."""
     found: list[Mapping[str, Any]] = []
     for page in http.pages(path, page_size=PAGE_SIZE, **parameters):
-        data = page.get("data") if isinstance(page, dict) else None
-        if not isinstance(data, list):
-            raise SourceError(f"GET {path} did not return a list")
-        found += [entry for entry in data if isinstance(entry, dict)]
+        found += [entry for entry in page_entries(page, f"GET {path}") if isinstance(entry, dict)]
     return list({str(entry.get(key) or position): entry for position, entry in enumerate(found)}.values())

@@ -1,6 +1,6 @@
 """Discovery: lists the resources of an organization with the Cloud API key."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -12,29 +12,35 @@ from lineage_bridge.sources.common.stepwise import Selection
 from lineage_bridge.sources.confluent.clients import list_all
 from lineage_bridge.sources.confluent.organization import ComputePool, Environment, KafkaCluster, KsqlCluster, Organization, SchemaRegistry
 
+_PUBLIC = "PUBLIC"
+"""The access point that clients on the internet use."""
+
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
-    """The organization now, and what could not be listed, for which the previous resources are kept.
+    """The organization now, and what could not be listed or read, for which the previous resources are kept.
 
     Resources of environments that are not selected are kept as well. Raises SourceError if environments cannot be listed.
     """
     previous = before or Organization()
-    environments = tuple(sorted(map(_parse_environment, list_all(http, "/org/v2/environments")), key=lambda environment: environment.id))
+    unseen: list[Unseen] = []
+    listed = _parse_each(_ENVIRONMENTS, "", list_all(http, _ENVIRONMENTS.path), previous.environments, unseen)
+    environments = tuple(sorted(listed, key=lambda environment: environment.id))
     organization = next((environment.organization for environment in environments if environment.organization), previous.id)
     organization = organization or _organization_id(http)
     selected = [environment.id for environment in environments if not only.environments or environment.id in only.environments]
     missing = sorted(only.environments - set(selected))
-    unseen = [Unseen(f"environment {name}", "it does not exist, or the key may not see it") for name in missing]
+    unseen += [Unseen(f"environment {name}", "it does not exist, or the key may not see it") for name in missing]
     requests = [(kind, environment) for kind in range(len(_LISTINGS)) for environment in selected]
     found: list[list[Any]] = [[] for _ in _LISTINGS]
     with ThreadPoolExecutor(http.settings.at_once, thread_name_prefix="discover") as pool:
         answers = list(pool.map(lambda request: _try_to_list(http, *request), requests))
     for (kind, environment), answer in zip(requests, answers, strict=True):
+        known = [resource for resource in _resources(previous)[kind] if resource.environment == environment]
         if isinstance(answer, SourceError):
-            unseen.append(Unseen(f"{_LISTINGS[kind].title} of {environment}", str(answer)))
-            found[kind] += [resource for resource in _resources(previous)[kind] if resource.environment == environment]
+            unseen.append(Unseen(f"{_LISTINGS[kind].title} of {environment}", str(answer), answer.hint))
+            found[kind] += known
         else:
-            found[kind] += answer
+            found[kind] += _parse_each(_LISTINGS[kind], environment, answer, known, unseen)
     existing = {environment.id for environment in environments}
     for kind, resources in enumerate(_resources(previous)):
         found[kind] += [resource for resource in resources if resource.environment in existing and resource.environment not in selected]
@@ -47,70 +53,127 @@ def _resources(organization: Organization) -> tuple[tuple[Any, ...], ...]:
     return organization.kafka_clusters, organization.registries, organization.ksqldb_clusters, organization.compute_pools
 
 
-def _try_to_list(http: HttpClient, kind: int, environment: str) -> list[Any] | SourceError:
-    listing = _LISTINGS[kind]
+def _try_to_list(http: HttpClient, kind: int, environment: str) -> list[Mapping[str, Any]] | SourceError:
     try:
-        return [listing.parse(environment, entry) for entry in list_all(http, listing.path, environment=environment)]
+        return list_all(http, _LISTINGS[kind].path, environment=environment)
     except SourceError as error:
         return error
-    except (AttributeError, KeyError, TypeError) as error:
-        return SourceError(f"{listing.title}: an entry has no valid member {error}")
+
+
+def _parse_each(
+    listing: "_Listing", environment: str, entries: Iterable[Mapping[str, Any]], previous: Iterable[Any], unseen: list[Unseen]
+) -> list[Any]:
+    """The resources of a listing. For an entry that cannot be read, the previous resource is kept; if it has no id, all that it may be."""
+    found: list[Any] = []
+    unreadable: set[str] = set()
+    for entry in entries:
+        resource = _try_to_parse(listing, environment, entry)
+        if isinstance(resource, Exception):
+            id_ = str(entry.get("id") or "")
+            what = f"{listing.title} of {environment}" if environment else listing.title
+            unseen.append(Unseen(f"{what}: {id_ or 'an entry without an id'}", f"the listing has no valid member {resource} of it"))
+            unreadable.add(id_)
+        else:
+            found.append(resource)
+    listed = {resource.id for resource in found}
+    kept = (resource for resource in previous if resource.id not in listed and (resource.id in unreadable or "" in unreadable))
+    return [*found, *kept]
+
+
+def _try_to_parse(listing: "_Listing", environment: str, entry: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any kind of resource
+    try:
+        return listing.parse(environment, entry)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return error
 
 
 def _organization_id(http: HttpClient) -> str:
     """The organization's id; empty if it cannot be listed. Flink cannot be asked without it."""
     try:
-        return next((str(entry["id"]) for entry in list_all(http, "/org/v2/organizations")), "")
-    except (SourceError, KeyError):
+        return next((str(entry["id"]) for entry in list_all(http, "/org/v2/organizations") if entry.get("id")), "")
+    except SourceError:
         return ""
 
 
-def _parse_environment(entry: Mapping[str, Any]) -> Environment:
-    resource_name = str((entry.get("metadata") or {}).get("resource_name") or "")
+def _parse_environment(_: str, entry: Mapping[str, Any]) -> Environment:
+    id_ = _id(entry)
+    resource_name = str(_object(entry.get("metadata")).get("resource_name") or "")
     parts = (part for part in resource_name.split("/") if part.startswith("organization="))
     organization = next((part.removeprefix("organization=") for part in parts), "")
-    package = str((entry.get("stream_governance_config") or {}).get("package") or "")
-    return Environment(str(entry["id"]), str(entry.get("display_name") or entry["id"]), package, organization)
+    package = str(_object(entry.get("stream_governance_config")).get("package") or "")
+    return Environment(id_, str(entry.get("display_name") or id_), package, organization)
 
 
 def _parse_kafka(environment: str, entry: Mapping[str, Any]) -> KafkaCluster:
-    spec = entry["spec"]
+    id_, spec = _id(entry), entry["spec"]
+    listed = {str(name): point for name, point in _object(spec.get("endpoints")).items() if isinstance(point, Mapping)}
+    points = [listed[name] for name in sorted(listed, key=lambda name: (name != _PUBLIC, name))]
+    servers = [first_server(str(point.get("kafka_bootstrap_endpoint") or "")) for point in (spec, *points)]
+    urls = [_url(point.get("http_endpoint")) for point in (spec, *points)]
+    bootstrap = next(filter(None, servers), "")
     return KafkaCluster(
-        str(entry["id"]),
+        id_,
         environment,
-        str(spec.get("display_name") or entry["id"]),
-        str((spec.get("config") or {}).get("kind") or ""),
+        str(spec.get("display_name") or id_),
+        str(_object(spec.get("config")).get("kind") or ""),
         str(spec.get("cloud") or "").lower(),
         str(spec.get("region") or ""),
-        str(spec.get("http_endpoint") or "").rstrip("/"),
-        first_server(str(spec.get("kafka_bootstrap_endpoint") or "")),
+        next(filter(None, urls), ""),
+        bootstrap,
         str(spec.get("availability") or ""),
+        tuple(sorted({server for server in servers if server and server != bootstrap})),
     )
 
 
 def _parse_registry(environment: str, entry: Mapping[str, Any]) -> SchemaRegistry:
-    spec, status = entry.get("spec") or {}, entry.get("status") or {}
-    url = str(spec.get("http_endpoint") or status.get("http_endpoint") or "").rstrip("/")
-    return SchemaRegistry(str(entry["id"]), environment, url, str(spec.get("cloud") or "").lower(), str(_referenced_id(spec.get("region"))))
+    spec, status = _object(entry.get("spec")), _object(entry.get("status"))
+    url = _url(spec.get("http_endpoint")) or _url(status.get("http_endpoint"))
+    catalog_url = _url(spec.get("catalog_http_endpoint"))
+    return SchemaRegistry(
+        _id(entry),
+        environment,
+        url,
+        str(spec.get("cloud") or "").lower(),
+        _referenced_id(spec.get("region")),
+        "" if catalog_url == url else catalog_url,
+        str(spec.get("package") or ""),
+    )
 
 
 def _parse_ksqldb(environment: str, entry: Mapping[str, Any]) -> KsqlCluster:
-    spec, status = entry["spec"], entry.get("status") or {}
-    url = str(status.get("http_endpoint") or spec.get("http_endpoint") or "").rstrip("/")
+    id_, spec, status = _id(entry), entry["spec"], _object(entry.get("status"))
+    url = _url(status.get("http_endpoint")) or _url(spec.get("http_endpoint"))
     prefix = str(status.get("topic_prefix") or spec.get("topic_prefix") or "")
-    name = str(spec.get("display_name") or entry["id"])
-    return KsqlCluster(str(entry["id"]), environment, _referenced_id(spec.get("kafka_cluster")), name, url, prefix)
+    return KsqlCluster(id_, environment, _referenced_id(spec.get("kafka_cluster")), str(spec.get("display_name") or id_), url, prefix)
 
 
 def _parse_pool(environment: str, entry: Mapping[str, Any]) -> ComputePool:
-    spec = entry["spec"]
-    name = str(spec.get("display_name") or entry["id"])
-    return ComputePool(str(entry["id"]), environment, name, str(spec["cloud"]).lower(), str(spec["region"]))
+    id_, spec = _id(entry), entry["spec"]
+    cloud, region = spec["cloud"] or "", spec["region"] or ""
+    if not cloud or not region:
+        raise KeyError("cloud" if not cloud else "region")
+    return ComputePool(id_, environment, str(spec.get("display_name") or id_), str(cloud).lower(), str(region))
+
+
+def _id(entry: Mapping[str, Any]) -> str:
+    if not isinstance(entry["id"], str) or not entry["id"]:
+        raise KeyError("id")
+    return entry["id"]
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _url(value: object) -> str:
+    """An address, with https if it has no scheme."""
+    url = value.strip().rstrip("/") if isinstance(value, str) else ""
+    return url if not url or "://" in url else f"https://{url}"
 
 
 def _referenced_id(reference: object) -> str:
     """The id in a reference to another object."""
-    return str(reference.get("id") or "") if isinstance(reference, dict) else str(reference or "")
+    return str(reference.get("id") or "") if isinstance(reference, Mapping) else str(reference or "")
 
 
 class _Listing(NamedTuple):
@@ -119,6 +182,7 @@ class _Listing(NamedTuple):
     parse: Callable[[str, Mapping[str, Any]], Any]
 
 
+_ENVIRONMENTS = _Listing("environments", "/org/v2/environments", _parse_environment)
 _LISTINGS = (
     _Listing("Kafka clusters", "/cmk/v2/clusters", _parse_kafka),
     _Listing("Schema Registries", "/srcm/v3/clusters", _parse_registry),

@@ -1,15 +1,17 @@
 """The REST API (v3) of a Kafka cluster of Confluent Cloud, and the base class for planes of a cluster."""
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote
 
 import msgspec
+from typing_extensions import NamedTuple
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.kafka.events.builder import KafkaEventBuilder
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
+from lineage_bridge.sources.confluent.clients import page_entries
 from lineage_bridge.sources.confluent.organization import KafkaCluster
 from lineage_bridge.sources.confluent.plane import AnyPlane, FetchedT, Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import Credential
@@ -26,6 +28,26 @@ _EntryT = TypeVar("_EntryT", bound=msgspec.Struct)
 _AnswerT = TypeVar("_AnswerT")
 
 
+class Unreadable(NamedTuple):
+    """An entry of a listing that cannot be read."""
+
+    entry: Mapping[str, Any]
+    error: SourceError
+
+
+class Listing(NamedTuple, Generic[_EntryT]):
+    """The entries of a listing that can be read, and the others."""
+
+    entries: list[_EntryT]
+    unreadable: list[Unreadable]
+
+    def record_unreadable(self, what: str, failures: Failures) -> None:
+        """Record the entries that cannot be read in `failures`, as parts of `what`."""
+        if self.unreadable:
+            count = len(self.unreadable)
+            failures.add_listing(what, f"{count} {'entry' if count == 1 else 'entries'} cannot be read: {self.unreadable[0].error}")
+
+
 class KafkaRest:
     """The REST API of one cluster."""
 
@@ -40,14 +62,23 @@ class KafkaRest:
 
     def list_all(self, kind: type[_EntryT], *parts: str, **parameters: str) -> list[_EntryT]:
         """All entries of a listing, paged or not. Raises as `get` does."""
+        listing = self.list_readable(kind, *parts, **parameters)
+        if listing.unreadable:
+            raise listing.unreadable[0].error
+        return listing.entries
+
+    def list_readable(self, kind: type[_EntryT], *parts: str, **parameters: str) -> "Listing[_EntryT]":
+        """The entries of a listing, paged or not, and those that have another shape. Raises as `Http.get` does."""
         path = self._path(parts)
-        found: list[_EntryT] = []
+        listing = Listing[_EntryT]([], [])
         for page in self.http.pages(path, **parameters):
-            data = page.get("data") if isinstance(page, dict) else None
-            if not isinstance(data, list):
-                raise SourceError(f"GET {path} of {self.http.host} did not return a list")
-            found += [_converted(entry, kind, path) for entry in data]
-        return found
+            for entry in page_entries(page, f"GET {path} of {self.http.host}"):
+                answer = _try_to_convert(entry, kind, path)
+                if isinstance(answer, SourceError):
+                    listing.unreadable.append(Unreadable(entry if isinstance(entry, Mapping) else {}, answer))
+                else:
+                    listing.entries.append(answer)
+        return listing
 
     def fetch_each(self, names: Sequence[str], fetch: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
         """Name to what `fetch` returns for it. A name that fails is left out and recorded in `failures` as a part of `what`."""
@@ -68,6 +99,13 @@ def _converted(answer: object, kind: type[_EntryT], path: str) -> _EntryT:
         return msgspec.convert(answer, kind, strict=False)
     except msgspec.ValidationError as error:
         raise SourceError(f"GET {path} returned an unexpected answer: {error}") from error
+
+
+def _try_to_convert(answer: object, kind: type[_EntryT], path: str) -> _EntryT | SourceError:
+    try:
+        return _converted(answer, kind, path)
+    except SourceError as error:
+        return error
 
 
 class ClusterPlane(Plane[FetchedT]):
@@ -104,9 +142,8 @@ class ClusterPlane(Plane[FetchedT]):
 
     @property
     def bootstrap_servers(self) -> frozenset[str]:
-        """The bootstrap server, unless other clusters have the same one."""
-        server = self.cluster.bootstrap
-        return frozenset() if not server or server in self.context.organization.shared_bootstraps else frozenset((server,))
+        """The servers that no other cluster has."""
+        return frozenset(self.cluster.servers) - self.context.organization.shared_bootstraps
 
 
 def for_each_cluster(create: Callable[[PlaneContext, KafkaCluster], AnyPlane]) -> Callable[[PlaneContext], Planes]:

@@ -1,5 +1,6 @@
 """The resources of an organization that planes are created for: environments, and the clusters of every kind in them."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -18,7 +19,10 @@ class Environment(msgspec.Struct, frozen=True):
 
 
 class KafkaCluster(msgspec.Struct, frozen=True):
-    """A Kafka cluster. `kind`: Basic, Standard, Dedicated, Enterprise or Freight. `bootstrap`: host:port."""
+    """A Kafka cluster. `kind`: Basic, Standard, Dedicated, Enterprise or Freight. `bootstrap`: host:port.
+
+    `access_points`: the other servers (host:port) by which clients reach it, as through PrivateLink, sorted.
+    """
 
     id: str
     environment: str
@@ -29,6 +33,12 @@ class KafkaCluster(msgspec.Struct, frozen=True):
     url: str = ""
     bootstrap: str = ""
     availability: str = ""
+    access_points: tuple[str, ...] = ()
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """All known servers, the bootstrap server first."""
+        return tuple(dict.fromkeys(server for server in (self.bootstrap, *self.access_points) if server))
 
     @property
     def namespace(self) -> str:
@@ -42,13 +52,18 @@ class KafkaCluster(msgspec.Struct, frozen=True):
 
 
 class SchemaRegistry(msgspec.Struct, frozen=True):
-    """The Schema Registry of an environment."""
+    """The Schema Registry of an environment. `catalog_url`: the address of its Stream Catalog, empty if it is the registry's.
+
+    `package` is that of Stream Governance: ESSENTIALS, ADVANCED, or empty.
+    """
 
     id: str
     environment: str
     url: str
     cloud: str = ""
     region: str = ""
+    catalog_url: str = ""
+    package: str = ""
 
     @property
     def namespace(self) -> str:
@@ -105,9 +120,9 @@ class Organization(msgspec.Struct, frozen=True):
 
     @property
     def shared_bootstraps(self) -> frozenset[str]:
-        """Bootstrap servers that more than one cluster has."""
-        servers = [cluster.bootstrap for cluster in self.kafka_clusters]
-        return frozenset(server for server in servers if server and servers.count(server) > 1)
+        """Servers that more than one cluster has."""
+        counts = Counter(server for cluster in self.kafka_clusters for server in cluster.servers)
+        return frozenset(server for server, count in counts.items() if count > 1)
 
     def narrowed(self, only: Selection) -> "Organization":
         """The part of the organization that a selection names."""

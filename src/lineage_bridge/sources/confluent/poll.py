@@ -39,7 +39,8 @@ class OrganizationPoll:
     """One poll. `before` is the source's previous snapshot; `shared` the metadata of all sources.
 
     The snapshot that is built up has: `estate`, the organization; `planes`, key to the snapshot of each plane; `unseen`, key to what could
-    not be observed; `same`, the namespaces whose other name was already reported. A plane that fails keeps its previous snapshot.
+    not be observed; `same`, the namespaces (with the server, if it is an access point) whose other name was already reported. A
+    plane that fails keeps its previous snapshot.
     """
 
     def __init__(
@@ -70,8 +71,9 @@ class OrganizationPoll:
         self._organization = found
         why = "several clusters have it, so events that only name the server cannot be attributed to a cluster"
         shared = [Unseen(f"bootstrap server {server}", why) for server in sorted(found.shared_bootstraps)]
-        same = [alias for alias in self._namespace_aliases() if alias.namespace not in self._same]
-        self._same += [alias.namespace for alias in same]
+        aliases = [(key, alias) for key, alias in self._namespace_aliases() if key not in self._same]
+        self._same += [key for key, _ in aliases]
+        same = [alias for _, alias in aliases]
         state = PARTLY if unseen else OBSERVED
         took = (time.monotonic_ns() - began) // 1000
         outcome = PlaneRecord(DISCOVERY, state, tuple(f"{entry.what}: {entry.why}" for entry in unseen), 0, http.requests - sent, took)
@@ -175,18 +177,18 @@ class OrganizationPoll:
             message = f"the Cloud API key belongs to another organization: '{found.id}', before it was '{self._before.id}'"
             raise SourceError(message, "if this is intended, remove the source and add it again")
 
-    def _namespace_aliases(self) -> list[SameNamespace]:
-        """Each cluster's namespaces by its id and by its bootstrap server, unless other clusters have the same server."""
+    def _namespace_aliases(self) -> list[tuple[str, SameNamespace]]:
+        """Each cluster's namespaces by its id and by its servers, except servers that other clusters have too; with keys in snapshots."""
         shared = self._organization.shared_bootstraps
-        return [
-            SameNamespace(
-                cluster.namespace,
-                f"kafka://{cluster.bootstrap}",
-                f"Confluent Cloud tells {cluster.bootstrap} as the bootstrap server of {cluster.id}",
-            )
-            for cluster in self._organization.kafka_clusters
-            if cluster.bootstrap and cluster.bootstrap not in shared
-        ]
+        found: list[tuple[str, SameNamespace]] = []
+        for cluster in self._organization.kafka_clusters:
+            for server in cluster.servers:
+                is_main = server == cluster.bootstrap
+                role = "the bootstrap server" if is_main else "an access point"
+                alias = SameNamespace(cluster.namespace, f"kafka://{server}", f"Confluent Cloud lists {server} as {role} of {cluster.id}")
+                if server not in shared:
+                    found.append((cluster.namespace if is_main else f"{cluster.namespace} {server}", alias))
+        return found
 
     def _gone_planes(self, existing: Collection[str]) -> list[AnyPlane]:
         """The planes of the previous poll whose scopes are gone, the last translated first."""

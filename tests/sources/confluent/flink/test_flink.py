@@ -394,14 +394,13 @@ def test_a_materialized_table_is_one_job(polling: Polling) -> None:
         Reply(403, {"errors": [{"detail": "Forbidden"}]}),
         Reply(200, b'{"metadata": {}, "data": [{"na'),
         Reply(200, {"metadata": {}, "data": "none"}),
-        Reply(200, {"metadata": {}, "data": [{"name": "odd", "spec": {}}]}),
     ],
 )
 def test_a_failed_page_ends_no_runs(polling: Polling, answer: Reply) -> None:
     for at in range(12):
         polling.api.submit(f"s{at}", "INSERT INTO t SELECT id FROM orders", at=at)
     polling.poll()
-    path = "/sql/v1/organizations/org-1/environments/env-1/statements?page_size=10&page_token"
+    path = "/sql/v1/organizations/org-1/environments/env-1/statements?page_size=100&page_token"
     polling.server.failing[path] = answer  # type: ignore[attr-defined]
     with pytest.raises(SourceError):
         polling.poll()

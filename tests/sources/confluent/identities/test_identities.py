@@ -73,7 +73,7 @@ def test_ids_have_names_and_keys_have_their_owners_names(cloud: Standin):
 def test_a_failed_listing_removes_nothing(cloud: Standin, answer: Reply):
     names = plane(cloud.url)
     before = names.translate(names.fetch(None, 0), None, NO_METADATA, 0).snapshot
-    cloud.failing["/iam/v2/users?page_token=2"] = answer
+    cloud.failing["/iam/v2/users?page_size=100&page_token=2"] = answer
     after = names.translate(names.fetch(before, 1), before, NO_METADATA, 1)
     assert after.snapshot == before
     assert [unseen.what for unseen in after.unseen] == ["users"]

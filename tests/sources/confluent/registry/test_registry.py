@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.sources.http import Reply, Standin, standing
+from tests.sources.http import Reply, Request, Standin, standing
 from tests.sources.registry.confluent import Confluent
 
 from lineage_bridge.errors import SourceError
@@ -173,3 +173,15 @@ def test_configured_addresses() -> None:
     without = ConfluentSettings()
     (plane,) = planes(PlaneContext(organization, organization, Clients(without), without))
     assert plane.unavailable_reason() == "no API key is set for lsrc-1"
+
+
+def test_a_schema_without_text_loses_only_its_subject(polling: Polling) -> None:
+    for name in ("orders", "clicks"):
+        polling.registry.register(f"{name}-value", record("id"))
+    polling.poll()
+    listed = polling.registry(Request("GET", ("schemas",), {"subjectPrefix": ":*:", "latestOnly": "true"}, None, {})).body
+    broken = [{**entry, "schema": None} if entry["subject"] == "orders-value" else entry for entry in listed]
+    polling.server.failing["/schemas"] = Reply(200, [*broken, None, {"version": 1, "id": 9, "schema": "{}"}])
+    seen = polling.poll()
+    assert not seen.events
+    assert [unseen.what for unseen in seen.unseen] == ["schemas", "subject orders-value"]

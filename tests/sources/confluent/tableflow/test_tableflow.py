@@ -239,7 +239,7 @@ def test_a_new_field_is_emitted_in_the_same_run(plane: Polling) -> None:
         (Reply(200, {"metadata": {}}), SourceError),
     ],
 )
-@pytest.mark.parametrize("page", ["", "?page_token=1"])
+@pytest.mark.parametrize("page", ["", f"?page_size=100&environment={ENV}&spec.kafka_cluster={LKC}&page_token=1"])
 def test_a_failed_list_is_an_error_and_ends_no_runs(
     plane: Polling, tableflow: Tableflow, reply: Reply, error: type[Exception], page: str
 ) -> None:

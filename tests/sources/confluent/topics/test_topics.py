@@ -40,7 +40,7 @@ class Api:
                     Reply(200, self._topic(name)) if name in self.topics else Reply(404, {"error_code": 40403, "message": "no such topic"})
                 )
             case ("acls",):
-                assert request.query == {"resource_type": "TOPIC"}
+                assert request.query == {"resource_type": "TOPIC", "principal": "UserV2:*"}
                 names = ("resource_name", "pattern_type", "principal", "operation", "permission")
                 return Reply(
                     200, {"data": [{"resource_type": "TOPIC", "host": "*", **dict(zip(names, rule, strict=True))} for rule in self.rules]}
@@ -115,7 +115,7 @@ def test_topics_of_users_are_reported_with_all_facets(cluster: Polling):
         ClusterMetadata(LKC, SPACE, frozenset(("pkc-1.example.org:9092",)), frozenset(("orders", "confluent-moves", "_drafts"))),
     )
     assert cluster.server.asked == [
-        f"GET /kafka/v3/clusters/{LKC}/{path}" for path in ("topics", "topics/-/configs", "acls?resource_type=TOPIC")
+        f"GET /kafka/v3/clusters/{LKC}/{path}" for path in ("topics", "topics/-/configs", "acls?resource_type=TOPIC&principal=UserV2%3A%2A")
     ]
 
 
@@ -141,7 +141,7 @@ def test_a_topic_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, a
     del api.topics["_drafts"]
     seen = cluster.poll()
     assert summaries(seen.events) == ["_drafts:  [DROP]"]
-    ((what, why),) = seen.unseen
+    ((what, why, _),) = seen.unseen
     assert what == "topics: those that are listed no more"
     assert "(1: orders)" in why
     api.hidden = set()
@@ -155,9 +155,8 @@ def test_a_topic_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, a
         Reply(500, {"message": "broken"}),
         Reply(403, {}),
         Reply(200, b"<html>", "text/html"),
-        Reply(200, {"data": None}),
-        Reply(200, {"data": [{"topic_name": 3}]}),
-        Reply(200, {"data": [{"name": "orders"}]}),
+        Reply(200, {"metadata": {}}),
+        Reply(200, {"data": "none"}),
         Reply(200, b'{"data": [{"topic_na'),
     ],
 )

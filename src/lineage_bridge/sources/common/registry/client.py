@@ -1,6 +1,6 @@
 """Asks a registry for what is new: one listing, then only unknown versions. Versions never change."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import quote
@@ -8,9 +8,10 @@ from urllib.parse import quote
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaReference, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.parse import parse_version, taggings_of, text_of, try_to_parse_version
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
-from lineage_bridge.sources.common.registry.subjects import Subject, context_of
+from lineage_bridge.sources.common.registry.subjects import Subject
 
 _Where = tuple[str, int]
 """A subject and a version of it."""
@@ -36,18 +37,19 @@ class RegistryClient:
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
         """All selected subjects, sorted."""
-        listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, _name)
+        listed = self._pages("/subjects", {**_EVERYWHERE, **({"deleted": "true"} if deleted else {})}, text_of)
         return sorted(name for name in listed if self._is_selected(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
         """The subjects, and what is new of them. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
         if self._lists_schemas:
             try:
-                newest, older = self._registered(everything=not known)
+                unseen: list[Unseen] = []
+                newest, older = self._registered(unseen, everything=not known)
             except (MissingError, ForbiddenError):
                 newest, older = None, {}
             if newest is not None:
-                return self._answers(newest, older, known, turn, self._deleted(newest), [])
+                return self._answers(newest, older, known, turn, self._deleted(newest), unseen)
             self._lists_schemas = False
         return self._one_by_one(known, turn)
 
@@ -97,7 +99,7 @@ class RegistryClient:
             for kind in _TAGGED:
                 path, asked = "/catalog/v1/search/basic", {"type": kind, "tag": "*"}
                 for entity in self._pages(path, asked, lambda version: version["attributes"]["qualifiedName"], "entities"):
-                    found.update(_taggings(kind, entity))
+                    found.update(taggings_of(kind, entity))
         except SourceError as error:
             unseen.append(Unseen("stream catalog", str(error)))
             return None
@@ -109,7 +111,7 @@ class RegistryClient:
 
     def version(self, subject: str, version: int | str) -> SchemaVersion:
         """A version of a subject."""
-        return _registered(self.http.get(f"/subjects/{_in_path(subject)}/versions/{version}", **self._also_deleted()), subject)
+        return parse_version(self.http.get(f"/subjects/{_in_path(subject)}/versions/{version}", **self._also_deleted()), subject)
 
     def _also_deleted(self) -> dict[str, str]:
         return {"deleted": "true"} if self.settings.deleted else {}
@@ -138,21 +140,35 @@ class RegistryClient:
             return None
         return [version for version in found if isinstance(version, SchemaVersion)]
 
-    def _registered(self, *, everything: bool) -> tuple[dict[str, SchemaVersion | None] | None, dict[str, list[SchemaVersion]]]:
-        """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects."""
+    def _registered(
+        self, unseen: list[Unseen], *, everything: bool
+    ) -> tuple[dict[str, SchemaVersion | None] | None, dict[str, list[SchemaVersion]]]:
+        """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects.
+
+        A subject with an entry that cannot be read has no newest version.
+        """
         asked = {**_EVERYWHERE, **self._also_deleted(), "latestOnly": "false" if everything else "true"}
         listed = self._pages(
             "/schemas", asked, lambda version: (version.get("subject"), version.get("version")) if isinstance(version, dict) else version
         )
-        if any(not isinstance(entry, dict) or "subject" not in entry or "version" not in entry or "id" not in entry for entry in listed):
+        entries = [entry for entry in listed if isinstance(entry, dict) and isinstance(entry.get("subject"), str)]
+        if listed and not any({"version", "id"} <= entry.keys() for entry in entries):
             return None, {}
+        if len(entries) < len(listed):
+            unseen.append(Unseen("schemas", f"{len(listed) - len(entries)} of the listing name no subject"))
         found: dict[str, list[SchemaVersion]] = {}
-        for entry in listed:
-            if self._is_selected(str(entry["subject"])):
-                registered = _registered(entry, str(entry["subject"]))
-                found.setdefault(registered.subject, []).append(registered)
-        versions = {name: sorted(every, key=lambda version: version.version) for name, every in found.items()}
-        return {name: every[-1] for name, every in versions.items()}, versions
+        newest: dict[str, SchemaVersion | None] = {}
+        for entry in entries:
+            name = entry["subject"]
+            if self._is_selected(name):
+                registered = try_to_parse_version(entry, name)
+                if isinstance(registered, SourceError):
+                    unseen.append(Unseen(f"subject {name}", str(registered), registered.hint))
+                    newest[name] = None
+                else:
+                    found.setdefault(name, []).append(registered)
+        versions = {name: sorted(every, key=lambda version: version.version) for name, every in found.items() if name not in newest}
+        return newest | {name: every[-1] for name, every in versions.items()}, versions
 
     def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
         """A whole listing. A registry may give fewer than asked for, or everything at once; what it gave twice is taken once."""
@@ -160,10 +176,10 @@ class RegistryClient:
         while True:
             answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
             page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
-            try:
-                new = {key(version): version for version in page if key(version) not in found}
-            except (KeyError, TypeError) as error:
-                raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?") from error
+            keyed = [(named, version) for version in page if (named := _try_to_name(key, version)) is not None]
+            if page and not keyed:
+                raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?")
+            new = {named: version for named, version in keyed if named not in found}
             found.update(new)
             if not new or len(page) > PAGE:
                 return list(found.values())
@@ -237,18 +253,12 @@ def _leads_to(registered: SchemaVersion, lost: set[_Where], texts: Mapping[_Wher
     return False
 
 
-def _taggings(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
-    """The tags of an entity, whose name is `registry:context:id`, with `:record.field` behind it, or `registry:cluster:topic`."""
-    parts = str(entity["attributes"]["qualifiedName"]).split(":", 3)
-    if len(parts) > 2:
-        for tag in entity.get("classificationNames") or ():
-            yield Tagging(kind, ":".join(parts[1:3]), parts[3] if len(parts) > 3 else "", str(tag))
-
-
-def _name(subject: object) -> str:
-    if not isinstance(subject, str):
-        raise TypeError("a subject's name is text")
-    return subject
+def _try_to_name(key: Callable[[Any], Hashable], entry: object) -> Hashable | None:
+    """The name of an entry of a listing; None if it has none."""
+    try:
+        return key(entry)
+    except (KeyError, TypeError):
+        return None
 
 
 def _in_path(subject: str) -> str:
@@ -259,30 +269,3 @@ def _list(answer: object) -> list[Any]:
     if not isinstance(answer, list):
         raise SourceError("the registry did not answer a list", "is `url` that of its API? Apicurio's ends in /apis/ccompat/v7")
     return answer
-
-
-def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # JSON
-    """A version in an answer. Its type is Avro if none is given."""
-    try:
-        found = SchemaVersion(
-            str(answer.get("subject") or subject),
-            int(answer["version"]),
-            int(answer["id"]),
-            str(answer.get("schemaType") or "AVRO"),
-            str(answer["schema"]),
-            tuple(_reference(reference, subject) for reference in answer.get("references") or ()),
-            dict(answer.get("metadata") or {}),
-            dict(answer.get("ruleSet") or {}),
-            tuple(answer.get("schemaTags") or ()),
-        )
-        at_ms = answer.get("createTs") or answer.get("ts")
-        return found._replace(at_us=at_ms * 1000) if isinstance(at_ms, int) else found
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"subject {subject} has a shape that cannot be read", "is it a registry of Confluent's API?") from error
-
-
-def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
-    """A reference. A name without a context is in the context of the subject."""
-    context, name = context_of(subject)[0], str(answer["subject"])
-    qualified = f":{context}:{name}" if context and not name.startswith(":") else name
-    return SchemaReference(str(answer["name"]), qualified, int(answer["version"]))

@@ -5,7 +5,7 @@ An authorization event says who was checked for an action: that is a right, and 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -24,6 +24,20 @@ _CHECK = re.compile(r".*/(authentication|authorization)")
 CHANGES, ACCESS = "changes", "access"
 """Categories of requests."""
 _LONGEST = 200
+_CLOUD_RESOURCES = {
+    "ENVIRONMENT": "environment",
+    "CLOUD_CLUSTER": "cloud-cluster",
+    "KAFKA_CLUSTER": "kafka",
+    "TOPIC": TOPIC,
+    "CONNECTOR": CONNECTOR,
+    "FLINK_REGION": "flink-region",
+    "FLINK_STATEMENT": STATEMENT,
+    "STATEMENT": STATEMENT,
+    "SCHEMA_REGISTRY": "schema-registry",
+    "SCHEMA_REGISTRY_CLUSTER": "schema-registry",
+    "SUBJECT": SUBJECT,
+}
+"""Types of an event's `cloudResources`, and what CRNs call them."""
 
 
 class Resource(NamedTuple):
@@ -108,7 +122,7 @@ def _is_granted(data: Mapping[str, Any]) -> bool:
 
 
 def _principal(data: Mapping[str, Any]) -> str:
-    """The id of who sent the request: `sa-..`, `u-..`, or a user's number; never an e-mail address."""
+    """The id of who sent the request: `sa-..`, `u-..`, or a user's number if there is no id; never an e-mail address."""
     info = _member(data, "authenticationInfo")
     principal = info.get("principal")
     id_ = ""
@@ -117,14 +131,18 @@ def _principal(data: Mapping[str, Any]) -> str:
         id_ = next((found for member in kinds if (found := _text(member, "resourceId"))), "") or _text(principal, "resourceId")
     elif isinstance(principal, str):
         id_ = principal.removeprefix("User:")
-    id_ = id_ or _text(info, "principalResourceId")
+    if not id_ or id_.isdigit():
+        id_ = _text(info, "principalResourceId") or id_
     return "" if "@" in id_ else id_[:_LONGEST]
 
 
 def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | None:
-    """The resource by the event's most specific CRN, or by the kind and name that were checked if a CRN does not contain them."""
-    paths = [_crn_parts(text) for text in (_text(data, "resourceName", "resource_name"), _text(event, "subject"))]
-    path = max(paths, key=len)
+    """The resource by the event's most specific CRN or list of resources.
+
+    If that does not contain the kind and name that were checked, these are added.
+    """
+    crns = (_text(data, "resourceName", "resource_name"), _text(event, "subject"), _text(event, "source"))
+    path = max((*map(_crn_parts, crns), *_cloud_resources(data)), key=len, default={})
     checked = _member(data, "authorizationInfo")
     kind, name = _text(checked, "resourceType").lower(), _text(checked, "resourceName")
     if kind in (TOPIC, CONNECTOR, SUBJECT) and kind not in path and name and not name.startswith("crn:"):
@@ -152,6 +170,22 @@ def _crn_parts(crn: str) -> dict[str, str]:
         return {}
     _, _, path = crn.partition("://")[2].partition("/")
     return {kind.lower(): unquote(name) for kind, found, name in (part.partition("=") for part in path.split("/")) if found and name}
+
+
+def _cloud_resources(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Kind to name of each of the event's `cloudResources` and of what contains it."""
+    listed = data.get("cloudResources")
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, Mapping):
+            within = _member(entry, "scope").get("resources")
+            resources = [*(within if isinstance(within, list) else ()), entry.get("resource")]
+            yield {
+                kind: name
+                for resource in resources
+                if isinstance(resource, Mapping)
+                and (kind := _CLOUD_RESOURCES.get(_text(resource, "type")))
+                and (name := _text(resource, "resourceId"))
+            }
 
 
 def _member(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:

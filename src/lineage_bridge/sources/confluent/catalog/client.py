@@ -27,9 +27,10 @@ def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[st
         page = answer.get("entities", answer.get("searchResults")) if isinstance(answer, Mapping) else None
         if page is None and isinstance(answer, Mapping):
             page = []
-        if not isinstance(page, list) or not all(isinstance(entry, Mapping) for entry in page):
+        if not isinstance(page, list):
             raise SourceError(f"GET {_ROOT}/search/basic did not return a list")
-        new = {qualified_name_of(entry): entry for entry in page if entry.get("status", "ACTIVE") == "ACTIVE"}
+        readable = (entry for entry in page if isinstance(entry, Mapping) and qualified_name_of(entry))
+        new = {qualified_name_of(entry): entry for entry in readable if (entry.get("status") or "ACTIVE") == "ACTIVE"}
         is_last = len(page) < PAGE_SIZE or not new.keys() - found.keys()
         found.update(new)
         if is_last:

@@ -42,7 +42,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
         super().__init__(context, f"{registry.environment}/{registry.id}")
         self.registry = registry
         environment = context.organization.environment(registry.environment)
-        self.package = environment.package if environment else ""
+        self.package = registry.package or (environment.package if environment else "")
         clusters = (cluster for cluster in context.observed.kafka_clusters if cluster.environment == registry.environment)
         self.namespaces = {cluster.id: cluster.namespace for cluster in clusters}
 
@@ -54,7 +54,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
 
     def fetch(self, before: Snapshot | None, now_us: int) -> CatalogAnswers:
         """Three searches, and the business metadata of described entities. Raises SourceError if all searches fail."""
-        http = registry_http(self.context, self.registry, self.key)
+        http = registry_http(self.context, self.registry, self.key, self.registry.catalog_url)
         searches = (client.TOPICS, client.CONNECTORS, client.SCHEMAS)
         answers = http.map(lambda types: client.search_entities(http, types), searches)
         failed = [error for error in answers if isinstance(error, SourceError)]

@@ -1,20 +1,12 @@
 """The plane of cluster links: the links that copy topics to a Kafka cluster."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
+from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sources.confluent.cluster_links.events import LinkEvents, LinkState
-from lineage_bridge.sources.confluent.cluster_links.rest import Link, list_links
+from lineage_bridge.sources.confluent.cluster_links.rest import Link, LinkListing, list_links
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_cluster
-
-
-class LinkListing(NamedTuple):
-    """All links that copy to a cluster."""
-
-    links: tuple[Link, ...]
-    unseen: tuple[Unseen, ...] = ()
 
 
 class ClusterLinksPlane(ClusterPlane[LinkListing]):
@@ -25,24 +17,34 @@ class ClusterLinksPlane(ClusterPlane[LinkListing]):
     def fetch(self, before: Snapshot | None, now_us: int) -> LinkListing:
         """One call, and another if there are links. Raises SourceError."""
         del now_us
-        return LinkListing(list_links(self.rest(), had_links=bool(before and before["links"])))
+        return list_links(self.rest(), had_links=bool(before and before["links"]))
 
     def translate(self, fetched: LinkListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Links that started, go on, or ended."""
         previous: Mapping[str, LinkState] = (before or {}).get("links", {})
         listed = {link.name for link in fetched.links}
         builder = LinkEvents(self.context, self.cluster, shared, now_us)
-        deleted = [(name, state) for name, state in sorted(previous.items()) if name not in listed and "start" in state]
+        missing = {name: state for name, state in sorted(previous.items()) if name not in listed}
+        links = {name: state for name, state in missing.items() if fetched.hidden is None or name in fetched.hidden}
+        deleted = [(name, state) for name, state in missing.items() if name not in links and "start" in state]
         events = [builder.end_event("ABORT", name, state) for name, state in deleted]
-        links: dict[str, LinkState] = {}
         for link in fetched.links:
-            more, links[link.name] = builder.link_events(link, previous.get(link.name, {}))
+            before_link = previous.get(link.name, {})
+            if fetched.hidden is None and _lacks_mirrors(link, before_link):
+                links[link.name] = before_link
+                continue
+            more, links[link.name] = builder.link_events(link, before_link)
             events += more
         return Observation({"links": links}, tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> LinkListing:
         """No links."""
         return LinkListing(())
+
+
+def _lacks_mirrors(link: Link, before: LinkState) -> bool:
+    """Whether a mirror of the previous poll is missing."""
+    return bool(before.get("pairs", {}).items() - {mirror.topic: mirror.source for mirror in link.mirrors}.items())
 
 
 planes = for_each_cluster(ClusterLinksPlane)

@@ -5,11 +5,14 @@ from typing import NamedTuple
 import msgspec
 
 from lineage_bridge.errors import MissingError
-from lineage_bridge.sources.confluent.kafka_rest import KafkaRest, Millis, Offset, Text
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
+from lineage_bridge.sources.common.observer import Unseen
+from lineage_bridge.sources.confluent.kafka_rest import KafkaRest, Listing, Millis, Offset, Text
 
 
 class _Link(msgspec.Struct):
     link_name: Text
+    cluster_link_id: str | None = None
     link_id: str | None = None
     source_cluster_id: str | None = None
     remote_cluster_id: str | None = None
@@ -58,23 +61,40 @@ class Link(NamedTuple):
     mirrors: tuple[Mirror, ...]
 
 
-def list_links(rest: KafkaRest, *, had_links: bool) -> tuple[Link, ...]:
-    """All links that have mirrors on this cluster, by name. Raises SourceError.
+class LinkListing(NamedTuple):
+    """The links that copy to a cluster, by name.
+
+    `hidden`: links that may exist although they are not among them; None if any may, and if mirrors may be missing from any.
+    """
+
+    links: tuple[Link, ...]
+    hidden: frozenset[str] | None = frozenset()
+    unseen: tuple[Unseen, ...] = ()
+
+
+def list_links(rest: KafkaRest, *, had_links: bool) -> LinkListing:
+    """All links that have mirrors on this cluster. A link with a mirror that cannot be read is hidden as a whole. Raises SourceError.
 
     A cluster that does not support the call has no links, unless it had some before.
     """
     try:
-        links = rest.list_all(_Link, "links")
+        links = rest.list_readable(_Link, "links")
     except MissingError:
         if had_links:
             raise
-        return ()
-    mirrors = rest.list_all(_Mirror, "links", "-", "mirrors") if links else []
+        return LinkListing(())
+    mirrors = rest.list_readable(_Mirror, "links", "-", "mirrors") if links.entries else Listing[_Mirror]([], [])
+    failures = Failures()
+    links.record_unreadable("links", failures)
+    mirrors.record_unreadable("mirror topics", failures)
+    unreadable = [entry.get("link_name") for entry, _ in (*links.unreadable, *mirrors.unreadable)]
+    hidden = frozenset(name for name in unreadable if isinstance(name, str) and name)
     by_link: dict[str, list[Mirror]] = {}
-    for mirror in mirrors:
+    for mirror in mirrors.entries:
         by_link.setdefault(mirror.link_name, []).append(_parse_mirror(mirror))
-    unique = sorted({link.link_name: link for link in links}.values(), key=lambda link: link.link_name)
-    return tuple(_parse_link(link, by_link[link.link_name]) for link in unique if link.link_name in by_link)
+    unique = sorted({link.link_name: link for link in links.entries}.values(), key=lambda link: link.link_name)
+    found = (_parse_link(link, by_link[link.link_name]) for link in unique if link.link_name in by_link and link.link_name not in hidden)
+    return LinkListing(tuple(found), hidden if len(hidden) == len(set(map(str, unreadable))) else None, failures.unseen())
 
 
 def _parse_link(link: _Link, mirrors: list[Mirror]) -> Link:
@@ -83,7 +103,7 @@ def _parse_link(link: _Link, mirrors: list[Mirror]) -> Link:
     unique = {mirror.topic: mirror for mirror in mirrors}
     return Link(
         link.link_name,
-        link.link_id or "",
+        link.cluster_link_id or link.link_id or "",
         source,
         link.link_state or "",
         "" if error == "NO_ERROR" else error,

@@ -1,7 +1,7 @@
 """Reads the answers of Flink's API into plain values. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -31,6 +31,7 @@ _TYPES: Mapping[str, type] = {
 """Members of a statement's facet that are copied from the API, and their types."""
 _HINT = "check that flink_url is the address of Confluent's Flink API"
 _OFFSET = re.compile(r"partition:(\d+),offset:(-?\d+)")
+_NO_OFFSET = 2**63 - 1
 
 
 class Statement(NamedTuple):
@@ -76,14 +77,40 @@ class Failure(NamedTuple):
 class FlinkAnswers(msgspec.Struct, frozen=True):
     """What was fetched. `tables` is None if materialized tables could not be listed.
 
-    `hidden`: statements that are no longer listed, but may still exist.
+    `hidden`: statements that could not be read or are no longer listed, but may still exist; `hidden_tables`: tables likewise, None if
+    any table may.
     """
 
     statements: tuple[Statement, ...] = ()
     tables: tuple[Statement, ...] | None = ()
     failures: Mapping[str, Failure] = {}
     hidden: frozenset[str] = frozenset()
+    hidden_tables: frozenset[str] | None = frozenset()
     unseen: tuple[Unseen, ...] = ()
+
+
+def parse_each(
+    parse: Callable[[Mapping[str, Any]], Statement], what: str, entries: Iterable[Mapping[str, Any]], unseen: list[Unseen]
+) -> tuple[list[Statement], list[str]]:
+    """The entries of a listing, and the names of those that cannot be read, which are added to `unseen`; empty for one without a name."""
+    found: list[Statement] = []
+    unreadable: list[str] = []
+    for entry in entries:
+        answer = _try_to_parse(parse, entry)
+        if isinstance(answer, Statement):
+            found.append(answer)
+        else:
+            name = entry.get("name")
+            unreadable.append(name if isinstance(name, str) else "")
+            unseen.append(Unseen(f"{what} {unreadable[-1] or 'without a name'}", str(answer), answer.hint))
+    return found, unreadable
+
+
+def _try_to_parse(parse: Callable[[Mapping[str, Any]], Statement], entry: Mapping[str, Any]) -> Statement | SourceError:
+    try:
+        return parse(entry)
+    except SourceError as error:
+        return error
 
 
 def parse_statement(answer: Mapping[str, Any]) -> Statement:
@@ -94,9 +121,16 @@ def parse_statement(answer: Mapping[str, Any]) -> Statement:
         raise SourceError(f"a statement has an unexpected shape: {error!r}", _HINT) from error
 
 
+def parse_answer(answer: object) -> Statement:
+    """A statement that was asked for by name. Raises SourceError."""
+    if not isinstance(answer, Mapping):
+        raise SourceError("a statement has an unexpected shape: it is no object", _HINT)
+    return parse_statement(answer)
+
+
 def _statement(answer: Mapping[str, Any]) -> Statement:
-    spec, status, metadata = answer["spec"], answer.get("status") or {}, answer.get("metadata") or {}
-    properties, traits = spec.get("properties") or {}, status.get("traits") or {}
+    spec, status, metadata = answer["spec"], _object(answer.get("status")), _object(answer.get("metadata"))
+    properties, traits = _object(spec.get("properties")), _object(status.get("traits"))
     more = {
         "stopped": spec.get("stopped"),
         "labels": metadata.get("labels"),
@@ -104,26 +138,26 @@ def _statement(answer: Mapping[str, Any]) -> Statement:
         "upsert_columns": traits.get("upsert_columns"),
         "connections": traits.get("connection_refs"),
         "network": status.get("network_kind"),
-        "scaling": (status.get("scaling_status") or {}).get("scaling_state"),
+        "scaling": _object(status.get("scaling_status")).get("scaling_state"),
         "warnings": status.get("warnings"),
     }
     return Statement(
-        _named(answer),
+        _text(answer, "name"),
         str(metadata.get("uid") or metadata.get("created_at") or ""),
-        str(spec["statement"]),
+        _text(spec, "statement"),
         STATEMENT,
         str(properties.get("sql.current-catalog") or ""),
         str(properties.get("sql.current-database") or ""),
         str(status.get("phase") or ""),
         str(status.get("detail") or ""),
         str(spec.get("principal") or ""),
-        str(spec.get("compute_pool_id") or (spec.get("compute_pool") or {}).get("id") or ""),
+        str(spec.get("compute_pool_id") or _object(spec.get("compute_pool")).get("id") or ""),
         _time(metadata.get("created_at")),
         _time(metadata.get("updated_at")),
         str(traits.get("sql_kind") or ""),
         bool(traits.get("is_bounded")) or str(spec.get("execution_mode") or "").upper() == "BATCH",
-        tuple(_field(column) for column in (traits.get("schema") or {}).get("columns") or ()),
-        {str(topic): _total_offset(text) for topic, text in sorted((status.get("latest_offsets") or {}).items())},
+        _fields(_object(traits.get("schema")).get("columns")),
+        {str(topic): _total_offset(text) for topic, text in sorted(_object(status.get("latest_offsets")).items())},
         _present(more),
     )
 
@@ -137,16 +171,17 @@ def parse_table(environment: str, answer: Mapping[str, Any]) -> Statement:
 
 
 def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
-    spec, status, metadata = answer["spec"], answer.get("status") or {}, answer.get("metadata") or {}
-    options, cluster, name = spec.get("session_options") or {}, str(spec["kafka_cluster_id"]), _named(answer)
-    query = str(spec["query"]).strip().rstrip(";")
+    spec, status, metadata = answer["spec"], _object(answer.get("status")), _object(answer.get("metadata"))
+    options, cluster, name = _object(spec.get("session_options")), _text(spec, "kafka_cluster_id"), _text(answer, "name")
+    query = _text(spec, "query").strip().rstrip(";")
     more = {
         "stopped": spec.get("stopped"),
         "table_version": status.get("version"),
         "warnings": status.get("warnings"),
-        "scaling": (status.get("scaling_status") or {}).get("scaling_state"),
+        "scaling": _object(status.get("scaling_status")).get("scaling_state"),
     }
-    columns = [column for column in spec.get("columns") or () if isinstance(column, Mapping)]
+    columns = spec.get("columns")
+    physical = [column for column in columns if _is_physical(column)] if isinstance(columns, list) else []
     return Statement(
         name,
         str(metadata.get("uid") or metadata.get("created_at") or name),
@@ -161,7 +196,7 @@ def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
         _time(metadata.get("created_at")),
         _time(metadata.get("updated_at")),
         "MATERIALIZED_TABLE",
-        schema=tuple(_field(column) for column in columns if str(column.get("kind") or "PHYSICAL").upper() == "PHYSICAL"),
+        schema=_fields(physical),
         more=_present(more),
         written=str(status.get("creation_statement") or query),
     )
@@ -181,11 +216,20 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _named(answer: Mapping[str, Any]) -> str:
-    name = answer["name"]
-    if not isinstance(name, str) or not name:
-        raise ValueError("it has no name")
-    return name
+def _text(whole: Mapping[str, Any], member: str) -> str:
+    """A member that must be there. Raises KeyError."""
+    text = whole[member]
+    if not isinstance(text, str) or not text.strip():
+        raise KeyError(member)
+    return text
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_physical(column: object) -> bool:
+    return isinstance(column, Mapping) and str(column.get("kind") or "PHYSICAL").upper() == "PHYSICAL"
 
 
 def _present(members: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,13 +243,18 @@ def _time(text: object) -> int | None:
 
 
 def _total_offset(text: object) -> int | None:
-    """The sum of the partitions' offsets; None if one is negative, which stands for an end of the partition."""
+    """The sum of the partitions' offsets; None if one is unknown.
+
+    Offsets below 0 and from 2^63-1 on stand for an end of the partition: stopped statements report 2^63.
+    """
     offsets = [int(offset) for _, offset in _OFFSET.findall(str(text))]
-    return sum(offsets) if offsets and min(offsets) >= 0 else None
+    return sum(offsets) if offsets and min(offsets) >= 0 and max(offsets) < _NO_OFFSET else None
 
 
-def _field(column: Mapping[str, Any]) -> SchemaField:
-    return _typed(str(column["name"]), column.get("type"), column.get("description"))
+def _fields(columns: object) -> tuple[SchemaField, ...]:
+    """The columns that have a name."""
+    named = [column for column in columns if isinstance(column, Mapping) and column.get("name")] if isinstance(columns, list) else []
+    return tuple(_typed(str(column["name"]), column.get("type"), column.get("description") or column.get("comment")) for column in named)
 
 
 def _typed(name: str, data_type: object, description: object = None) -> SchemaField:
@@ -214,7 +263,9 @@ def _typed(name: str, data_type: object, description: object = None) -> SchemaFi
     members = kind.get("fields")
     if isinstance(members, list):
         inner = tuple(
-            _typed(str(member["name"]), member.get("field_type") or member.get("type"), member.get("description")) for member in members
+            _typed(str(member["name"]), member.get("field_type") or member.get("type"), member.get("description"))
+            for member in members
+            if isinstance(member, Mapping) and member.get("name")
         )
     elif kind.get("key_type") is not None:
         inner = (_typed("key", kind["key_type"]), _typed("value", kind.get("value_type")))

@@ -1,6 +1,7 @@
 """The plane of Flink: the statements and materialized tables of an environment in a region."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from lineage_bridge.errors import MissingError, SourceError
@@ -16,6 +17,8 @@ from lineage_bridge.sources.confluent.flink.parse import (
     Failure,
     FlinkAnswers,
     Statement,
+    parse_answer,
+    parse_each,
     parse_failure,
     parse_statement,
     parse_table,
@@ -53,22 +56,32 @@ class FlinkPlane(Plane[FlinkAnswers]):
         entries, tables = http.map(lambda kind: list_all(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
         if isinstance(entries, SourceError):
             raise entries
-        statements = {statement.name: statement for statement in map(parse_statement, entries)}
         unseen: list[Unseen] = []
+        listed, unreadable = parse_each(parse_statement, "statement", entries, unseen)
+        statements = {statement.name: statement for statement in listed}
+        hidden = set(unreadable)
+        open_ = [name for name, state in sorted(previous["statements"].items()) if not state["ended"]]
+        missing = [name for name in open_ if name not in statements and name not in hidden]
+        hidden |= set(missing[_LOOKUPS_PER_POLL:]) | self._look_up(http, missing[:_LOOKUPS_PER_POLL], statements, unseen)
+        failures = self._failures(http, statements, previous["failed"], unseen)
         if isinstance(tables, SourceError):
-            unseen.append(Unseen("materialized tables", str(tables)))
-        missing = [name for name, state in sorted(previous["statements"].items()) if name not in statements and not state["ended"]]
-        hidden = set(missing[_LOOKUPS_PER_POLL:])
-        looked_up = missing[:_LOOKUPS_PER_POLL]
-        for name, answer in zip(looked_up, http.map(lambda name: http.get(f"{path}/statements/{name}"), looked_up), strict=True):
-            if isinstance(answer, Mapping):
-                statements[name] = parse_statement(answer)
+            unseen.append(Unseen("materialized tables", str(tables), tables.hint))
+            return FlinkAnswers(tuple(statements.values()), None, failures, frozenset(hidden), None, tuple(unseen))
+        parsed, lost = parse_each(partial(parse_table, self.environment), "materialized table", tables, unseen)
+        hidden_tables = None if "" in lost else frozenset(lost)
+        return FlinkAnswers(tuple(statements.values()), tuple(parsed), failures, frozenset(hidden), hidden_tables, tuple(unseen))
+
+    def _look_up(self, http: HttpClient, names: list[str], statements: dict[str, Statement], unseen: list[Unseen]) -> set[str]:
+        """Add statements that are not listed but still exist to `statements`. Returns the names of those that could not be read."""
+        hidden: set[str] = set()
+        answers = http.map(lambda name: parse_answer(http.get(f"{self._path()}/statements/{name}")), names)
+        for name, answer in zip(names, answers, strict=True):
+            if isinstance(answer, Statement):
+                statements[name] = answer
             elif not isinstance(answer, MissingError):
                 hidden.add(name)
-                unseen.append(Unseen(f"statement {name}", f"it is not listed, and looking it up failed: {answer}"))
-        failures = self._failures(http, statements, previous["failed"], unseen)
-        parsed_tables = None if isinstance(tables, SourceError) else tuple(parse_table(self.environment, entry) for entry in tables)
-        return FlinkAnswers(tuple(statements.values()), parsed_tables, failures, frozenset(hidden), tuple(unseen))
+                unseen.append(Unseen(f"statement {name}", f"it is not listed, and looking it up failed: {answer}", answer.hint))
+        return hidden
 
     def _failures(
         self, http: HttpClient, statements: Mapping[str, Statement], previous: Mapping[str, str], unseen: list[Unseen]

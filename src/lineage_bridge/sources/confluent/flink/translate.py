@@ -60,9 +60,7 @@ class RegionTranslation:
             else:
                 self._translate_statement(entry)
         self._translate_gone("statements", answers.hidden)
-        if answers.tables is None:
-            self._states["tables"] = {**self._before["tables"], **self._states["tables"]}
-        self._translate_gone("tables", frozenset())
+        self._translate_gone("tables", answers.hidden_tables)
         snapshot = {
             **{kind: dict(sorted(states.items())) for kind, states in self._states.items()},
             "definitions": [list(definition) for definition in sorted(self._reader.current_definitions())],
@@ -105,12 +103,13 @@ class RegionTranslation:
         basis = (self._definitions_digest.hexdigest(), columns, sorted(statement.offsets))
         return hashlib.blake2b(repr(basis).encode(), digest_size=12).hexdigest()
 
-    def _translate_gone(self, kind: str, hidden: frozenset[str]) -> None:
+    def _translate_gone(self, kind: str, hidden: frozenset[str] | None) -> None:
+        """Abort the runs of what is gone, and keep the state of what is `hidden`; None: all that is not listed."""
         listed = {statement.name for statement in self._answers.statements}
         for name, state in sorted(self._before[kind].items()):
             if name in self._states[kind] or (kind == "statements" and name in listed and state["ended"]):
                 continue
-            if name in hidden:
+            if hidden is None or name in hidden:
                 self._states[kind][name] = state
             else:
                 self._events += self._builder.abort_events(state)

@@ -23,7 +23,7 @@ from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_c
 RETRY_US = 3_600_000_000
 """How long brokers that did not answer are not tried again: each attempt may take until it times out."""
 _LONGEST_TIMEOUT_S = 10.0
-_OWNED = re.compile(r"connect-lcc-[a-z0-9]+|_confluent.*")
+_OWNED = re.compile(r"connect-c?lcc-[a-z0-9]+|_confluent.*")
 """Groups of connectors and of ksqlDB, which are not jobs of their own, even if their owners are unknown."""
 
 

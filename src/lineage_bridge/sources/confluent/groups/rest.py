@@ -4,6 +4,7 @@ It reports offsets on dedicated clusters only, and never reports transactional p
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -19,10 +20,11 @@ from lineage_bridge.sources.common.kafka.look.cluster import (
     Subtopology,
 )
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
-from lineage_bridge.sources.confluent.kafka_rest import Count, KafkaRest, Offset, Text
+from lineage_bridge.sources.confluent.kafka_rest import Count, KafkaRest, Offset, Text, Unreadable
 
 INACTIVE = frozenset(("", "Dead", "Empty"))
 """States of groups without members."""
+_EntryT = TypeVar("_EntryT", bound=msgspec.Struct)
 _FOLDERS = {CLASSIC: "consumer-groups", CONSUMER: "consumer-groups", SHARE: "share-groups", STREAMS: "streams-groups"}
 _OFFSETS, _MEMBERS, _TOPOLOGIES, _MISSING = (
     "groups: offsets",
@@ -87,11 +89,13 @@ def fetch_groups(
     reports offsets.
     """
     failures = Failures()
-    groups = _list_groups(rest)
-    readers = sorted(name for name, group in groups.items() if group.kind in (CLASSIC, CONSUMER) and is_relevant(name))
+    groups = _list_groups(rest, failures)
+    readers = sorted(
+        name for name, group in groups.items() if group.kind in (CLASSIC, CONSUMER) and group.state != "Dead" and is_relevant(name)
+    )
     lags: dict[str, list[_Lag]] = {}
     if has_lags:
-        lags = rest.fetch_each(readers, lambda name: rest.list_all(_Lag, "consumer-groups", name, "lags"), _OFFSETS, failures)
+        lags = rest.fetch_each(readers, lambda name: _readable(rest, _Lag, _OFFSETS, failures, name, "lags"), _OFFSETS, failures)
         groups |= {name: groups[name]._replace(members=_members(groups[name], own)) for name, own in lags.items()}
     else:
         groups |= _with_members(rest, {name: groups[name] for name in readers}, failures)
@@ -113,23 +117,34 @@ def fetch_groups(
     )
 
 
-def _list_groups(rest: KafkaRest) -> dict[str, KafkaGroup]:
-    """All groups. A cluster without share or streams groups may not support their listings."""
+def _list_groups(rest: KafkaRest, failures: Failures) -> dict[str, KafkaGroup]:
+    """All groups that can be read. A cluster without share or streams groups may not support their listings."""
     found: dict[str, KafkaGroup] = {}
     for kind in (CLASSIC, SHARE, STREAMS):
         try:
-            entries = rest.list_all(_Group, _FOLDERS[kind])
+            listing = rest.list_readable(_Group, _FOLDERS[kind])
         except MissingError:
             if kind == CLASSIC:
                 raise
             continue
-        for entry in entries:
+        unnamed = [Unreadable({}, SourceError("a group has no name")) for entry in listing.entries if not entry.name]
+        listing.unreadable.extend(unnamed)
+        listing.record_unreadable(f"groups: {_FOLDERS[kind]}", failures)
+        for entry in listing.entries:
             if not entry.name:
-                raise SourceError(f"GET {_FOLDERS[kind]} returned a group without a name")
+                continue
             topics = frozenset(assignment.topic_name for assignment in entry.assigned_topic_partitions or ())
             actual_kind = (entry.type.lower() or kind) if kind == CLASSIC else kind
             found[entry.name] = KafkaGroup(actual_kind, _state(entry.state), assignor=entry.partition_assignor or "", topics=topics)
     return found
+
+
+def _readable(rest: KafkaRest, kind: type[_EntryT], what: str, failures: Failures, group: str, detail: str) -> list[_EntryT]:
+    """The entries of a group's detail that can be read; others are recorded. Raises SourceError."""
+    listing = rest.list_readable(kind, "consumer-groups", group, detail)
+    if listing.unreadable:
+        failures.add_name(what, "some entries cannot be read", group)
+    return listing.entries
 
 
 def _state(state: str) -> str:
@@ -140,7 +155,7 @@ def _state(state: str) -> str:
 def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: Failures) -> dict[str, KafkaGroup]:
     """The groups with their members; which topics these read is not reported."""
     active = [name for name, group in groups.items() if group.state not in INACTIVE]
-    members = rest.fetch_each(active, lambda name: rest.list_all(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
+    members = rest.fetch_each(active, lambda name: _readable(rest, _Consumer, _MEMBERS, failures, name, "consumers"), _MEMBERS, failures)
     if groups:
         failures.add_listing(_OFFSETS, "REST reports offsets, and with them what groups read, on dedicated clusters only")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in INACTIVE}

@@ -12,7 +12,7 @@ from lineage_bridge.sources.confluent.metrics.client import CLIENT, GROUP, KAFKA
 from lineage_bridge.sources.confluent.metrics.events import FACET, FORGET_AFTER_US, PRODUCER, MetricsContext
 
 _INTERNAL = re.compile(
-    r"connector-(producer|consumer|dlq-producer|adminclient)-.*|(.*[._-])?lcc-[a-z0-9]+([._-].*)?"  # connectors
+    r"connector-(producer|consumer|dlq-producer|adminclient)-.*|(.*[._-])?c?lcc-[a-z0-9]+([._-].*)?"  # connectors
     r"|_?confluent[._-].*|_+schema.*|schema-?registry.*|cluster-?link.*|tableflow.*"  # Confluent itself
     r"|(.*[._-])?p?lksqlc-[a-z0-9]+.*|(.*[._-])?pksqlc-[a-z0-9]+.*|ksql.*"  # ksqlDB
     r"|(.*[._-])?lfcp-[a-z0-9]+.*|flink[._-](sql|statement)[._-].*",  # Flink

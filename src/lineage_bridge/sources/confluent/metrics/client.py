@@ -7,6 +7,7 @@ from urllib.parse import quote
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.times import MINUTE_US, format_time
 from lineage_bridge.sources.common.http import MOST_PAGES, HttpClient
+from lineage_bridge.sources.confluent.clients import page_entries
 
 DELAY_US = 5 * MINUTE_US
 """How late data may arrive."""
@@ -94,10 +95,7 @@ def _pages(http: HttpClient, method: str, path: str, body: Mapping[str, Any] | N
     next_path = path
     while len(tokens) < MOST_PAGES:
         answer = http.get(next_path) if method == "GET" else http.send(method, next_path, body)
-        data = answer.get("data") if isinstance(answer, Mapping) else None
-        if not isinstance(data, list):
-            raise SourceError(f"{method} {path.partition('?')[0]} returned no data")
-        yield [entry for entry in data if isinstance(entry, Mapping)]
+        yield [entry for entry in page_entries(answer, f"{method} {path.partition('?')[0]}") if isinstance(entry, Mapping)]
         token = _next_token(answer)
         if not token:
             return

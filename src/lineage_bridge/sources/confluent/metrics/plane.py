@@ -46,6 +46,8 @@ STATEMENTS = {
     "records_in": Metric(f"{_FLINK}/num_records_in", POOL, (STATEMENT,)),
     "records_out": Metric(f"{_FLINK}/num_records_out", POOL, (STATEMENT,)),
 }
+_CONNECTOR_IDS = ("lcc-", "clcc-")
+"""Prefixes of the ids of connectors: Confluent's own, and those with a custom plugin."""
 LAG = Metric(f"{_SERVER}/consumer_lag_offsets", KAFKA, (TOPIC, GROUP), is_gauge=True)
 METRICS = (*TOPICS.values(), *CONNECTORS.values(), *STATEMENTS.values(), LAG)
 """What is queried. The keys are members of the facet."""
@@ -108,7 +110,7 @@ class MetricsPlane(Plane[MetricsAnswers]):
         """Statistics at most hourly, producers with their heartbeats, and readers whose groups do not report what they read."""
         previous, organization, rows = before or {}, self.context.observed, fetched.rows
         context = MetricsContext(organization, shared, fetched.window, now_us, self.settings.heartbeat_s, previous.get("said", {}))
-        connectors = {id_: job for id_, job in shared.jobs.items() if id_.startswith("lcc-")} or dict(fetched.connectors)
+        connectors = {id_: job for id_, job in shared.jobs.items() if id_.startswith(_CONNECTOR_IDS)} or dict(fetched.connectors)
         events, producers = producer_events(
             context, rows.get(TOPICS["received_bytes"], []), previous.get("producers", {}), self.settings.exclude_clients
         )

@@ -19,18 +19,23 @@ def registries(context: PlaneContext, organization: Organization | None = None) 
     organization = organization or context.observed
     urls = context.settings.registry_urls
     listed, common = {registry.environment for registry in organization.registries}, urls.get(EVERY, "")
-    found = [replace(registry, url=urls.get(registry.environment) or registry.url or common) for registry in organization.registries]
+    found = [_with_address(registry, urls.get(registry.environment, ""), common) for registry in organization.registries]
     default = common if len(organization.environments) == 1 else ""
     unlisted = {environment.id: urls.get(environment.id) or default for environment in organization.environments}
     return [*found, *(SchemaRegistry("registry", id_, url) for id_, url in unlisted.items() if url and id_ not in listed)]
 
 
-def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str) -> HttpClient:
-    """The client that asks a registry, or the catalog beside it, for `user`. Raises SourceError if the registry cannot be asked."""
+def _with_address(registry: SchemaRegistry, own: str, common: str) -> SchemaRegistry:
+    """A registry with the address that is set for it, where its catalog is then too, or else the one that is set for all."""
+    return replace(registry, url=own, catalog_url="") if own else replace(registry, url=registry.url or common)
+
+
+def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str, url: str = "") -> HttpClient:
+    """The client that asks a registry, or its catalog at `url`, for `user`. Raises SourceError if the registry cannot be asked."""
     credential = context.settings.credential("registry", registry.id, registry.environment)
     if credential is None or not registry.url:
         raise SourceError(unavailable_registry_reason(context, registry))
-    return context.clients.http(user, registry.url, credential, f"registry {registry.id}", HEADERS)
+    return context.clients.http(user, url or registry.url, credential, f"registry {registry.id}", HEADERS)
 
 
 def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry) -> str:

@@ -16,6 +16,7 @@ from lineage_bridge.sources.common.connect.transforms.backwards import leaves
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column
 from lineage_bridge.sources.confluent.tableflow.parse import (
     FAILED,
+    PENDING,
     RUNNING,
     TITLES,
     ClusterLocation,
@@ -28,6 +29,7 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
 PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 _REGISTRY_RANK = 0
 """The rank of schemas from a registry."""
+_WRITING = frozenset((PENDING, RUNNING))
 _KEY_COLUMN = "key"
 """The column that holds a key without fields."""
 
@@ -68,9 +70,10 @@ _UNCHANGED = _RunContent({}, [], [])
 
 
 def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowContext) -> Iterator[Json]:
-    """The events about a topic that has Tableflow. Updates `state`."""
+    """The events about a topic that has Tableflow. Updates `state`. Between the start of a run and its first data, there are none."""
     job, content = (context.namespace, f"tableflow/{topic.name}"), _content(topic, context)
-    shape = digest([topic.formats, [sync.integration for sync in topic.catalogs or ()]])
+    suspended = sorted(id_ for id_, integration in context.integrations.items() if integration.suspended)
+    shape = digest([topic.formats, [sync.integration for sync in topic.catalogs or ()], *([suspended] if suspended else [])])
     fingerprint = digest([content.job_facets, content.inputs, content.outputs])
     is_new = fingerprint != state.fingerprint
     if _starts_run(topic, state, shape):
@@ -80,8 +83,10 @@ def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowCon
         state.run = str(run_id("tableflow", *job, topic.created, state.number))
         state.state = RUNNING
         yield PRODUCER.run_event("START", context.now_us - 1, state.run, job, **content._asdict())
-        if topic.state != RUNNING:
+        if topic.state not in _WRITING:
             yield _end_run(topic, state, job, context, _UNCHANGED)
+    elif topic.state == PENDING:
+        return
     elif topic.state == RUNNING:
         news = content if is_new else _UNCHANGED
         yield PRODUCER.run_event("RUNNING", context.now_us, state.run, job, **news._asdict())
@@ -103,7 +108,7 @@ def _starts_run(topic: TableflowTopic, state: TopicState, shape: str) -> bool:
 
     A topic that is suspended when it is first seen has no run.
     """
-    if topic.state != RUNNING:
+    if topic.state not in _WRITING:
         return not state.run and topic.state == FAILED
     return state.state != RUNNING or state.shape != shape or state.created != topic.created
 

@@ -13,8 +13,9 @@ GLUE, UNITY, SNOWFLAKE = "awsglue", "unity", "snowflake"
 TITLES = {GLUE: "AWS Glue", UNITY: "Unity Catalog", SNOWFLAKE: "Snowflake Open Catalog"}
 FORMATS = {GLUE: "ICEBERG", UNITY: "DELTA", SNOWFLAKE: "ICEBERG"}
 """The table format that each kind of catalog lists."""
-RUNNING, SUSPENDED, FAILED = "RUNNING", "ABORT", "FAIL"
+PENDING, RUNNING, SUSPENDED, FAILED = "START", "RUNNING", "ABORT", "FAIL"
 """The state of a topic's Tableflow, as the type of the event that reports it."""
+_STATES = {"PENDING": PENDING, "FAILED": FAILED}
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _STORAGE_MEMBERS = (
     "kind",
@@ -51,7 +52,10 @@ class TableflowTopic(NamedTuple):
 
 
 class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A catalog integration. `provider`: id of the provider integration that gives it access to the cloud provider."""
+    """A catalog integration. `provider`: id of the provider integration that gives it access to the cloud provider.
+
+    While it is suspended, it writes nothing.
+    """
 
     kind: str
     name: str = ""
@@ -59,6 +63,7 @@ class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
     catalog: str = ""
     schema: str = ""
     provider: str = ""
+    suspended: bool = False
 
 
 class ClusterLocation(NamedTuple):
@@ -70,9 +75,8 @@ class ClusterLocation(NamedTuple):
 
 
 def parse_topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, TableflowTopic]:
-    """The topics by name. The name is `topic_name` if there is one, else `display_name`."""
-    topics = map(_topic, entries)
-    return {topic.name: topic for topic in topics if topic.name}
+    """The topics by name: `topic_name` if there is one, else `display_name`; empty for topics that have neither."""
+    return {topic.name: topic for topic in map(_topic, entries)}
 
 
 def parse_integrations(entries: Iterable[Mapping[str, Any]]) -> dict[str, Integration]:
@@ -91,10 +95,15 @@ def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
-    """The catalogs that list a topic's table: those that the service reports, if the table has the catalog's format."""
+    """The catalogs that list a topic's table: those that the service reports, if the table has the catalog's format.
+
+    Catalogs of suspended integrations are left out.
+    """
     ids = sorted(integrations) if topic.catalogs is None else [sync.integration for sync in topic.catalogs]
     listed = [(id_, integrations[id_]) for id_ in dict.fromkeys(ids) if id_ in integrations]
-    return [(id_, integration) for id_, integration in listed if FORMATS.get(integration.kind) in topic.formats]
+    return [
+        (id_, integration) for id_, integration in listed if FORMATS.get(integration.kind) in topic.formats and not integration.suspended
+    ]
 
 
 def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:
@@ -128,7 +137,7 @@ def _topic(entry: Mapping[str, Any]) -> TableflowTopic:
     return TableflowTopic(
         str(spec.get("topic_name") or spec.get("display_name") or ""),
         tuple(sorted(map(str, _list(spec.get("table_formats"))))),
-        SUSPENDED if suspended else FAILED if phase == "FAILED" else RUNNING,
+        SUSPENDED if suspended else _STATES.get(phase, RUNNING),
         phase,
         catalogs,
         str(_dict(entry.get("metadata")).get("created_at") or ""),
@@ -162,6 +171,7 @@ def _integration(spec: Mapping[str, Any]) -> Integration:
         first("catalog_name", "warehouse"),
         first("custom_database", "database_name", "custom_schema", "custom_namespace", "namespace"),
         first("provider_integration_id"),
+        suspended=spec.get("suspended") is True,
     )
 
 

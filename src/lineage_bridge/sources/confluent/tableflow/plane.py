@@ -38,6 +38,7 @@ class TableflowAnswers:
     accounts: Mapping[str, str]
     accounts_at_us: int = 0
     unseen: tuple[Unseen, ...] = ()
+    is_complete: bool = True
 
 
 class TableflowPlane(Plane[TableflowAnswers]):
@@ -64,14 +65,17 @@ class TableflowPlane(Plane[TableflowAnswers]):
         topics = parse_topics(list_all(http, "/tableflow/v1/tableflow-topics", **scope))
         integrations = msgspec.convert(previous.get("integrations", {}), dict[str, Integration])
         unseen = []
+        has_nameless = topics.pop("", None) is not None
+        if has_nameless:
+            unseen.append(Unseen("topics with Tableflow", "the listing has entries without a topic's name"))
         if topics:
             try:
                 integrations = parse_integrations(list_all(http, "/tableflow/v1/catalog-integrations", **scope))
             except SourceError as error:
-                unseen.append(Unseen("catalog integrations", str(error)))
+                unseen.append(Unseen("catalog integrations", str(error), error.hint))
         used = {integration.provider for integration in integrations.values() if integration.kind == GLUE and integration.provider}
         accounts, at_us, failed = self._accounts(used, previous, now_us)
-        return TableflowAnswers(topics, integrations, accounts, at_us, (*unseen, *failed))
+        return TableflowAnswers(topics, integrations, accounts, at_us, (*unseen, *failed), is_complete=not has_nameless)
 
     def translate(self, fetched: TableflowAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
@@ -81,7 +85,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         location = ClusterLocation(self.cluster.id, self.cluster.region, fetched.accounts)
         context = TableflowContext(self.cluster.namespace, location, fetched.integrations, shared, self.settings.heartbeat_s, now_us)
         events: list[Json] = []
-        for name in sorted(states.keys() - fetched.topics.keys()):
+        for name in sorted(states.keys() - fetched.topics.keys()) if fetched.is_complete else ():
             state = states.pop(name)
             past[name] = state.number
             events += end_events(name, state, self.cluster.namespace, now_us)
@@ -117,7 +121,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         try:
             found = parse_accounts(list_all(http, "/pim/v1/integrations", environment=self.cluster.environment))
         except SourceError as error:
-            return accounts, at_us, [Unseen("accounts of catalogs", str(error))]
+            return accounts, at_us, [Unseen("accounts of catalogs", str(error), error.hint)]
         return {id_: found.get(id_) or accounts.get(id_, "") for id_ in sorted(used)}, now_us, []
 
 

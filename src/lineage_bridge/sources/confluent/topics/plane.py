@@ -14,9 +14,9 @@ from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, SharedMetadata
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_cluster
-from lineage_bridge.sources.confluent.topics.rest import find_topic, list_configs, list_rules, list_topics
+from lineage_bridge.sources.confluent.topics.rest import CONFIGURATIONS, RULES, find_topic, list_configs, list_rules, list_topics
 
-_CONFIGURATIONS, _RULES, _MISSING = "topics: configurations", "rights on topics", "topics: those that are listed no more"
+_MISSING = "topics: those that are listed no more"
 _AnswerT = TypeVar("_AnswerT")
 
 
@@ -42,18 +42,18 @@ class TopicsPlane(ClusterPlane[TopicListing]):
         """Three calls, and one for each topic that is no longer listed. Raises SourceError if topics cannot be listed."""
         del now_us
         rest, failures = self.rest(), Failures()
-        topics = list_topics(rest)
+        topics = list_topics(rest, failures)
         missing = sorted(set((before or {}).get("topics", ())) - set(topics))
         looked_up = rest.fetch_each(missing, lambda name: find_topic(rest, name), _MISSING, failures)
         gone = {name for name, topic in looked_up.items() if topic is None}
         topics |= {name: topic for name, topic in looked_up.items() if topic is not None}
         reported = {name: topic for name, topic in topics.items() if is_data(name, topic.internal)}
-        configs = _or_none(_CONFIGURATIONS, lambda: list_configs(rest), failures)
-        rules = _or_none(_RULES, lambda: list_rules(rest), failures)
+        configs = _or_none(CONFIGURATIONS, lambda: list_configs(rest, failures), failures)
+        rules = _or_none(RULES, lambda: list_rules(rest, failures), failures)
         seen = ClusterState(
             self.cluster.id,
             topics=reported,
-            configs={} if configs is None else {name: configs.get(name, {}) for name in reported},
+            configs={name: config for name in reported if configs is not None and (config := configs.get(name, {})) is not None},
             rules=rules,
             unseen=failures.unseen(),
         )
@@ -84,7 +84,7 @@ class TopicsPlane(ClusterPlane[TopicListing]):
             "environment_name": environment.name if environment else "",
             "cloud": cluster.cloud,
             "region": cluster.region,
-            "bootstrap_servers": next(iter(self.bootstrap_servers), ""),
+            "bootstrap_servers": ",".join(server for server in cluster.servers if server in self.bootstrap_servers),
         }
         members_of_cluster = {
             "cluster_id": cluster.id,

@@ -4,7 +4,13 @@ import msgspec
 
 from lineage_bridge.errors import MissingError
 from lineage_bridge.sources.common.kafka.look.cluster import AclRule, KafkaTopic
+from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.confluent.kafka_rest import Count, KafkaRest, Text
+
+CONFIGURATIONS, RULES = "topics: configurations", "rights on topics"
+"""What cannot be observed if these listings fail."""
+_BY_RESOURCE_ID = "UserV2:*"
+"""Makes the cluster name principals by their ids (sa-.., u-..) instead of by numbers that no other API knows."""
 
 
 class _Topic(msgspec.Struct):
@@ -37,9 +43,11 @@ class _Acl(msgspec.Struct):
     permission: str
 
 
-def list_topics(rest: KafkaRest) -> dict[str, KafkaTopic]:
-    """All topics by name. Raises SourceError."""
-    return {entry.topic_name: _topic(entry) for entry in rest.list_all(_Topic, "topics")}
+def list_topics(rest: KafkaRest, failures: Failures) -> dict[str, KafkaTopic]:
+    """All topics by name; entries that cannot be read are left out and recorded. Raises SourceError."""
+    listing = rest.list_readable(_Topic, "topics")
+    listing.record_unreadable("topics", failures)
+    return {entry.topic_name: _topic(entry) for entry in listing.entries}
 
 
 def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
@@ -50,26 +58,35 @@ def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
         return None
 
 
-def list_configs(rest: KafkaRest) -> dict[str, dict[str, str]]:
-    """Topic to the settings that are set on the topic itself. Raises SourceError."""
+def list_configs(rest: KafkaRest, failures: Failures) -> dict[str, dict[str, str] | None]:
+    """Topic to the settings that are set on the topic itself; None if one of its settings cannot be read. Raises SourceError."""
+    listing = rest.list_readable(_Config, "topics", "-", "configs")
+    listing.record_unreadable(CONFIGURATIONS, failures)
     found: dict[str, dict[str, str]] = {}
-    for entry in rest.list_all(_Config, "topics", "-", "configs"):
+    for entry in listing.entries:
         if entry.is_set_on_topic:
             found.setdefault(entry.topic_name, {})[entry.name] = entry.value or ""
-    return found
+    return found | {str(unreadable.entry.get("topic_name")): None for unreadable in listing.unreadable}
 
 
-def list_rules(rest: KafkaRest) -> tuple[AclRule, ...]:
+def list_rules(rest: KafkaRest, failures: Failures) -> tuple[AclRule, ...]:
     """The access rules for reading and writing topics. Raises SourceError."""
+    listing = rest.list_readable(_Acl, "acls", resource_type="TOPIC", principal=_BY_RESOURCE_ID)
+    listing.record_unreadable(RULES, failures)
     return tuple(
         sorted(
-            AclRule(entry.resource_name, entry.pattern_type, entry.principal, entry.operation, entry.permission == "ALLOW")
-            for entry in rest.list_all(_Acl, "acls", resource_type="TOPIC")
+            AclRule(entry.resource_name, entry.pattern_type, _principal(entry.principal), entry.operation, entry.permission == "ALLOW")
+            for entry in listing.entries
             if entry.resource_type == "TOPIC"
             and entry.pattern_type in ("LITERAL", "PREFIXED")
             and entry.operation in ("ALL", "READ", "WRITE")
         )
     )
+
+
+def _principal(text: str) -> str:
+    """A principal with the type that Kafka has for it."""
+    return f"User:{text.removeprefix('UserV2:')}" if text.startswith("UserV2:") else text
 
 
 def _topic(entry: _Topic) -> KafkaTopic:

@@ -1,0 +1,58 @@
+"""Reads the answers of a registry and its catalog into plain values. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.sources.common.registry.answers import SchemaReference, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.subjects import context_of
+
+
+def parse_version(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # JSON
+    """A version in an answer. Its type is Avro if none is given. Raises SourceError."""
+    try:
+        found = SchemaVersion(
+            str(answer.get("subject") or subject),
+            int(answer["version"]),
+            int(answer["id"]),
+            str(answer.get("schemaType") or "AVRO"),
+            text_of(answer["schema"]),
+            tuple(_reference(reference, subject) for reference in answer.get("references") or ()),
+            dict(answer.get("metadata") or {}),
+            dict(answer.get("ruleSet") or {}),
+            tuple(answer.get("schemaTags") or ()),
+        )
+        at_ms = answer.get("createTs") or answer.get("ts")
+        return found._replace(at_us=at_ms * 1000) if isinstance(at_ms, int) else found
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"subject {subject} has a shape that cannot be read", "is it a registry of Confluent's API?") from error
+
+
+def try_to_parse_version(answer: object, subject: str) -> SchemaVersion | SourceError:
+    """A version in an answer, or why it cannot be read."""
+    try:
+        return parse_version(answer, subject)
+    except SourceError as error:
+        return error
+
+
+def text_of(value: object) -> str:
+    """A value that must be a text. Raises TypeError."""
+    if not isinstance(value, str):
+        raise TypeError("it is not a text")
+    return value
+
+
+def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
+    """A reference. A name without a context is in the context of the subject."""
+    context, name = context_of(subject)[0], str(answer["subject"])
+    qualified = f":{context}:{name}" if context and not name.startswith(":") else name
+    return SchemaReference(str(answer["name"]), qualified, int(answer["version"]))
+
+
+def taggings_of(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
+    """The tags of an entity, whose name is `registry:context:id`, with `:record.field` behind it, or `registry:cluster:topic`."""
+    parts = str(entity["attributes"]["qualifiedName"]).split(":", 3)
+    if len(parts) > 2:
+        for tag in entity.get("classificationNames") or ():
+            yield Tagging(kind, ":".join(parts[1:3]), parts[3] if len(parts) > 3 else "", str(tag))
