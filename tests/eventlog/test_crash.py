@@ -63,7 +63,7 @@ def test_kill_9_loses_nothing_acknowledged(tmp_path: Path):
         assert not acknowledged.keys() & dict(fresh).keys()
         acknowledged.update(fresh)
         with LogWriter(tmp_path, segment_bytes=200_000) as writer:
-            assert writer.recovery.kept is None
+            assert writer.recovery.saved is None
         found = content(tmp_path)
         assert found.items() >= acknowledged.items()
         assert len(set(found.values())) == len(found)
@@ -132,7 +132,7 @@ def test_a_power_loss_at_any_operation_loses_nothing_acknowledged(tmp_path: Path
             found = content(image)
             assert found.items() >= acknowledged.items()
             assert list(found.values()) == list(range(len(found)))
-            assert writer.recovery.kept is None
+            assert writer.recovery.saved is None
             added = writer.append([record_of(99)])[0]
         assert content(image) == {**found, added: 99}
 

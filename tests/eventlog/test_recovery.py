@@ -1,3 +1,5 @@
+import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -6,9 +8,10 @@ from hypothesis import strategies as st
 from tests.eventlog.support import flip, newest_segment, number_of, record_of
 
 from lineage_bridge.errors import LogError
+from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.record_format import encode_record
-from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, make_offset, segment_of, segment_path
+from lineage_bridge.eventlog.segment import HEADER_BYTES, byte_of, list_segments, make_offset, segment_of, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
 
 SIZE = len(encode_record(record_of(0)))
@@ -32,7 +35,7 @@ def test_a_record_cut_at_any_byte_is_removed_and_complete_ones_stay(tmp_path: Pa
         segment.write_bytes(whole + encode_record(record_of(3))[: size - 1])
         with LogWriter(tmp_path) as writer:
             assert writer.recovery.cut_bytes == size - 1
-            assert writer.recovery.kept is None
+            assert writer.recovery.saved is None
             assert numbers(tmp_path) == [0, 1, 2]
         assert segment.read_bytes() == whole
 
@@ -80,34 +83,100 @@ def test_a_log_of_nothing_but_an_empty_file_is_repaired(tmp_path: Path):
     assert numbers(tmp_path) == [0]
 
 
-def test_damage_among_acknowledged_records_keeps_a_copy_and_issues_no_position_twice(tmp_path: Path):
+def test_damage_among_acknowledged_records_is_skipped_and_issues_no_position_twice(tmp_path: Path):
     offsets = fill(tmp_path, 5)
     segment = newest_segment(tmp_path)
     flip(segment, HEADER_BYTES + 2 * SIZE + 60)
     damaged = segment.read_bytes()
     with LogWriter(tmp_path) as writer:
-        assert writer.recovery.end == offsets[2]
-        assert writer.recovery.kept is not None
-        assert writer.recovery.kept.read_bytes() == damaged[HEADER_BYTES + 2 * SIZE :]
-        assert numbers(tmp_path) == [0, 1]
+        assert (writer.recovery.cut_bytes, writer.recovery.end) == (0, offsets[-1] + SIZE)
+        assert segment.read_bytes() == damaged
+        assert numbers(tmp_path) == [0, 1, 3, 4]
         assert writer.append([record_of(5)])[0] > offsets[-1]
-    assert numbers(tmp_path) == [0, 1, 5]
+    assert numbers(tmp_path) == [0, 1, 3, 4, 5]
     with LogWriter(tmp_path) as writer:
-        assert writer.recovery.kept is None
         writer.append([record_of(6)])
-    assert numbers(tmp_path) == [0, 1, 5, 6]
+    assert numbers(tmp_path) == [0, 1, 3, 4, 5, 6]
 
 
-def test_damage_to_the_header_of_a_filled_last_segment_keeps_the_segment(tmp_path: Path):
-    offsets = fill(tmp_path, 4, HEADER_BYTES + 2 * SIZE)
-    flip(segment_path(tmp_path, 2), 3)
-    damaged = segment_path(tmp_path, 2).read_bytes()
+def test_a_torn_write_behind_damage_is_cut(tmp_path: Path):
+    fill(tmp_path, 3)
+    segment = newest_segment(tmp_path)
+    flip(segment, HEADER_BYTES + SIZE + 60)
+    segment.write_bytes(segment.read_bytes() + encode_record(record_of(3)) + encode_record(record_of(4))[:-1] + encode_record(record_of(5)))
     with LogWriter(tmp_path) as writer:
-        assert writer.recovery.kept is not None
-        assert writer.recovery.kept.read_bytes() == damaged
+        assert writer.recovery.cut_bytes == 2 * SIZE - 1
+        assert numbers(tmp_path) == [0, 2, 3]
+
+
+def test_a_log_without_a_mark_keeps_what_lies_behind_damage_and_saves_what_it_cuts(tmp_path: Path):
+    fill(tmp_path, 3)
+    segment = newest_segment(tmp_path)
+    flip(segment, HEADER_BYTES + 60)
+    segment.write_bytes(segment.read_bytes() + b"torn")
+    (tmp_path / "durable").write_bytes(b"garbage")
+    with LogWriter(tmp_path) as writer:
+        assert writer.recovery.saved
+        assert writer.recovery.saved.read_bytes() == b"torn"
+        assert numbers(tmp_path) == [1, 2]
+
+
+def test_a_damaged_header_of_the_last_segment_is_written_again(tmp_path: Path):
+    fill(tmp_path, 4, HEADER_BYTES + 2 * SIZE)
+    segment = segment_path(tmp_path, 2)
+    sound = segment.read_bytes()
+    flip(segment, 3)
+    with LogWriter(tmp_path) as writer:
+        assert writer.recovery.healed
+        assert segment.read_bytes() == sound
+        assert numbers(tmp_path) == [0, 1, 2, 3]
+
+
+def test_a_last_segment_that_lost_its_header_and_records_is_missed(tmp_path: Path):
+    offsets = fill(tmp_path, 4, HEADER_BYTES + 2 * SIZE)
+    segment_path(tmp_path, 2).write_bytes(b"")
+    with LogWriter(tmp_path, segment_bytes=HEADER_BYTES + 2 * SIZE) as writer:
         assert numbers(tmp_path) == [0, 1]
-        assert writer.append([record_of(4)])[0] > offsets[-1]
-    assert numbers(tmp_path) == [0, 1, 4]
+        assert segment_of(writer.append([record_of(4)])[0]) == 3
+    (damage,) = check_log(tmp_path).damage
+    assert (damage.kind, damage.segment, damage.end) == ("shortened", 2, byte_of(offsets[-1]) + SIZE)
+
+
+def test_a_mark_that_is_damaged_or_deleted_while_the_log_is_open_comes_back(tmp_path: Path):
+    with LogWriter(tmp_path) as writer:
+        writer.append([record_of(0)])
+        for spoil in (lambda: (tmp_path / "durable").write_bytes(b"y" * 40), (tmp_path / "durable").unlink):
+            spoil()
+            until = time.monotonic() + 20
+            while not _is_sound(tmp_path):
+                assert time.monotonic() < until
+                time.sleep(0.02)
+        writer.append([record_of(1)])
+    assert numbers(tmp_path) == [0, 1]
+
+
+def _is_sound(directory: Path) -> bool:
+    try:
+        return LogReader(directory).durable_end() > 0
+    except LogError:
+        return False
+
+
+@pytest.mark.parametrize("what", ["segment", "folder"])
+def test_nothing_is_acknowledged_that_was_deleted_meanwhile(tmp_path: Path, what: str):
+    folder = tmp_path / "log"
+    with LogWriter(folder) as writer:
+        writer.append([record_of(0)])
+        if what == "segment":
+            newest_segment(folder).unlink()
+            assert writer.append([record_of(1)]) == [make_offset(2, HEADER_BYTES)]
+            assert numbers(folder) == [1]
+            assert [damage.kind for damage in check_log(folder).damage] == ["missing"]
+        else:
+            shutil.rmtree(folder)
+            for number in range(3):
+                with pytest.raises(LogError):
+                    writer.append([record_of(number)])
 
 
 def test_a_log_restored_from_an_older_copy_continues_above_the_mark(tmp_path: Path):

@@ -31,6 +31,14 @@ class Disk(Protocol):
         """Make all names created in or removed from the directory survive a power loss; return when they do."""
 
 
+def is_linked(fd: int, path: Path) -> bool:
+    """Whether an open file is still the one at `path`: it may have been deleted or replaced."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except OSError:
+        return False
+
+
 class LocalDisk:
     """The operating system's files."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.disk import Disk
+from lineage_bridge.eventlog.disk import Disk, is_linked
 
 _PAIR: Final = struct.Struct("<qq")
 _CHECK: Final = 0x4C42_4D41_524B_5631
@@ -40,7 +40,7 @@ def _read_pair(fd: int, directory: Path) -> int:
             value, check = _PAIR.unpack(data)
             if value ^ _CHECK == check:
                 return int(value)
-    raise LogError(f"the durable mark of the log {directory} is damaged", "Start the log's writer: it sets it anew.")
+    raise LogError(f"the durable mark of the log {directory} is damaged", "start the server: it writes the mark again")
 
 
 class DurableMark:
@@ -48,12 +48,22 @@ class DurableMark:
 
     def __init__(self, directory: Path, disk: Disk) -> None:
         self._disk = disk
-        self._fd = disk.open(directory / "durable")
+        self._path = directory / "durable"
+        self._fd = disk.open(self._path)
 
     def publish(self, end: int) -> None:
         """Let readers see the log up to `end`. Raises OSError, and leaves the mark unchanged then."""
+        if not is_linked(self._fd, self._path):
+            fd = self._disk.open(self._path)
+            os.close(self._fd)
+            self._fd = fd
         if self._disk.write(self._fd, (_PAIR.pack(end, end ^ _CHECK),), 0) != _PAIR.size:
             raise OSError("the durable mark was written in part")
+
+    def heal(self, end: int) -> None:
+        """Publish `end` again if the file does not say so: it was damaged or deleted. Raises OSError."""
+        if not is_linked(self._fd, self._path) or os.pread(self._fd, _PAIR.size + 1, 0) != _PAIR.pack(end, end ^ _CHECK):
+            self.publish(end)
 
     def settle(self) -> None:
         """Make the mark itself durable. Raises OSError."""

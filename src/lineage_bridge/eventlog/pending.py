@@ -45,14 +45,15 @@ class Pending:
             self._queue.append(submission)
             self._changed.notify()
 
-    def take(self, limit_bytes: int) -> list[Submission]:
+    def take(self, limit_bytes: int, timeout_s: float | None = None) -> list[Submission] | None:
         """Remove and return the oldest submissions: at least one, and more as long as they have at most `limit_bytes` together.
 
-        Waits for a submission; returns an empty list if the queue is closed and empty.
+        Waits for a submission, at most `timeout_s` seconds: an empty list if none came, None if the queue is closed and empty.
         """
         with self._changed:
-            while not self._queue and not self._closed:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._queue or self._closed, timeout_s)
+            if self._closed and not self._queue:
+                return None
             group: list[Submission] = []
             taken = 0
             while self._queue and (not group or taken + self._queue[0].size <= limit_bytes):

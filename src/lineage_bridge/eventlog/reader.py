@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lineage_bridge.errors import LogError, OffsetError
+from lineage_bridge.errors import OffsetError
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
     byte_of,
     list_segments,
     make_offset,
-    read_header,
+    record_in,
+    segment_end,
     segment_of,
     segment_path,
     walk_records,
@@ -47,10 +48,10 @@ class LogReader:
         return read_mark(self._directory)
 
     def read(self, start: int, end: int) -> Iterator[tuple[int, LogRecord]]:
-        """Yield (offset, record) for each record in [start, end), ascending.
+        """Yield (offset, record) for each complete record in [start, end), ascending.
 
-        Raises OffsetError if the range extends beyond the durable end or into a missing segment, and RecordError, which
-        names segment and byte, at a damaged record.
+        Damaged records and missing segments are skipped: `check_log` lists them. Raises OffsetError if the range extends beyond the
+        durable end.
         """
         for extent in self._extents(start, end):
             base = make_offset(extent.number, 0)
@@ -62,32 +63,25 @@ class LogReader:
         if address[:2] != (LOG_SOURCE, 0):
             raise OffsetError(f"{address.source}/{address.partition} is not this log", "the record was received through another log")
         extent = self._extent_at(address.offset)
-        _, _, record = next(walk_records(extent.path, extent.first, extent.first + 1, extent.limit))
-        return record
-
-    def after(self, offset: int) -> int:
-        """The position after the record at `offset`. Raises as record_at, except that it does not notice damage after the header."""
-        extent = self._extent_at(offset)
-        byte, size = next(walk_sizes(extent.path, extent.first, extent.first + 1, extent.limit))
-        return make_offset(extent.number, byte + size)
+        return record_in(extent.path, extent.first, extent.limit)
 
     def cut(self, start: int, limit_bytes: int, limit_records: int) -> int:
         """The end of as many durable records from `start` on as both limits allow, but of at least one record.
 
-        Returns `start` if there is no record. Reads the records' headers only. Raises as read.
+        If the limits allow all records, it is the end of the log. Reads the records' headers only.
         """
-        end, taken, count = start, 0, 0
-        for number, byte, size in self._sizes(start, max(start, self.durable_end())):
+        end, taken, count, durable = start, 0, 0, max(start, self.durable_end())
+        for number, byte, size in self._sizes(start, durable):
             taken, count = taken + size, count + 1
             if count > 1 and taken > limit_bytes:
                 return end
             end = make_offset(number, byte + size)
             if count >= limit_records:
                 return end
-        return end
+        return durable
 
     def split(self, start: int, end: int, parts: int) -> list[tuple[int, int]]:
-        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes, each with at least one record.
+        """Split [start, end) into at most `parts` adjacent ranges of similar size in bytes. Each has a record, unless none can be read.
 
         Reads the records' headers only. Raises as read.
         """
@@ -99,7 +93,7 @@ class LogReader:
                 ranges.append((begin, last))
                 begin = last
             taken, last = taken + size, make_offset(number, byte + size)
-        return [*ranges, (begin, end)] if taken else []
+        return [*ranges, (begin, end)] if start < end else []
 
     def size_between(self, start: int, end: int) -> int:
         """The size in bytes of the records in [start, end), such as the lag of a consumer. Raises as read."""
@@ -121,7 +115,7 @@ class LogReader:
         return extent
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:
-        """The parts of segments that contain [start, end), ascending. Raises OffsetError as read does."""
+        """The parts of the existing segments that contain [start, end), ascending. Raises OffsetError as read does."""
         durable = self.durable_end()
         if start >= end:
             return
@@ -131,34 +125,12 @@ class LogReader:
                 "The log was replaced or put back to an older copy.",
             )
         numbers = [n for n in list_segments(self._directory) if segment_of(start) <= n <= segment_of(durable)]
-        self._check_ends(numbers, start, durable)
         for number, following in zip(numbers, [*numbers[1:], None], strict=True):
             if number > segment_of(end):
                 return
-            limit = byte_of(durable) if following is None else self._end_of(number, following)
+            path = segment_path(self._directory, number)
+            limit = byte_of(durable) if number == segment_of(durable) else segment_end(self._directory, number, following)
             first = max(HEADER_BYTES, byte_of(start)) if number == segment_of(start) else HEADER_BYTES
             stop = min(limit, byte_of(end)) if number == segment_of(end) else limit
             if first < stop:
-                yield Extent(number, segment_path(self._directory, number), first, stop, limit)
-
-    def _end_of(self, number: int, following: int) -> int:
-        header = read_header(self._directory, following)
-        if header.previous != number:
-            raise self._missing(header.previous)
-        return header.previous_end
-
-    def _check_ends(self, numbers: list[int], start: int, durable: int) -> None:
-        """Raise OffsetError if the first or last segment of a range is missing. A start of 0 means the oldest record that exists."""
-        if not numbers or numbers[-1] != segment_of(durable):
-            raise self._missing(segment_of(durable))
-        if start == 0 or numbers[0] == segment_of(start):
-            return
-        header = read_header(self._directory, numbers[0])
-        if make_offset(header.previous, header.previous_end) > start:
-            raise self._missing(header.previous)
-
-    def _missing(self, number: int) -> LogError:
-        return OffsetError(
-            f"segment {segment_path(self._directory, number)} of the log is missing",
-            "Put it back from a copy of the log folder, or read from position 0 for what the log still holds.",
-        )
+                yield Extent(number, path, first, stop, limit)

@@ -22,7 +22,8 @@ MAX_NOTE_BYTES: Final = 1 << 20
 MAX_TEXT_BYTES: Final = (1 << 16) - 1
 MAX_RECORD_BYTES: Final = HEAD.size + 2 * MAX_TEXT_BYTES + MAX_NOTE_BYTES + MAX_BODY_BYTES
 _CHECKED: Final = struct.Struct("<IHHHIIq16s")
-_START: Final = struct.Struct("<3sBI")
+START: Final = struct.Struct("<3sBI")
+"""Magic, version and checksum: what the checksum does not cover."""
 
 
 Parts = tuple[bytes, bytes, bytes, bytes]
@@ -100,12 +101,17 @@ def erased_like(data: bytes) -> bytes:
     return _seal(RecordKind.ERASED, record.event_id, record.arrival_us, parts, length=len(data))
 
 
+def filler(size: int) -> bytes | None:
+    """An ERASED record of this many bytes that says nothing, to stand where bytes cannot be read; None if there is too little room."""
+    return _seal(RecordKind.ERASED, bytes(16), 0, (b"", b"", b"", b""), length=size) if size >= HEAD.size else None
+
+
 def _seal(kind: RecordKind, event_id: bytes, arrival_us: int, parts: Parts, *, length: int) -> bytes:
     lengths = [len(part) for part in parts]
     padding = bytes(length - HEAD.size - sum(lengths))
     head = _CHECKED.pack(length, kind, *lengths, arrival_us, event_id)
     content = b"".join((head, *parts, padding))
-    return _START.pack(MAGIC, VERSION, crc32(content)) + content
+    return START.pack(MAGIC, VERSION, crc32(content)) + content
 
 
 def _check_limits(record: LogRecord, channel: bytes, principal: bytes) -> None:

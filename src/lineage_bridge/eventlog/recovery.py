@@ -1,7 +1,9 @@
-"""Repairs the end of the log when the writer starts: cuts off the first broken record and everything after it, nothing else."""
+"""Repairs the end of the log when the writer starts: cuts off what a write that nobody was told of left behind, and nothing else.
+
+Bytes below the durable mark are never cut, whatever is wrong with them: readers skip what they cannot read, and `check_log` lists it.
+"""
 
 import os
-import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -10,11 +12,17 @@ from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
+    Gap,
+    SegmentHeader,
+    byte_of,
+    encode_header,
     list_segments,
     make_offset,
     read_header,
+    records_end,
+    segment_of,
     segment_path,
-    whole_end,
+    walk_records,
 )
 
 _COPY_BYTES: Final = 1 << 20
@@ -23,55 +31,72 @@ _COPY_BYTES: Final = 1 << 20
 class Recovery(NamedTuple):
     """The end of the log after recovery.
 
-    `number`: the last segment (0: none). `byte`: where its records end. `end`: the end of the last record. `shown`: the
-    durable mark before. `cut_bytes`: how many bytes were cut off. If some of these were below the mark, so that readers
-    could see them, the cause is damage and not a torn write; the bytes are then saved in the file `kept`.
+    `number`, `byte`: the last segment (0: none), and where its durable records end. `is_open`: whether records can be appended there,
+    because the segment is as long as that. `end`: the durable end of the log, which is never below `published`, the mark before.
+    `cut_bytes`: how many bytes were cut off. If the mark was lost, some of them may have been acknowledged; they are then saved in the
+    file `saved`. `healed`: whether the last segment's header was damaged and written again.
     """
 
     number: int
     byte: int
+    is_open: bool
     end: int
-    shown: int
+    published: int
     cut_bytes: int
-    kept: Path | None
+    saved: Path | None
+    healed: bool
 
 
 def recover(directory: Path, disk: Disk, mark: DurableMark) -> Recovery:
-    """Make the log end with a complete, durable record, and set the mark to its end. The caller holds the lock. Raises OSError."""
-    shown = _read_shown(directory)
-    set_aside = _set_aside_headless(directory)
+    """Make the log end with durable records, and set the mark to its end. The caller holds the lock. Raises OSError."""
+    published = _published(directory)
+    healed = _heal_last_header(directory, published or 0, disk)
     number = max(list_segments(directory), default=0)
-    byte, cut_bytes, kept = _cut_torn(directory, number, shown, disk, mark) if number else (0, 0, None)
-    end = _last_record_end(directory, number, byte)
+    byte, cut_bytes, saved = _cut_torn(directory, number, published, disk) if number else (0, 0, None)
+    is_open = number > 0 and segment_path(directory, number).stat().st_size == byte
+    end = max(_last_record_end(directory, number, byte), published or 0)
+    if segment_of(end) > number:
+        number, byte, is_open = segment_of(end), byte_of(end), False
     mark.publish(end)
     mark.settle()
     disk.sync_directory(directory)
-    return Recovery(number, byte, end, shown, cut_bytes, kept or set_aside)
+    return Recovery(number, byte, is_open, end, published or 0, cut_bytes, saved, healed)
 
 
-def _read_shown(directory: Path) -> int:
-    """The durable mark; 0 if it is damaged, because readers cannot read anything then."""
+def _published(directory: Path) -> int | None:
+    """The durable mark; None if it is lost or damaged."""
     try:
-        return read_mark(directory)
+        return read_mark(directory) or None
     except LogError:
-        return 0
+        return None
 
 
-def _set_aside_headless(directory: Path) -> Path | None:
-    """Remove segments at the end without a complete header, which a stop during a roll to a new segment leaves behind.
+def _heal_last_header(directory: Path, published: int, disk: Disk) -> bool:
+    """Remove segments at the end that a stop during a roll to a new segment left without a header.
 
-    A segment with more bytes than a header is damaged; it is kept under another name, which is returned.
+    A segment whose header is damaged, but which has or had records, gets a new one: whether that was needed.
     """
-    kept = None
     for number in reversed(list_segments(directory)):
-        if _has_header(directory, number):
-            break
         path = segment_path(directory, number)
-        if path.stat().st_size > HEADER_BYTES:
-            kept = path.rename(_kept_path(directory, number, 0))
-        else:
-            path.unlink()
-    return kept
+        if _has_header(directory, number):
+            return False
+        if path.stat().st_size > HEADER_BYTES or published >= make_offset(number, HEADER_BYTES):
+            write_header(directory, number, disk)
+            return True
+        path.unlink()
+    return False
+
+
+def write_header(directory: Path, number: int, disk: Disk) -> None:
+    """Write the header of a segment again, from what the segments before it hold. Raises OSError."""
+    previous = max((other for other in list_segments(directory) if other < number), default=0)
+    end = records_end(segment_path(directory, previous)) if previous else 0
+    fd = disk.open(segment_path(directory, number))
+    try:
+        disk.write(fd, [encode_header(SegmentHeader(number, previous, end))], 0)
+        disk.sync(fd)
+    finally:
+        os.close(fd)
 
 
 def _has_header(directory: Path, number: int) -> bool:
@@ -82,17 +107,16 @@ def _has_header(directory: Path, number: int) -> bool:
     return True
 
 
-def _cut_torn(directory: Path, number: int, shown: int, disk: Disk, mark: DurableMark) -> tuple[int, int, Path | None]:
-    """Cut a segment at its first broken record.
+def _cut_torn(directory: Path, number: int, published: int | None, disk: Disk) -> tuple[int, int, Path | None]:
+    """Cut a segment behind its durable records.
 
-    Returns the byte of the cut, the number of bytes cut off, and the file with a copy of them if some were below `shown`.
+    Returns the byte where these end, the number of bytes cut off, and the file with a copy of them if the mark was lost.
     """
     path = segment_path(directory, number)
-    byte, size = whole_end(path), path.stat().st_size
-    kept = None
-    if byte < size and make_offset(number, byte) < shown:
-        kept = _keep(path, byte, _kept_path(directory, number, byte))
-        mark.publish(_last_record_end(directory, number, byte))
+    size = path.stat().st_size
+    byte = records_end(path) if published is None else _durable_byte(path, size, number, published)
+    is_mark_lost = published is None and _last_record_end(directory, number, byte) > 0
+    saved = save(path, byte, size, cut_path(directory, number, byte)) if is_mark_lost and byte < size else None
     fd = disk.open(path)
     try:
         if byte < size:
@@ -100,24 +124,50 @@ def _cut_torn(directory: Path, number: int, shown: int, disk: Disk, mark: Durabl
         disk.sync(fd)
     finally:
         os.close(fd)
-    return byte, size - byte, kept
+    return byte, max(0, size - byte), saved
 
 
-def _keep(path: Path, byte: int, target: Path) -> Path:
+def _durable_byte(path: Path, size: int, number: int, published: int) -> int:
+    """Where the durable records of the last segment end: complete ones behind the mark are kept, up to the first that is not complete."""
+    marked = HEADER_BYTES if segment_of(published) < number else byte_of(published) if segment_of(published) == number else size
+    torn: list[Gap] = []
+    end = marked
+    for byte, length, _ in walk_records(path, HEADER_BYTES, size, size, torn.append):
+        if any(gap.end > marked for gap in torn):
+            break
+        end = max(end, byte + length)
+    return end
+
+
+def save(path: Path, first: int, end: int, target: Path) -> Path:
+    """Copy the bytes of a segment from `first` up to `end` into a file of their own, durably. Raises OSError."""
     with path.open("rb") as source, target.open("wb") as copy:
-        source.seek(byte)
-        shutil.copyfileobj(source, copy, _COPY_BYTES)
+        source.seek(first)
+        left = end - first
+        while left > 0 and (piece := source.read(min(left, _COPY_BYTES))):
+            copy.write(piece)
+            left -= len(piece)
         copy.flush()
         os.fsync(copy.fileno())
     return target
 
 
-def _kept_path(directory: Path, number: int, byte: int) -> Path:
+def cut_path(directory: Path, number: int, byte: int) -> Path:
+    """The file for bytes that were taken out of a segment."""
     return directory / f"{number:010d}-{byte:010d}.cut"
 
 
 def _last_record_end(directory: Path, number: int, byte: int) -> int:
     """The end of the last record at or before a byte of a segment. Skips segments without records; 0 if there is no record."""
     while number and byte <= HEADER_BYTES:
-        _, number, byte = read_header(directory, number)
+        number, byte = _before(directory, number)
     return make_offset(number, byte)
+
+
+def _before(directory: Path, number: int) -> tuple[int, int]:
+    """The segment before this one and the end of its records, as the header says; if that is damaged, as the files say."""
+    try:
+        return read_header(directory, number)[1:]
+    except (RecordError, FileNotFoundError):
+        previous = max((other for other in list_segments(directory) if other < number), default=0)
+        return previous, records_end(segment_path(directory, previous)) if previous else 0

@@ -8,13 +8,15 @@ after that end. An offset is `segment << 32 | byte`; segments are numbered from 
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
 from lineage_bridge.errors import RecordError
 from lineage_bridge.eventlog.record_format import HEAD, TOTAL, read_head, read_parts
+from lineage_bridge.eventlog.resync import next_record
 from lineage_bridge.graph.log_record import LogRecord
 
 MAGIC: Final = b"LBLOGSEG"
@@ -86,88 +88,136 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
     return SegmentHeader(*header)
 
 
+def segment_end(directory: Path, number: int, following: int | None) -> int:
+    """Where the durable records of a closed segment end, as the header of the next one says; else where its file ends."""
+    if following is not None:
+        with suppress(RecordError):
+            header = read_header(directory, following)
+            if header.previous == number:
+                return header.previous_end
+    return segment_path(directory, number).stat().st_size
+
+
+class Gap(NamedTuple):
+    """Bytes of a segment, from `first` up to `end`, where a record should be and none can be read, and why."""
+
+    first: int
+    end: int
+    reason: str
+
+
 class ReadBuffer:
     """A read buffer over a segment file. It reads large pieces, and never a byte at or after `limit`."""
 
     def __init__(self, fd: int, limit: int) -> None:
         self._fd = fd
-        self._limit = limit
+        self.limit = limit
         self._base = 0
         self._data = b""
 
     def locate(self, byte: int, size: int) -> tuple[bytes, int]:
         """The buffer, and the index in it of the file's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
         at = byte - self._base
-        if at + size > len(self._data):
+        if at < 0 or at + size > len(self._data):
             self._refill(byte, size)
             at = 0
         return self._data, at
 
+    def find(self, pattern: bytes, start: int) -> int | None:
+        """The first byte at or after `start` where a pattern begins; None if it does not occur before the limit."""
+        while start < self.limit:
+            data = os.pread(self._fd, min(CHUNK_BYTES, self.limit - start), start)
+            at = data.find(pattern)
+            if at >= 0:
+                return start + at
+            if len(data) <= len(pattern):
+                return None
+            start += len(data) - len(pattern) + 1
+        return None
+
     def _refill(self, byte: int, size: int) -> None:
         self.require(byte + size)
-        self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self._limit - byte), byte)
+        self._data = os.pread(self._fd, min(max(size, CHUNK_BYTES), self.limit - byte), byte)
         self._base = byte
         if len(self._data) < size:
             raise RecordError("the record is cut short")
 
     def require(self, end: int) -> None:
         """Raise RecordError if `end` is after the limit."""
-        if end > self._limit:
+        if end > self.limit:
             raise RecordError("the record is cut short")
 
 
-def walk_records(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int, LogRecord]]:
-    """Yield (byte, size, record) for each record that begins in [start, stop).
+def _ignore(_: Gap) -> None:
+    """What readers do about a gap: the check of the log reports it."""
 
-    `start` is the first byte of a record; no byte from `limit` on is read. Raises RecordError, which names segment and
-    byte, at the first record that is incomplete or damaged.
+
+def walk_records(
+    path: Path, start: int, stop: int, limit: int, on_gap: Callable[[Gap], None] = _ignore
+) -> Iterator[tuple[int, int, LogRecord]]:
+    """Yield (byte, size, record) for each complete record that begins in [start, stop).
+
+    `start` is the first byte of a record; no byte from `limit` on is read. Bytes that are no complete record are passed to `on_gap`, and
+    reading continues at the next complete record.
     """
     byte = start
     with path.open("rb", buffering=0) as file:
         buffer = ReadBuffer(file.fileno(), limit)
-        try:
-            while byte < stop:
+        while byte < stop:
+            try:
                 data, at = buffer.locate(byte, HEAD.size)
                 head = read_head(data, at)
                 size = head[TOTAL]
                 if at + size > len(data):
                     data, at = buffer.locate(byte, size)
-                yield byte, size, read_parts(data, at, head)
-                byte += size
-        except RecordError as error:
-            raise _broken(path, byte, error) from error
+                record = read_parts(data, at, head)
+            except RecordError as error:
+                byte = _report_gap(buffer, byte, error, on_gap)
+                continue
+            yield byte, size, record
+            byte += size
 
 
 def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[int, int]]:
-    """Yield (byte, size) for each record that begins in [start, stop), from the headers alone. Raises as walk_records."""
+    """Yield (byte, size) for each record that begins in [start, stop), from the headers alone; damaged ones are skipped."""
     byte = start
     with path.open("rb", buffering=0) as file:
         buffer = ReadBuffer(file.fileno(), limit)
-        try:
-            while byte < stop:
+        while byte < stop:
+            try:
                 size = read_head(*buffer.locate(byte, HEAD.size))[TOTAL]
                 buffer.require(byte + size)
-                yield byte, size
-                byte += size
-        except RecordError as error:
-            raise _broken(path, byte, error) from error
+            except RecordError as error:
+                byte = _report_gap(buffer, byte, error, _ignore)
+                continue
+            yield byte, size
+            byte += size
 
 
-def whole_end(path: Path) -> int:
-    """Where the complete records of a segment end: at the first broken record, otherwise at the end of the file."""
-    end = HEADER_BYTES
-    size = path.stat().st_size
-    try:
-        for byte, length, _ in walk_records(path, end, size, size):
-            end = byte + length
-    except RecordError:
-        return end
+def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Callable[[Gap], None]) -> int:
+    """Report the gap that begins at `byte`; the byte behind it."""
+    end = next_record(buffer, byte)
+    on_gap(Gap(byte, end, str(error)))
     return end
 
 
-_HINT: Final = "Put the segment back from a copy of the log folder; nothing was changed."
+def record_in(path: Path, byte: int, limit: int) -> LogRecord:
+    """The record that begins at a byte of a segment. Raises RecordError, which names segment and byte, if there is no complete one."""
+    with path.open("rb", buffering=0) as file:
+        buffer = ReadBuffer(file.fileno(), limit)
+        try:
+            head = read_head(*buffer.locate(byte, HEAD.size))
+            return read_parts(*buffer.locate(byte, head[TOTAL]), head)
+        except RecordError as error:
+            offset = make_offset(int(path.stem), byte)
+            raise RecordError(f"{error} (offset {offset}: segment {path}, byte {byte})", _HINT) from error
 
 
-def _broken(path: Path, byte: int, error: RecordError) -> RecordError:
-    offset = make_offset(int(path.stem), byte)
-    return RecordError(f"{error} (offset {offset}: segment {path}, byte {byte})", error.hint or _HINT)
+def records_end(path: Path, limit: int | None = None) -> int:
+    """Where the last complete record of a segment ends (before `limit`, if given), whatever lies between the records."""
+    size = path.stat().st_size
+    limit = size if limit is None else min(size, limit)
+    return max((byte + length for byte, length, _ in walk_records(path, HEADER_BYTES, limit, limit)), default=HEADER_BYTES)
+
+
+_HINT: Final = "lineage-bridge log check lists what is damaged, and what can be done about it"

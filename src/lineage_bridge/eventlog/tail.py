@@ -1,18 +1,20 @@
 """The open segment at the end of the log, to which records are appended."""
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from lineage_bridge.errors import LogError
-from lineage_bridge.eventlog.disk import Disk
+from lineage_bridge.eventlog.disk import Disk, is_linked
 from lineage_bridge.eventlog.mark import DurableMark
 from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
     MAX_SEGMENT,
     SegmentHeader,
+    byte_of,
     encode_header,
     make_offset,
     segment_of,
@@ -37,10 +39,14 @@ class Tail:
         self._number = found.number
         self._byte = found.byte
         self.end = found.end
-        issued = max(floor, found.shown)
-        self._must_roll = not found.number or make_offset(found.number, found.byte) < issued
+        issued = max(floor, found.published)
+        self._must_roll = not found.is_open or make_offset(found.number, found.byte) < issued
         self._next_number = max(found.number, segment_of(issued) if self._must_roll else 0) + 1
-        self._fd = disk.open(segment_path(directory, found.number)) if found.number else -1
+        self._path = segment_path(directory, found.number)
+        self._fd = disk.open(self._path) if found.is_open else -1
+        if make_offset(found.number, found.byte) < issued:
+            # The log once reached further: the next header says how far, so that what is missing can be told from then on.
+            self._number, self._byte = segment_of(issued), byte_of(issued)
 
     def append(self, pieces: Sequence[bytes], size: int) -> int:
         """Write `size` bytes of complete records durably, let readers see them, and return the offset of the first.
@@ -48,7 +54,7 @@ class Tail:
         All or nothing: after an OSError none of the records is in the log, and a later call can succeed. All go to one
         segment, which is a new one if the open one would exceed its size.
         """
-        if self._must_roll or self._byte + size > max(self._segment_bytes, HEADER_BYTES + size):
+        if self._must_roll or self._byte + size > max(self._segment_bytes, HEADER_BYTES + size) or not is_linked(self._fd, self._path):
             self._roll()
         self._write_records(pieces)
         end = make_offset(self._number, self._byte + size)
@@ -57,6 +63,10 @@ class Tail:
         self._byte += size
         self.end = end
         return start
+
+    def heal(self) -> None:
+        """Write the mark again if its file was damaged or deleted. Raises OSError."""
+        self._mark.heal(self.end)
 
     def close(self) -> None:
         """Close the segment's file."""
@@ -75,6 +85,8 @@ class Tail:
         try:
             self._disk.sync(self._fd)
             self._mark.publish(end)
+            if not is_linked(self._fd, self._path):
+                raise FileNotFoundError(errno.ENOENT, "the segment was deleted while it was written", str(self._path))
         except OSError:
             # The kernel counts pages whose sync failed as clean: a second sync would succeed without writing them.
             self._cut_back()
@@ -93,7 +105,8 @@ class Tail:
         self._must_roll = True
         if self._next_number > MAX_SEGMENT:
             raise LogError(f"the log in {self._directory} has no segment numbers left above {self._next_number - 1}")
-        fd = self._disk.create(segment_path(self._directory, self._next_number))
+        path = segment_path(self._directory, self._next_number)
+        fd = self._disk.create(path)
         try:
             header = encode_header(SegmentHeader(self._next_number, self._number, self._byte))
             _write_all(self._disk, fd, [header], 0)
@@ -103,7 +116,7 @@ class Tail:
             os.close(fd)
             raise
         self.close()
-        self._fd, self._number, self._byte = fd, self._next_number, HEADER_BYTES
+        self._fd, self._path, self._number, self._byte = fd, path, self._next_number, HEADER_BYTES
         self._next_number += 1
         self._must_roll = False
 

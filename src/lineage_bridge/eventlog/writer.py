@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import accumulate
 from pathlib import Path
 from threading import Thread
@@ -25,6 +25,8 @@ from lineage_bridge.graph.log_record import LogRecord
 SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30
 MAX_PENDING_BYTES: Final = 256 << 20
+HEAL_S: Final = 1.0
+"""How often an idle writer looks whether its mark is still there."""
 GROUP_BYTES: Final = 4 << 20
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _LOCAL_DISK: Final = LocalDisk()
@@ -110,7 +112,11 @@ class LogWriter:
         self.close()
 
     def _commit_groups(self) -> None:
-        while group := self._pending.take(self._group_bytes):
+        while (group := self._pending.take(self._group_bytes, HEAL_S)) is not None:
+            if not group:
+                with suppress(OSError):
+                    self._tail.heal()
+                continue
             uncancelled = [submission for submission in group if submission.future.set_running_or_notify_cancel()]
             try:
                 if uncancelled:

@@ -1,0 +1,140 @@
+"""Lists what is damaged or missing in a log. Nothing about damage is stored: the segments and their headers tell it at any time."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from lineage_bridge.errors import LogError, RecordError
+from lineage_bridge.eventlog.mark import read_mark
+from lineage_bridge.eventlog.segment import (
+    HEADER_BYTES,
+    Gap,
+    byte_of,
+    list_segments,
+    read_header,
+    segment_end,
+    segment_of,
+    segment_path,
+    walk_records,
+)
+
+_ACKNOWLEDGED: Final = "acknowledged.json"
+Kind = Literal["unreadable", "shortened", "missing", "header"]
+
+
+class Damage(NamedTuple):
+    """Part of a log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or its `header`.
+
+    `first` and `end` are bytes of the segment. Of a missing segment, `end` is 0 where nobody knows how long it was.
+    """
+
+    kind: Kind
+    segment: int
+    first: int
+    end: int
+    detail: str
+
+    @property
+    def key(self) -> str:
+        """What an acknowledgement refers to."""
+        return f"{self.kind} {self.segment} {self.first} {self.end}"
+
+    @property
+    def size(self) -> int:
+        """How many bytes are affected, as far as known."""
+        return max(0, self.end - self.first)
+
+
+class LogCheck(NamedTuple):
+    """What a check of a log found: how many segments and records can be read, and the damage, of which `new` is not acknowledged."""
+
+    segments: int
+    records: int
+    damage: tuple[Damage, ...]
+    new: tuple[Damage, ...]
+
+    def __str__(self) -> str:
+        if not self.damage:
+            return "all records can be read"
+        places = f"{len(self.damage)} damaged {'place' if len(self.damage) == 1 else 'places'}"
+        return f"{places}, {sum(item.size for item in self.damage):,} bytes cannot be read"
+
+
+def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
+    """Read every record of the log below its durable end. `on_piece` is called now and then, so that a check can be slowed or ended."""
+    damage: list[Damage] = []
+    records = 0
+    numbers = list_segments(directory)
+    durable = _durable_end(directory)
+    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+        damage += _check_header(directory, numbers, number)
+        try:
+            records += _check_records(directory, number, following, durable, damage, on_piece)
+        except FileNotFoundError:
+            damage.append(Damage("missing", number, 0, 0, f"{segment_path(directory, number).name} was deleted"))
+    damage += _missing(directory, max(numbers, default=0) + 1, segment_of(durable), byte_of(durable))
+    known = _acknowledged(directory)
+    return LogCheck(len(numbers), records, tuple(damage), tuple(item for item in damage if item.key not in known))
+
+
+def acknowledge(directory: Path, damage: Sequence[Damage]) -> None:
+    """Record that an operator knows of this damage, and of no other."""
+    path = directory / _ACKNOWLEDGED
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    fresh.write_text(json.dumps(sorted(item.key for item in damage)), encoding="utf-8")
+    fresh.replace(path)
+
+
+def _acknowledged(directory: Path) -> frozenset[str]:
+    try:
+        return frozenset(json.loads((directory / _ACKNOWLEDGED).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+
+
+def _durable_end(directory: Path) -> int:
+    """The durable mark; 0 if it is lost: then every segment is read to its end."""
+    try:
+        return read_mark(directory)
+    except LogError:
+        return 0
+
+
+def _check_header(directory: Path, numbers: Sequence[int], number: int) -> Iterator[Damage]:
+    before = max((other for other in numbers if other < number), default=0)
+    try:
+        header = read_header(directory, number)
+    except FileNotFoundError:
+        return
+    except RecordError as error:
+        yield Damage("header", number, 0, HEADER_BYTES, str(error))
+        return
+    if header.previous > before:
+        yield from _missing(directory, before + 1, header.previous, header.previous_end)
+
+
+def _missing(directory: Path, first: int, last: int, end: int) -> Iterator[Damage]:
+    """The segments from `first` to `last`, of which the last one had records up to `end`."""
+    if first <= last and end > HEADER_BYTES:
+        name = segment_path(directory, last).name
+        which = f"segments {first} to {last} are" if first < last else "the segment is"
+        yield Damage("missing", last, HEADER_BYTES, end, f"{name}: {which} missing")
+
+
+def _check_records(
+    directory: Path, number: int, following: int | None, durable: int, damage: list[Damage], on_piece: Callable[[], None]
+) -> int:
+    """Read the records of a segment, and add to `damage`; how many can be read."""
+    path = segment_path(directory, number)
+    size = path.stat().st_size
+    limit = byte_of(durable) if number == segment_of(durable) else segment_end(directory, number, following)
+    if size < limit:
+        damage.append(Damage("shortened", number, size, limit, f"{path.name} ends at byte {size}, its records at byte {limit}"))
+    stop, gaps, count = min(size, limit), list[Gap](), 0
+    for count, _ in enumerate(walk_records(path, HEADER_BYTES, stop, stop, gaps.append), start=1):
+        if count % 200 == 0:
+            on_piece()
+    damage += [Damage("unreadable", number, gap.first, gap.end, f"{path.name}: {gap.reason}") for gap in gaps]
+    return count

@@ -1,0 +1,130 @@
+"""Repairs a log that nobody writes: puts back what one wrong byte destroyed, and sets aside what cannot be read.
+
+A record has two check values: its checksum, which says where a single wrong byte is and what it was, and the event id, which is the hash
+of the body and confirms the correction.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from lineage_bridge.errors import RecordError
+from lineage_bridge.eventlog.check import Damage, check_log
+from lineage_bridge.eventlog.disk import Disk
+from lineage_bridge.eventlog.record_format import CHECKED_FROM, HEAD, START, decode_record, filler
+from lineage_bridge.eventlog.recovery import cut_path, save, write_header
+from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, segment_path, walk_records
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
+
+_TABLE: Final = tuple(crc32(bytes([value])) ^ crc32(b"\0") for value in range(256))
+"""What the checksum changes by if the last byte differs by this value."""
+_BY_VALUE: Final = {change: value for value, change in enumerate(_TABLE)}
+_STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_TABLE)}
+
+
+class Repair(NamedTuple):
+    """What was done about damage: `corrected`, `rewritten` (a header), `set aside`, or nothing (`left`)."""
+
+    damage: Damage
+    outcome: str
+    saved: Path | None
+
+
+def repair_log(directory: Path, disk: Disk) -> list[Repair]:
+    """Repair what can be repaired in place. The caller holds the log's lock. Raises OSError."""
+    return [_repair(directory, damage, disk) for damage in check_log(directory).damage]
+
+
+def _repair(directory: Path, damage: Damage, disk: Disk) -> Repair:
+    if damage.kind == "header":
+        saved = save(segment_path(directory, damage.segment), 0, HEADER_BYTES, cut_path(directory, damage.segment, 0))
+        write_header(directory, damage.segment, disk)
+        return Repair(damage, "rewritten", saved)
+    if damage.kind != "unreadable":
+        return Repair(damage, "left", None)
+    path = segment_path(directory, damage.segment)
+    data = _bytes_of(path, damage)
+    better = corrected(data)
+    outcome = "corrected" if better else "set aside"
+    better = better or filler(len(data))
+    if better is None:
+        return Repair(damage, "left", None)
+    saved = save(path, damage.first, damage.end, cut_path(directory, damage.segment, damage.first))
+    fd = disk.open(path)
+    try:
+        disk.write(fd, [better], damage.first)
+        disk.sync(fd)
+    finally:
+        os.close(fd)
+    return Repair(damage, outcome, saved)
+
+
+def _bytes_of(path: Path, damage: Damage) -> bytes:
+    with path.open("rb") as file:
+        file.seek(damage.first)
+        return file.read(damage.size)
+
+
+def corrected(data: bytes) -> bytes | None:
+    """The record that these bytes were before one of them changed; None if that cannot be told with certainty."""
+    for candidate in _candidates(data):
+        try:
+            record = decode_record(candidate)
+        except (RecordError, UnicodeDecodeError):
+            continue
+        if record.kind != RecordKind.ERASED and record.event_id == event_id(record.body):
+            return candidate
+    return None
+
+
+def _candidates(data: bytes) -> Iterator[bytes]:
+    """What the bytes may have been, if they are one record with one wrong byte."""
+    if len(data) < HEAD.size:
+        return
+    magic, version, _ = START.unpack_from(filler(HEAD.size) or b"")
+    stated = START.unpack_from(data)[2]
+    actual = crc32(data[CHECKED_FROM:])
+    difference = stated ^ actual
+    if sum(byte != 0 for byte in difference.to_bytes(4, "big")) <= 1:
+        yield START.pack(magic, version, actual) + data[CHECKED_FROM:]
+    for byte in range(len(data) - 1, CHECKED_FROM - 1, -1):
+        if difference in _BY_VALUE:
+            changed = bytes([data[byte] ^ _BY_VALUE[difference]])
+            yield START.pack(magic, version, stated) + data[CHECKED_FROM:byte] + changed + data[byte + 1 :]
+        change, value = _STEPS[difference >> 24]
+        difference = ((difference ^ change) << 8 | value) & 0xFFFFFFFF
+
+
+def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterable[Path], on_record: Callable[[], None]) -> int:
+    """Append the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`; how many.
+
+    They keep their arrival times and channels, and get new offsets. `on_record` is called for each. Raises OSError, LogError.
+    """
+    present = {_identity(record) for record in known}
+    count = 0
+    for path in _segments_in(files):
+        size = path.stat().st_size
+        for _, _, record in walk_records(path, 0, size, size):
+            if record.kind != RecordKind.ERASED and _identity(record) not in present:
+                present.add(_identity(record))
+                writer.append([record])
+                count += 1
+                on_record()
+    return count
+
+
+def _segments_in(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from (segment_path(path, number) for number in list_segments(path))
+            yield from sorted(path.glob("*.cut"))
+        else:
+            yield path
+
+
+def _identity(record: LogRecord) -> tuple[int, bytes, int, str]:
+    return record.kind, record.event_id, record.arrival_us, record.channel

@@ -1,0 +1,56 @@
+"""Finds the next complete record behind bytes that are none, so that damage costs no more than the records it hit."""
+
+from contextlib import suppress
+from typing import Final, Protocol
+
+from lineage_bridge.errors import RecordError
+from lineage_bridge.eventlog.record_format import HEAD, MAGIC, TOTAL, VERSION, read_head, read_parts
+
+_BEGINNING: Final = MAGIC + bytes([VERSION])
+
+
+class Bytes(Protocol):
+    """The bytes of a segment, up to a limit."""
+
+    limit: int
+
+    def locate(self, byte: int, size: int) -> tuple[bytes, int]:
+        """A buffer, and the index in it of the segment's `byte`. At least `size` bytes follow there; raises RecordError otherwise."""
+
+    def find(self, pattern: bytes, start: int) -> int | None:
+        """The first byte at or after `start` where a pattern begins; None if it does not occur before the limit."""
+
+
+def next_record(data: Bytes, damaged: int) -> int:
+    """The byte where the first complete record after a damaged one begins; the limit if none follows.
+
+    An end that the damaged record itself states is tried first. Only if no record begins there are the bytes searched, because the body
+    of a rejected event can hold what looks like a record.
+    """
+    for end in _stated_ends(data, damaged):
+        if damaged < end <= data.limit and (end == data.limit or _is_record(data, end)):
+            return end
+    start = damaged + 1
+    while (found := data.find(_BEGINNING, start)) is not None:
+        if _is_record(data, found):
+            return found
+        start = found + 1
+    return data.limit
+
+
+def _stated_ends(data: Bytes, byte: int) -> list[int]:
+    """Where the record at `byte` ends, by its total length and by the sum of its lengths, if its header can be believed at all."""
+    try:
+        magic, _, _, total, _, *lengths, _, _ = HEAD.unpack_from(*data.locate(byte, HEAD.size))
+    except RecordError:
+        return []
+    summed = HEAD.size + sum(lengths)
+    return [byte + total, byte + summed] if magic == MAGIC or total == summed else []
+
+
+def _is_record(data: Bytes, byte: int) -> bool:
+    with suppress(RecordError):
+        head = read_head(*data.locate(byte, HEAD.size))
+        read_parts(*data.locate(byte, head[TOTAL]), head)
+        return True
+    return False
