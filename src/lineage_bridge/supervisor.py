@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from filelock import FileLock, Timeout
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import UnavailableError
+from lineage_bridge.errors import LogError, UnavailableError
 from lineage_bridge.pipeline.status import replace_file
 from lineage_bridge.wiring.api import listen
 from lineage_bridge.wiring.shared import log_reader
@@ -133,7 +133,7 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
     with _exclusive(paths), listen(settings) as listener:
         settings = settings.model_copy(update={"port": listener.getsockname()[1], "url": ""})
         write_status(settings)
-        empty = log_reader(settings).durable_end() == 0
+        empty = _is_empty(settings)
         threading.Thread(target=print_messages, args=(settings, stop, empty), name="banner", daemon=True).start()
         programs = [
             Program("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
@@ -144,6 +144,14 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
             supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now)
         finally:
             paths.serve_status.unlink(missing_ok=True)
+
+
+def _is_empty(settings: Settings) -> bool:
+    """Whether the log has no records. A damaged mark is repaired when the API opens the log."""
+    try:
+        return log_reader(settings).durable_end() == 0
+    except LogError:
+        return False
 
 
 def write_status(settings: Settings) -> None:

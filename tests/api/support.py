@@ -15,8 +15,9 @@ from starlette.testclient import TestClient
 from tests.events import KEY, T0
 
 from lineage_bridge.api.app import create_app
-from lineage_bridge.api.services import DiskSpace, Services
+from lineage_bridge.api.services import DiskSpace, LogHealth, Services
 from lineage_bridge.errors import StoreMissingError
+from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -76,6 +77,7 @@ class Server:
             is_alive=lambda _: self.parts.alive,
             disk=lambda: self.parts.disk,
             log_state=lambda: self.parts.log_state,
+            log_health=self.log_health,
             version="1.2.3",
             graph_id=graph_id(KEY),
             sources=self.sources,
@@ -86,6 +88,11 @@ class Server:
     def client_of(self, peer: str = "127.0.0.1", **changes: Any) -> TestClient:
         """A client of an API whose services differ."""
         return TestClient(create_app(replace(self.services, **changes)), base_url=URL, client=(peer, 50_000))
+
+    def log_health(self) -> LogHealth:
+        """How much of the log can be read now."""
+        found = check_log(self.folder / "log")
+        return LogHealth(True, len(found.damage), len(found.new), sum(item.size for item in found.damage), str(found))
 
     def stored(self) -> list[LogRecord]:
         """All records of the log."""

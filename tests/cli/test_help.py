@@ -9,6 +9,7 @@ import pytest
 from lineage_bridge.cli.main import COMMANDS
 
 GROUPS = {
+    "log": ("check", "repair", "restore"),
     "alias": ("list", "add", "veto", "lift", "load"),
     "quarantine": ("list", "show", "retry"),
     "demo": ("load", "remove"),

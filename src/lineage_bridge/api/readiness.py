@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.schemas.operations import DiskUse, Lag, PartState, PartStates, Readiness
-from lineage_bridge.api.services import HEALTHY, Services
+from lineage_bridge.api.schemas.operations import DiskUse, Lag, LogDamage, PartState, PartStates, Readiness
+from lineage_bridge.api.services import HEALTHY, LogHealth, Services
 from lineage_bridge.errors import LogError, StoreError, StoreMissingError
 from lineage_bridge.ports.log import LOG_SOURCE
 
@@ -59,9 +59,11 @@ def readiness(services: Services) -> Readiness:
             store = PartState(HEALTHY, f"answers lag: {backlog}")
     except LogError as error:
         lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
-    parts = PartStates(_intake(services, disk), store, pipeline_part(services))
+    health = services.log_health()
+    parts = PartStates(_intake(services, disk), _log(health), store, pipeline_part(services))
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
-    return Readiness(ready, parts, lag, settling, disk)
+    damage = LogDamage(health.damaged, health.unacknowledged, health.unreadable_bytes)
+    return Readiness(ready, parts, lag, settling, disk, damage)
 
 
 def disk_use(services: Services) -> DiskUse:
@@ -93,6 +95,12 @@ def _intake(services: Services, disk: DiskUse) -> PartState:
     if disk.free_bytes < services.min_free_bytes:
         return PartState("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
     return PartState(HEALTHY, "events become durable")
+
+
+def _log(health: LogHealth) -> PartState:
+    if health.unacknowledged:
+        return PartState("damaged", f"{health.detail}; see: lineage-bridge log check")
+    return PartState(HEALTHY, health.detail if health.checked else "its records are being checked")
 
 
 def _store(services: Services) -> tuple[PartState, position_tokens.Position, bool]:

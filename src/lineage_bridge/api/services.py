@@ -32,6 +32,20 @@ class DiskSpace:
     free_bytes: int
 
 
+@dataclass(frozen=True)
+class LogHealth:
+    """How much of the event log is damaged: places, those of them that no operator has acknowledged, and bytes that cannot be read.
+
+    `checked`: whether every record was read since the server started. `detail` is a sentence.
+    """
+
+    checked: bool = True
+    damaged: int = 0
+    unacknowledged: int = 0
+    unreadable_bytes: int = 0
+    detail: str = "all records can be read"
+
+
 def _no_findings() -> FindingsReader:
     raise NotFoundError("the graph has not been analysed")
 
@@ -62,6 +76,7 @@ class Services:
     sources: SourceService
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
+    log_health: Callable[[], LogHealth] = LogHealth
     allowed_hosts: frozenset[str] = LOOPBACK
     max_body_bytes: int = MAX_BYTES
     max_events: int = MAX_EVENTS

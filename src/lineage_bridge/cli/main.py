@@ -45,6 +45,7 @@ COMMANDS = {
     "analyse": "analyse",
     "sql": "sql",
     "replay": "replay",
+    "log": "log",
     "version": "version",
 }
 """Each command with the module under `cli` that implements it, in the order of the help."""

@@ -18,7 +18,7 @@ from lineage_bridge.config import Settings
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
     """Show the state of the server's parts and of each source.
 
-    The exit code is 1 if the server is not ready. Failing sources do not count.
+    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources do not count.
     """
     with Client(settings.address) as client:
         answer = client.readiness()
@@ -27,7 +27,7 @@ def status(context: click.Context, settings: Settings, as_json: bool) -> None:
         print_json({**answer, "sources": sources})
     else:
         _print_status(settings.address, answer, sources)
-    if not answer["ready"]:
+    if not answer["ready"] or answer["log"]["unacknowledged"]:
         context.exit(1)
 
 

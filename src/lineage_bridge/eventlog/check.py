@@ -3,6 +3,8 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -21,6 +23,7 @@ from lineage_bridge.eventlog.segment import (
 )
 
 _ACKNOWLEDGED: Final = "acknowledged.json"
+_PIECE_RECORDS: Final = 200
 Kind = Literal["unreadable", "shortened", "missing", "header"]
 
 
@@ -64,19 +67,34 @@ class LogCheck(NamedTuple):
 
 def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
     """Read every record of the log below its durable end. `on_piece` is called now and then, so that a check can be slowed or ended."""
-    damage: list[Damage] = []
-    records = 0
+    damage = check_segments(directory)
+    numbers = list_segments(directory)
+    durable, records = _durable_end(directory), 0
+    for number, following in zip_longest(numbers, numbers[1:]):
+        gaps: list[Gap] = []
+        with suppress(FileNotFoundError):
+            records += _count_records(directory, number, _limit(directory, number, following, durable), gaps.append, on_piece)
+        name = segment_path(directory, number).name
+        damage += [Damage("unreadable", number, gap.first, gap.end, f"{name}, byte {gap.first}: {gap.reason}") for gap in gaps]
+    damage.sort(key=lambda item: (item.segment, item.first, item.kind))
+    return LogCheck(len(numbers), records, tuple(damage), unacknowledged(directory, damage))
+
+
+def check_segments(directory: Path) -> list[Damage]:
+    """What the names, sizes and headers of the segments tell, without reading records."""
     numbers = list_segments(directory)
     durable = _durable_end(directory)
-    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
-        damage += _check_header(directory, numbers, number)
-        try:
-            records += _check_records(directory, number, following, durable, damage, on_piece)
-        except FileNotFoundError:
-            damage.append(Damage("missing", number, 0, 0, f"{segment_path(directory, number).name} was deleted"))
-    damage += _missing(directory, max(numbers, default=0) + 1, segment_of(durable), byte_of(durable))
+    damage = [item for number in numbers for item in _check_header(directory, numbers, number)]
+    for number, following in zip_longest(numbers, numbers[1:]):
+        with suppress(FileNotFoundError):
+            damage += _check_size(directory, number, _limit(directory, number, following, durable))
+    return [*damage, *_missing(directory, max(numbers, default=0) + 1, segment_of(durable), byte_of(durable))]
+
+
+def unacknowledged(directory: Path, damage: Sequence[Damage]) -> tuple[Damage, ...]:
+    """The damage that no operator has acknowledged."""
     known = _acknowledged(directory)
-    return LogCheck(len(numbers), records, tuple(damage), tuple(item for item in damage if item.key not in known))
+    return tuple(item for item in damage if item.key not in known)
 
 
 def acknowledge(directory: Path, damage: Sequence[Damage]) -> None:
@@ -123,18 +141,23 @@ def _missing(directory: Path, first: int, last: int, end: int) -> Iterator[Damag
         yield Damage("missing", last, HEADER_BYTES, end, f"{name}: {which} missing")
 
 
-def _check_records(
-    directory: Path, number: int, following: int | None, durable: int, damage: list[Damage], on_piece: Callable[[], None]
-) -> int:
-    """Read the records of a segment, and add to `damage`; how many can be read."""
+def _limit(directory: Path, number: int, following: int | None, durable: int) -> int:
+    return byte_of(durable) if number == segment_of(durable) else segment_end(directory, number, following)
+
+
+def _check_size(directory: Path, number: int, limit: int) -> Iterator[Damage]:
     path = segment_path(directory, number)
     size = path.stat().st_size
-    limit = byte_of(durable) if number == segment_of(durable) else segment_end(directory, number, following)
     if size < limit:
-        damage.append(Damage("shortened", number, size, limit, f"{path.name} ends at byte {size}, its records at byte {limit}"))
-    stop, gaps, count = min(size, limit), list[Gap](), 0
-    for count, _ in enumerate(walk_records(path, HEADER_BYTES, stop, stop, gaps.append), start=1):
-        if count % 200 == 0:
+        yield Damage("shortened", number, size, limit, f"{path.name} ends at byte {size}, its records ended at byte {limit}")
+
+
+def _count_records(directory: Path, number: int, limit: int, on_gap: Callable[[Gap], None], on_piece: Callable[[], None]) -> int:
+    """Read the records of a segment, and report what is none; how many there are."""
+    path, count = segment_path(directory, number), 0
+    stop = min(path.stat().st_size, limit)
+    for count, _ in enumerate(walk_records(path, HEADER_BYTES, stop, stop, on_gap), start=1):
+        if count % _PIECE_RECORDS == 0:
             on_piece()
-    damage += [Damage("unreadable", number, gap.first, gap.end, f"{path.name}: {gap.reason}") for gap in gaps]
+    on_piece()
     return count

@@ -1,6 +1,7 @@
 """Reads the log, from any process, also while it is being written."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,7 +126,7 @@ class LogReader:
                 "The log was replaced or put back to an older copy.",
             )
         numbers = [n for n in list_segments(self._directory) if segment_of(start) <= n <= segment_of(durable)]
-        for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+        for number, following in zip_longest(numbers, numbers[1:]):
             if number > segment_of(end):
                 return
             path = segment_path(self._directory, number)

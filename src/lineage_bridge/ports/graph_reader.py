@@ -245,6 +245,12 @@ class WholeGraphReader(Protocol):
     def tables(self) -> GraphTables:
         """The graph as plain tables."""
 
+    def record_addresses(self, source: str) -> Iterator[tuple[int, bytes]]:
+        """Offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
+
+    def erased_runs(self) -> list[bytes]:
+        """The runs that were erased."""
+
     def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> "AbstractContextManager[GraphReader]":
         """A reader of the graph folded again as of `at_us` (now, if None), without the runs in `without`."""
 

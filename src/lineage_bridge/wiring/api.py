@@ -1,5 +1,6 @@
 """The API's process."""
 
+import logging
 import os
 import shutil
 import signal
@@ -9,12 +10,17 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import StoreMissingError, UnavailableError
+from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
+from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.recovery import Recovery
+from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.model.tasks import GraphSize
@@ -36,11 +42,14 @@ from lineage_bridge.wiring.sources import source_service
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from lineage_bridge.api.services import LogHealth
+
 
 DRAIN_S = 10
 SWITCH_S = 0.0005
 BACKLOG = 512
 _LOCAL_DISK = LocalDisk()
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -61,6 +70,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
             disk=log_disk,
         )
         stack.enter_context(writer)
+        _report(writer.recovery)
+        watch = LogWatch(paths.log)
+        stack.callback(watch.close)
         records, service, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield create_app(
@@ -71,16 +83,44 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 clock_us=now_us,
                 pipeline=lambda: pipeline_status(paths),
                 is_alive=is_alive,
-                disk=lambda: DiskSpace(records.disk_bytes(), shutil.disk_usage(paths.log).free),
+                disk=lambda: DiskSpace(*_disk_space(paths.log, records)),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
                 graph_id=graph,
                 sources=service,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
+                log_health=lambda: _log_health(watch.found()),
                 allowed_hosts=LOOPBACK | {host},
             )
         )
+
+
+def _report(recovery: Recovery) -> None:
+    """Log what recovery did to the end of the log."""
+    if recovery.healed:
+        _log.warning("the header of the log's last segment was damaged, and was written again")
+    if recovery.saved:
+        _log.error("the log's mark was lost; %d bytes behind the last record are set aside in %s", recovery.cut_bytes, recovery.saved)
+    elif recovery.cut_bytes:
+        _log.warning("%d bytes of a write that was never acknowledged were cut off the log", recovery.cut_bytes)
+
+
+def _disk_space(folder: Path, records: LogReader) -> tuple[int, int]:
+    """Bytes that the log uses, and bytes free where it lies; none where the folder is gone."""
+    try:
+        return records.disk_bytes(), shutil.disk_usage(folder).free
+    except FileNotFoundError:
+        return 0, 0
+
+
+def _log_health(found: LogCheck | None) -> "LogHealth":
+    """What a check of the log found, as the API tells it; None while it is being checked."""
+    from lineage_bridge.api.services import LogHealth  # noqa: PLC0415  # loads the web server
+
+    if found is None:
+        return LogHealth(checked=False)
+    return LogHealth(True, len(found.damage), len(found.new), sum(item.size for item in found.damage), str(found))
 
 
 def _tasks(
@@ -171,5 +211,5 @@ def _applied_offset(pool: ReaderPool) -> int:
     try:
         with pool.reader() as graph:
             return graph.progress.position().get((LOG_SOURCE, 0), 0)
-    except StoreMissingError:
+    except StoreError:
         return 0

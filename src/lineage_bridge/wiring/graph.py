@@ -12,6 +12,7 @@ from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.whole.analysis import Findings, write_findings
+from lineage_bridge.wiring.log import compare_with_graph
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import readers, state_database
 
@@ -29,10 +30,15 @@ def export_lines(settings: Settings, at_us: int | None, only: frozenset[str], *,
 
 
 def differences(settings: Settings, on_progress: Callable[[str], None] = lambda _: None) -> list[Difference]:
-    """Each derived table of the graph, compared with what the facts give. `on_progress` is called with the name of each step."""
+    """Each derived table of the graph, compared with what the facts give, and the log with the records that the graph knows.
+
+    `on_progress` is called with the name of each step.
+    """
     names = Names(state_database(settings).key())
     with readers(settings.paths) as pool, pool.reader() as reader:
-        return list(reader.whole.differences(names, on_progress))
+        found = list(reader.whole.differences(names, on_progress))
+        on_progress("log")
+        return [*found, compare_with_graph(settings, reader, names)]
 
 
 def analyse(settings: Settings, unused_days: int) -> Findings:

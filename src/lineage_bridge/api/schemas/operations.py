@@ -37,9 +37,10 @@ class PartState(Struct, frozen=True):
 
 
 class PartStates(Struct, frozen=True):
-    """The parts of the system; all must work."""
+    """The parts of the system. All must work, but for damage to the log: what can be read of it is used."""
 
     intake: PartState
+    log: PartState
     store: PartState
     pipeline: PartState
 
@@ -53,6 +54,14 @@ class Lag(Struct, frozen=True):
     applied: str
 
 
+class LogDamage(Struct, frozen=True):
+    """Damaged places of the event log, those that no operator has acknowledged, and how many bytes cannot be read."""
+
+    places: int
+    unacknowledged: int
+    unreadable_bytes: int
+
+
 class Readiness(Struct, frozen=True):
     """Whether everything works, and how each part stands."""
 
@@ -61,6 +70,7 @@ class Readiness(Struct, frozen=True):
     lag: Lag
     settling: bool
     disk: DiskUse
+    log: LogDamage
 
 
 class Version(Struct, frozen=True):

@@ -13,6 +13,9 @@ from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.asof import folded_again
 
+_ADDRESSES = """SELECT "offset", event FROM event_record WHERE source = ? AND partition = 0
+UNION SELECT "offset", event FROM quarantine WHERE source = ? AND partition = 0"""
+
 
 class WholeGraph:
     """Implements ports.WholeGraphReader over one connection. `open_reader` makes a reader over another connection."""
@@ -31,6 +34,15 @@ class WholeGraph:
     def tables(self) -> GraphTables:
         """The graph as plain tables."""
         return WholeGraphTables(self.connection)
+
+    def record_addresses(self, source: str) -> Iterator[tuple[int, bytes]]:
+        """Offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
+        for offset, event in self.connection.execute(_ADDRESSES, (source, source)):
+            yield offset, bytes(event)
+
+    def erased_runs(self) -> list[bytes]:
+        """The runs that were erased."""
+        return [bytes(run) for (run,) in self.connection.execute("SELECT run FROM erased")]
 
     @contextmanager
     def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> Iterator[GraphReader]:

@@ -9,12 +9,16 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 from tests.api.support import LINEAGE, NOW, URL, FailingLog, Server
-from tests.events import run_event
+from tests.eventlog.support import flip
+from tests.events import RUNS, run_event
 from tests.published import schemas
 
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.services import DiskSpace
 from lineage_bridge.errors import LogFullError
+from lineage_bridge.eventlog.check import acknowledge, check_log
+from lineage_bridge.eventlog.record_format import HEAD
+from lineage_bridge.eventlog.segment import HEADER_BYTES, segment_path
 
 ERASE = "/api/v1/operations/erase"
 
@@ -36,7 +40,7 @@ def test_ready_when_all_parts_work(server: Server) -> None:
     server.send(run_event())
     answer = ready(server, 200)
     assert answer["ready"] is True
-    assert {name: part["state"] for name, part in answer["parts"].items()} == {"intake": "ok", "store": "ok", "pipeline": "ok"}
+    assert {name: part["state"] for name, part in answer["parts"].items()} == {"intake": "ok", "log": "ok", "store": "ok", "pipeline": "ok"}
     assert (answer["lag"]["bytes"], answer["lag"]["caught_up"], answer["settling"]) == (0, True, False)
     server.client.post(LINEAGE, content=run_event(job="x"))
     behind = ready(server, 200)["lag"]
@@ -63,7 +67,7 @@ def test_not_ready_names_the_part(server: Server, change: dict[str, Any], part: 
         setattr(server.parts, name, value)
     answer = ready(server, 503)
     states = {name: part["state"] for name, part in answer["parts"].items()}
-    assert states == {"intake": "ok", "store": "ok", "pipeline": "ok"} | {part: state}
+    assert states == {"intake": "ok", "log": "ok", "store": "ok", "pipeline": "ok"} | {part: state}
     assert answer["parts"][part]["detail"]
 
 
@@ -71,13 +75,24 @@ def test_not_ready_without_a_store(server: Server) -> None:
     assert ready(server, 503)["parts"]["store"]["state"] == "missing"
 
 
-def test_not_ready_with_a_store_of_another_log(server: Server) -> None:
+def test_ready_tells_damage_to_the_log_until_it_is_acknowledged(server: Server) -> None:
+    server.send(run_event(), run_event(job="other", run=RUNS[1]))
+    flip(segment_path(server.folder / "log", 1), HEADER_BYTES + HEAD.size + 60)
+    answer = ready(server, 200)
+    assert (answer["ready"], answer["parts"]["log"]["state"]) == (True, "damaged")
+    assert "log check" in answer["parts"]["log"]["detail"]
+    assert (answer["log"]["places"], answer["log"]["unacknowledged"]) == (1, 1)
+    assert answer["log"]["unreadable_bytes"] > 200
+    acknowledge(server.folder / "log", check_log(server.folder / "log").damage)
+    answer = ready(server, 200)
+    assert (answer["parts"]["log"]["state"], answer["log"]["places"], answer["log"]["unacknowledged"]) == ("ok", 1, 0)
+
+
+def test_ready_tells_that_a_segment_is_missing(server: Server) -> None:
     server.send(run_event())
-    server.client.post(LINEAGE, content=run_event(job="more"))
-    for path in (server.folder / "log").glob("*"):
-        if path.stat().st_size > 300:
-            path.unlink()
-    assert ready(server, 503)["parts"]["store"]["state"] == "failed"
+    segment_path(server.folder / "log", 1).unlink()
+    answer = ready(server, 200)
+    assert (answer["parts"]["log"]["state"], answer["log"]["unacknowledged"]) == ("damaged", 1)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from lineage_bridge.api.responses import json_response, raw_json_list
 from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
 from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import NotFoundError
+from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.graph.relations import Side
@@ -49,6 +49,8 @@ EventLimit = Annotated[int, Query(ge=1, le=1000)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 
+UNREADABLE_HEADER = "X-Lineage-Unreadable-Events"
+"""How many events are left out of an answer because the log cannot be read there."""
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -62,11 +64,6 @@ def routes(services: Services) -> APIRouter:
 
 
 def _event_routes(router: APIRouter, services: Services) -> None:
-    def body(event: EventRecord) -> bytes | None:
-        """The event as it was sent; None if it was erased since."""
-        stored = services.records.record_at(event.address)
-        return stored.body if stored.kind == RecordKind.EVENT else None
-
     @router.get("/events", response_model=None, responses=response_docs({200: list[RunEvent]}, writes=False))
     def get_events(
         request: Request,
@@ -82,8 +79,9 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         times = parse_time_argument("since", since), parse_time_argument("until", until)
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
-            bodies, link = page_of_texts(request, reader.events.page(which), body, (limit, offset), services.max_page_bytes)
-            return raw_json_list(bodies, {**link, **position_header(reader.progress)})
+            stored = _StoredEvents(services.records)
+            bodies, link = page_of_texts(request, reader.events.page(which), stored.body, (limit, offset), services.max_page_bytes)
+            return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
 
     @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: list[RunEvent], **_NOT_FOUND}, writes=False))
     def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
@@ -92,8 +90,29 @@ def _event_routes(router: APIRouter, services: Services) -> None:
             records = reader.events.of_run(run_id, offset + limit + 1)
             if not records:
                 raise NotFoundError(f"there are no events of run {run_id!r}")
-            bodies, link = page_of_texts(request, records[offset:], body, (limit, offset), services.max_page_bytes)
-            return raw_json_list(bodies, {**link, **position_header(reader.progress)})
+            stored = _StoredEvents(services.records)
+            bodies, link = page_of_texts(request, records[offset:], stored.body, (limit, offset), services.max_page_bytes)
+            return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
+
+
+class _StoredEvents:
+    """Reads events as they were sent, and counts those that the log has lost."""
+
+    def __init__(self, log: RecordReader) -> None:
+        self._log, self._lost = log, 0
+
+    def body(self, event: EventRecord) -> bytes | None:
+        """The event as it was sent; None if it was erased since, or the log is damaged or missing there."""
+        try:
+            stored = self._log.record_at(event.address)
+        except (RecordError, OffsetError):
+            self._lost += 1
+            return None
+        return stored.body if stored.kind == RecordKind.EVENT else None
+
+    def header(self) -> dict[str, str]:
+        """How many events are left out because the log has lost them, if any."""
+        return {UNREADABLE_HEADER: str(self._lost)} if self._lost else {}
 
 
 def _dataset_routes(router: APIRouter, services: Services) -> None:

@@ -1,0 +1,72 @@
+"""Commands on the event log: check, repair, restore; and its comparison with the graph."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import RequestError, StoreError
+from lineage_bridge.eventlog.check import LogCheck, acknowledge, check_log
+from lineage_bridge.eventlog.disk import LocalDisk
+from lineage_bridge.eventlog.lock import DirectoryLock
+from lineage_bridge.eventlog.repair import Repair, repair_log, restore_records
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.fold import fold_records, without_erased
+from lineage_bridge.graph.facts.names import Names
+from lineage_bridge.graph.log_record import RecordKind, StoredRecord
+from lineage_bridge.model.verification import Difference
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.wiring.shared import log_reader, readers
+
+_STREAM = (LOG_SOURCE, 0)
+
+
+def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
+    """Read every record of the log. With `acknowledged`, an operator knows of all that is damaged now."""
+    found = check_log(settings.paths.log)
+    if acknowledged:
+        acknowledge(settings.paths.log, found.damage)
+    return found
+
+
+def repair(settings: Settings) -> list[Repair]:
+    """Repair what can be repaired of the log. Raises LogLockedError while a server runs."""
+    lock = DirectoryLock(settings.paths.log)
+    try:
+        return repair_log(settings.paths.log, LocalDisk())
+    finally:
+        lock.release()
+
+
+def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], None]) -> int:
+    """Append the records that the log lacks; how many. Raises LogLockedError while a server runs, RequestError."""
+    for path in paths:
+        if not path.exists():
+            raise RequestError(f"there is no file {str(path)!r}", "name segments, .cut files, or a copy of the log folder")
+    floor = 0
+    with readers(settings.paths) as pool, suppress(StoreError), pool.reader() as graph:
+        floor = graph.progress.position().get(_STREAM, 0)
+    reader = log_reader(settings)
+    with LogWriter(settings.paths.log, floor) as writer:
+        return restore_records(writer, (record for _, record in reader.read(0, reader.durable_end())), paths, on_record)
+
+
+def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:
+    """The log's records up to the graph's position, compared with those that the graph knows.
+
+    `surplus` counts records that the graph has and the log lacks, `missing` those that the graph should have and lacks.
+    """
+    reader = log_reader(settings)
+    known = dict(graph.whole.record_addresses(LOG_SOURCE))
+    end = min(graph.progress.position().get(_STREAM, 0), reader.durable_end())
+    count, unknown = 0, list[StoredRecord]()
+    for offset, record in reader.read(0, end):
+        if record.kind in (RecordKind.EVENT, RecordKind.REJECTED):
+            count += 1
+            if known.pop(offset, None) != record.event_id:
+                unknown.append(StoredRecord(*_STREAM, offset, record))
+    tables = fold_records(unknown, names)
+    tables["erased"] = {(run,): (0,) for run in graph.whole.erased_runs()}
+    expected = without_erased(tables)
+    return Difference("log", count, len(known), len(expected["event_record"]) + len(expected["quarantine"]))
