@@ -12,7 +12,7 @@ from lineage_bridge.errors import LogError, RecordError
 from lineage_bridge.eventlog.mark import read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
-    Gap,
+    UnreadableBytes,
     byte_of,
     list_segments,
     read_header,
@@ -71,7 +71,7 @@ def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> L
     numbers = list_segments(directory)
     durable, records = _durable_end(directory), 0
     for number, following in zip_longest(numbers, numbers[1:]):
-        gaps: list[Gap] = []
+        gaps: list[UnreadableBytes] = []
         with suppress(FileNotFoundError):
             records += _count_records(directory, number, _limit(directory, number, following, durable), gaps.append, on_piece)
         name = segment_path(directory, number).name
@@ -152,7 +152,9 @@ def _check_size(directory: Path, number: int, limit: int) -> Iterator[Damage]:
         yield Damage("shortened", number, size, limit, f"{path.name} ends at byte {size}, its records ended at byte {limit}")
 
 
-def _count_records(directory: Path, number: int, limit: int, on_gap: Callable[[Gap], None], on_piece: Callable[[], None]) -> int:
+def _count_records(
+    directory: Path, number: int, limit: int, on_gap: Callable[[UnreadableBytes], None], on_piece: Callable[[], None]
+) -> int:
     """Read the records of a segment, and report what is none; how many there are."""
     path, count = segment_path(directory, number), 0
     stop = min(path.stat().st_size, limit)

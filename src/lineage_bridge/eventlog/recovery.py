@@ -12,7 +12,7 @@ from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
-    Gap,
+    UnreadableBytes,
     SegmentHeader,
     byte_of,
     encode_header,
@@ -130,7 +130,7 @@ def _cut_torn(directory: Path, number: int, published: int | None, disk: Disk) -
 def _durable_byte(path: Path, size: int, number: int, published: int) -> int:
     """Where the durable records of the last segment end: complete ones behind the mark are kept, up to the first that is not complete."""
     marked = HEADER_BYTES if segment_of(published) < number else byte_of(published) if segment_of(published) == number else size
-    torn: list[Gap] = []
+    torn: list[UnreadableBytes] = []
     end = marked
     for byte, length, _ in walk_records(path, HEADER_BYTES, size, size, torn.append):
         if any(gap.end > marked for gap in torn):

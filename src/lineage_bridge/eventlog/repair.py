@@ -26,7 +26,7 @@ _BY_VALUE: Final = {change: value for value, change in enumerate(_TABLE)}
 _STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_TABLE)}
 
 
-class Repair(NamedTuple):
+class RepairOutcome(NamedTuple):
     """What was done about damage: `corrected`, `rewritten` (a header), `set aside`, or nothing (`left`)."""
 
     damage: Damage
@@ -34,25 +34,25 @@ class Repair(NamedTuple):
     saved: Path | None
 
 
-def repair_log(directory: Path, disk: Disk) -> list[Repair]:
-    """Repair what can be repaired in place. The caller holds the log's lock. Raises OSError."""
+def repair_log(directory: Path, disk: Disk) -> list[RepairOutcome]:
+    """RepairOutcome what can be repaired in place. The caller holds the log's lock. Raises OSError."""
     return [_repair(directory, damage, disk) for damage in check_log(directory).damage]
 
 
-def _repair(directory: Path, damage: Damage, disk: Disk) -> Repair:
+def _repair(directory: Path, damage: Damage, disk: Disk) -> RepairOutcome:
     if damage.kind == "header":
         saved = save(segment_path(directory, damage.segment), 0, HEADER_BYTES, cut_path(directory, damage.segment, 0))
         write_header(directory, damage.segment, disk)
-        return Repair(damage, "rewritten", saved)
+        return RepairOutcome(damage, "rewritten", saved)
     if damage.kind != "unreadable":
-        return Repair(damage, "left", None)
+        return RepairOutcome(damage, "left", None)
     path = segment_path(directory, damage.segment)
     data = _bytes_of(path, damage)
     better = corrected(data)
     outcome = "corrected" if better else "set aside"
     better = better or filler(len(data))
     if better is None:
-        return Repair(damage, "left", None)
+        return RepairOutcome(damage, "left", None)
     saved = save(path, damage.first, damage.end, cut_path(directory, damage.segment, damage.first))
     fd = disk.open(path)
     try:
@@ -60,7 +60,7 @@ def _repair(directory: Path, damage: Damage, disk: Disk) -> Repair:
         disk.sync(fd)
     finally:
         os.close(fd)
-    return Repair(damage, outcome, saved)
+    return RepairOutcome(damage, outcome, saved)
 
 
 def _bytes_of(path: Path, damage: Damage) -> bytes:

@@ -98,7 +98,7 @@ def segment_end(directory: Path, number: int, following: int | None) -> int:
     return segment_path(directory, number).stat().st_size
 
 
-class Gap(NamedTuple):
+class UnreadableBytes(NamedTuple):
     """Bytes of a segment, from `first` up to `end`, where a record should be and none can be read, and why."""
 
     first: int
@@ -148,12 +148,12 @@ class ReadBuffer:
             raise RecordError("the record is cut short")
 
 
-def _ignore(_: Gap) -> None:
+def _ignore(_: UnreadableBytes) -> None:
     """What readers do about a gap: the check of the log reports it."""
 
 
 def walk_records(
-    path: Path, start: int, stop: int, limit: int, on_gap: Callable[[Gap], None] = _ignore
+    path: Path, start: int, stop: int, limit: int, on_gap: Callable[[UnreadableBytes], None] = _ignore
 ) -> Iterator[tuple[int, int, LogRecord]]:
     """Yield (byte, size, record) for each complete record that begins in [start, stop).
 
@@ -194,10 +194,10 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
             byte += size
 
 
-def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Callable[[Gap], None]) -> int:
+def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Callable[[UnreadableBytes], None]) -> int:
     """Report the gap that begins at `byte`; the byte behind it."""
     end = next_record(buffer, byte)
-    on_gap(Gap(byte, end, str(error)))
+    on_gap(UnreadableBytes(byte, end, str(error)))
     return end
 
 

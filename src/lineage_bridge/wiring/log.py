@@ -9,7 +9,7 @@ from lineage_bridge.errors import RequestError, StoreError
 from lineage_bridge.eventlog.check import LogCheck, acknowledge, check_log
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.lock import DirectoryLock
-from lineage_bridge.eventlog.repair import Repair, repair_log, restore_records
+from lineage_bridge.eventlog.repair import RepairOutcome, repair_log, restore_records
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
 from lineage_bridge.graph.facts.names import Names
@@ -30,8 +30,8 @@ def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
     return found
 
 
-def repair(settings: Settings) -> list[Repair]:
-    """Repair what can be repaired of the log. Raises LogLockedError while a server runs."""
+def repair(settings: Settings) -> list[RepairOutcome]:
+    """RepairOutcome what can be repaired of the log. Raises LogLockedError while a server runs."""
     lock = DirectoryLock(settings.paths.log)
     try:
         return repair_log(settings.paths.log, LocalDisk())
