@@ -12,8 +12,8 @@ from lineage_bridge.eventlog.disk import Disk
 from lineage_bridge.eventlog.mark import DurableMark, read_mark
 from lineage_bridge.eventlog.segment import (
     HEADER_BYTES,
-    UnreadableBytes,
     SegmentHeader,
+    UnreadableBytes,
     byte_of,
     encode_header,
     list_segments,
