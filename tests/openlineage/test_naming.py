@@ -2,7 +2,8 @@
 
 import pytest
 
-from lineage_bridge.openlineage.naming import dataset, jdbc
+from lineage_bridge.openlineage.jdbc import jdbc_dataset as jdbc
+from lineage_bridge.openlineage.naming import dataset
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_a_namespace_and_a_name_make_a_dataset(namespace, name, expected):
         ("jdbc:vertica://v/db", "orders", ("vertica://v:5433", "db.orders")),
         ("jdbc:informix-sqli://i:9088/stores", "app.orders", ("informix://i:9088", "stores.app.orders")),
         ("jdbc:singlestore://s/db", "orders", ("singlestore://s:3306", "db.orders")),
-        ("jdbc:nothing://s/db", "orders", None),
+        ("jdbc:nothing://s/db", "orders", ("nothing://s", "db.orders")),
     ],
 )
 def test_a_jdbc_url_and_a_table_make_a_dataset(url, name, expected):

@@ -16,7 +16,7 @@ DEFAULT_PORTS = {
     "mongodb": 27017,
     "elasticsearch": 9200,
     "cassandra": 9042,
-    "trino": 8080,
+    "trino": 443,
     "hive": 10000,
     "oceanbase": 2881,
     "teradata": 1025,
@@ -50,6 +50,7 @@ DRIVERS = {
     "mariadb": "mysql",
     "sqlserver": "mssql",
     "jtds:sqlserver": "mssql",
+    "jtds:sybase": "sybase",
     "oracle:thin": "oracle",
     "db2": "db2",
     "clickhouse": "clickhouse",
@@ -62,22 +63,21 @@ DRIVERS = {
     "snowflake": "snowflake",
     "teradata": "teradata",
     "awsathena": "awsathena",
+    "athena": "awsathena",
     "cassandra": "cassandra",
     "informix-sqli": "informix",
     "netezza": "netezza",
     "sap": "hana",
     "singlestore": "singlestore",
+    "memsql": "singlestore",
+    "pgsql": "postgres",
     "vertica": "vertica",
 }
 """The driver in a JDBC URL, to the scheme of namespaces."""
 
-_SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc"}
-"""The default schema of databases that have schemas."""
-
 _TWO_PARTS = frozenset(("mysql", "clickhouse", "hive", "oceanbase", "teradata", "cassandra", "singlestore", "hana", "netezza", "vertica"))
 """Schemes whose databases contain tables directly, without schemas."""
 
-_JDBC = re.compile(r"jdbc:(?P<kind>[a-z0-9-]+(?::(?:thin|sqlserver))?):(?P<rest>.+)", re.IGNORECASE)
 _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs"}
 _KEYS = {"abfss", "wasbs"}
 _IN_PATHS = {"hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
@@ -102,21 +102,6 @@ def kafka(bootstrap: str, topic: str) -> DatasetName:
 def table(scheme: str, host: str, *parts: str) -> DatasetName:
     """A table of a database server; `host` is `host` or `host:port`."""
     return f"{scheme}://{_with_port(host, scheme)}", ".".join(parts)
-
-
-def jdbc(url: str, name: str, schema: str | None = None) -> DatasetName | None:
-    """A table behind a JDBC URL, named `table` or `schema.table` (or in full); None for a URL without a database."""
-    match = _JDBC.fullmatch(url.strip())
-    scheme = DRIVERS.get(match["kind"].lower()) if match else None
-    if match is None or scheme is None:
-        return None
-    host, database, schema = _address(scheme, match["rest"], schema)
-    parts = name.replace('"', "").replace("`", "").replace("[", "").replace("]", "").split(".")
-    if scheme == "snowflake":
-        return f"snowflake://{host.removesuffix('.snowflakecomputing.com')}", ".".join([*_lead([database, schema or ""], parts, 3), *parts])
-    full = parts_of(scheme)
-    lead = [database] if full == 2 else [database, schema or _SCHEMAS.get(scheme, "")]
-    return table(scheme, host, *_lead(lead, parts, full), *parts)
 
 
 def dataset(namespace: str, name: str) -> DatasetName:
@@ -158,22 +143,3 @@ def _folders(key: str) -> str:
 def _with_port(host: str, scheme: str) -> str:
     port = DEFAULT_PORTS.get(scheme)
     return host if port is None or re.search(r":\d+$", host) else f"{host}:{port}"
-
-
-def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:
-    """The missing leading parts of a name, as far as they are known."""
-    missing = max(0, full - len(parts))
-    return [part for part in lead[:missing] if part]
-
-
-def _address(scheme: str, rest: str, schema: str | None) -> tuple[str, str, str | None]:
-    """Host with port, database and schema from what follows `jdbc:kind:`."""
-    options = {key.lower(): value for key, value in re.findall(r"[?&;]([\w.]+)=([^&;]*)", rest)}
-    bare = re.split(r"[?;]", rest, maxsplit=1)[0]
-    if scheme == "oracle":
-        match = re.fullmatch(r"@(?://)?(?P<host>[^:/]+(?::\d+)?)[:/](?P<service>.+)", bare)
-        return (match["host"], match["service"], schema) if match else (bare.lstrip("@/"), "", schema)
-    authority, _, where = bare.removeprefix("//").partition("/")
-    host = authority.split("@")[-1].split(",")[0]
-    database = options.get("databasename") or options.get("database") or options.get("db") or where.split("/")[0]
-    return host, database, schema or options.get("currentschema") or options.get("schema")

@@ -75,13 +75,13 @@ _DESCRIBES = frozenset(
 )
 _SECRET_NAME = re.compile(
     r"password(?!less)|passwd|passphrase|pwd\.|[^.]\.pass\.$|secrets?\.|credentials?\.|authorization\.$|cookie\.$"
-    r"|(?:access|account|api|encryption|keystore|master|private|secret|shared|signing|storage)\.?key\."
+    r"|(?:access|account|api|encryption|keystore|master|private|pvt|secret|shared|signing|sse\.customer|storage)\.?key\."
     r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)token\.$"
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
 _WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))
 
-_KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge"
+_KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|vt"
 # Every alternative starts with a character that is rare in events and looks back from there, which is five times as fast.
 _SUSPECT = re.compile(
     rb"p(?:ass|wd)|c(?:ret(?<=secret)|redential)|k(?:en(?<=token)|ie(?<=cookie))|z(?<=authoriz)|jaas"
@@ -149,7 +149,7 @@ _SHAPES = (
     (re.compile(r"(?i:(authorization[\\\"']*\s*[:=]\s*[\\\"']*))[^\"'\\\r\n]+"), rf"\1{MASK}"),
     (re.compile(r"(?<![0-9A-Za-z])A[KS]IA[0-9A-Z]{16}(?:[\s:,/\"'=]{1,3}[A-Za-z0-9/+=]{40})?(?![0-9A-Za-z])"), MASK),
     (re.compile(_USER + r"[^\s/?#\"']+@"), rf"\1{MASK}@"),
-    (re.compile(r"(jdbc:oracle:\w+:[^/\s@:]+/)[^@\s]{1,300}@"), rf"\1{MASK}@"),
+    (re.compile(r"(jdbc:oracle:\w+:[^/\s@:]+/)[^\s\"']{1,300}@"), rf"\1{MASK}@"),
     (re.compile(r"\b(?i:(bearer\s+))(?=[^\s\"']*[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,}"), rf"\1{MASK}"),
     (re.compile(r"\b(?i:(basic\s+))(?=[A-Za-z0-9+/]*(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2}"), rf"\1{MASK}"),
     (re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w\-]{16,}|xox[a-z]-[\w\-]{8,})"), MASK),
@@ -188,7 +188,8 @@ def _masked_bare(match: re.Match[str]) -> str:
 
 def _masked_value(match: re.Match[str]) -> str:
     """`name = value` with the value masked, if the name names a secret. Quotes around the value stay."""
-    if not names_secret(match["name"]) and match["name"].lower() not in _SIGNATURES:
+    name = match["name"].lower()
+    if not names_secret(match["name"]) and name not in _SIGNATURES and not (match.re is _PARAMETER and name == "pwd"):
         return match[0]
     group = next((key for key in "abcd" if match.groupdict().get(key)), None)
     if group is None:

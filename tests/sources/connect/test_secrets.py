@@ -24,7 +24,37 @@ MASKED = "********"
         ("connection.uri", "mongodb://me:p@ss@shop.example.net/db", "mongodb://shop.example.net/db"),
         ("redis.uri", "redis://:pw@cache:6379", "redis://cache:6379"),
         ("http.api.url", "https://me@api.example.com/orders", "https://api.example.com/orders"),
-        ("connection.url", "jdbc:mysql://db:3306/shop?user=me&password=pw", f"jdbc:mysql://db:3306/shop?user=me&password={MASKED}"),
+        ("connection.url", "jdbc:mysql://db:3306/shop?user=me&password=pw", f"jdbc:mysql://db:3306/shop?{MASKED}"),
+        ("connection.url", "jdbc:postgresql://db/shop", "jdbc:postgresql://db/shop"),
+        ("connection.url", "jdbc:sqlserver://h:1433;databaseName=db", "jdbc:sqlserver://h:1433;databaseName=db"),
+        ("connection.url", "jdbc:oracle:thin:@h:1521:XE", "jdbc:oracle:thin:@h:1521:XE"),
+        ("connection.url", "jdbc:oracle:thin:scott/PW@//h:1521/svc", f"jdbc:oracle:thin:@//h:1521/svc?{MASKED}"),
+        ("connection.url", "jdbc:oracle:thin:@shop_high?TNS_ADMIN=/w", f"jdbc:oracle:thin:{MASKED}"),
+        (
+            "connection.url",
+            "jdbc:postgresql://${env:HOST}:5432/shop?user=a&password=${env:P}",
+            f"jdbc:postgresql://${{env:HOST}}:5432/shop?{MASKED}",
+        ),
+        (
+            "connection.url",
+            "jdbc:awsathena://AwsRegion=eu-west-1;UID=u;PWD=p",
+            f"jdbc:awsathena://athena.eu-west-1.amazonaws.com/AwsDataCatalog?{MASKED}",
+        ),
+        (
+            "connection.url",
+            "jdbc:bigquery://https://www.googleapis.com/bigquery/v2:443;ProjectId=p1;OAuthPvtKey=x",
+            f"jdbc:bigquery://ProjectId=p1;{MASKED}",
+        ),
+        ("connection.url", "jdbc:sqlserver://h;databaseName=db;user=a;password={x;y}", f"jdbc:sqlserver://h:1433/db?{MASKED}"),
+        ("connection.string", "Server=h;Uid=a;Pwd=x;", f"Server=h;Uid=a;Pwd={MASKED};"),
+        ("http.api.url", "https://hooks.slack.com/services/T0/B0/x", f"https://hooks.slack.com/{MASKED}"),
+        ("http.api.url", "https://discord.com/api/webhooks/1/x", f"https://discord.com/api/webhooks/{MASKED}"),
+        ("function.url", "https://f.azurewebsites.net/api/f?code=x==", f"https://f.azurewebsites.net/api/f?code={MASKED}"),
+        ("connection.uri", "mongodb://me:pw@h/db?replicaSet=r&w=majority", "mongodb://h/db?replicaSet=r&w=majority"),
+        ("salesforce.jwt.keystore.file", "data:text/plain;base64,x", f"data:{MASKED}"),
+        ("tls.pemfile", "MII", MASKED),
+        ("s3.sse.customer.key", "x", MASKED),
+        ("OAuthPvtKey", "x", MASKED),
         ("topics", "orders,payments", "orders,payments"),
         ("primary.key.mode", "record_key", "record_key"),
         ("key.converter", "org.apache.kafka.connect.storage.StringConverter", "org.apache.kafka.connect.storage.StringConverter"),
@@ -41,8 +71,22 @@ def test_the_plugins_own_passwords_are_masked():
     assert mask_config({"kcql.thing": "${vault:a:b}"}, passwords={"kcql.thing"}) == {"kcql.thing": "${vault:a:b}"}
 
 
-def test_masking_again_changes_nothing():
-    once = mask_config({"database.password": "x", "connection.uri": "mongodb://u:p@h", "a": "b"})
+@pytest.mark.parametrize(
+    "value",
+    [
+        "mongodb://u:p@h",
+        "jdbc:mysql://u:p@h1,u:p@h2/db?x=1",
+        "jdbc:oracle:thin:u/p@(DESCRIPTION=(ADDRESS=(HOST=h)(PORT=1))(CONNECT_DATA=(SID=x)))",
+        "jdbc:sqlserver://h\\east;databaseName=db;user=a",
+        "jdbc:bigquery://https://x:443;ProjectId=p1;OAuthPvtKey=x",
+        "jdbc:athena://Region=eu-west-1;PWD=p",
+        "jdbc:sqlite:/x.db?password=x",
+        "jdbc:thing",
+        "https://f/api?code=x",
+    ],
+)
+def test_masking_again_changes_nothing(value: str):
+    once = mask_config({"database.password": "x", "connection.url": value, "a": "b"})
     assert mask_config(once) == once
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.jdbc import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sql.names import Name
 
@@ -31,7 +32,7 @@ def _kafka(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | 
 
 
 def _jdbc(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
-    return naming.jdbc(options.get("url", ""), options.get("table-name", ""))
+    return jdbc_dataset(options.get("url", ""), options.get("table-name", ""), user=options.get("username", ""))
 
 
 def _files(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:

@@ -4,9 +4,34 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
+from lineage_bridge.openlineage.jdbc import anonymous_jdbc
 from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
+_WEBHOOK = re.compile(
+    r"(https://(?:hooks\.slack(?:-gov)?\.com|(?:\w+\.)?discord(?:app)?\.com/api/webhooks|[\w\-]+\.webhook\.office\.com|hooks\.zapier\.com)/)\S+"
+)
+_PARAMETER = re.compile(r"(?<=[?&])(?P<name>[\w.\-]+)=[^&\s,;\"']+")
+_HARMLESS = frozenset(
+    (
+        "authmechanism",
+        "authsource",
+        "database",
+        "db",
+        "directconnection",
+        "format",
+        "readpreference",
+        "replicaset",
+        "retryreads",
+        "retrywrites",
+        "schema",
+        "ssl",
+        "tls",
+        "version",
+        "w",
+    )
+)
+"""Parameters of URLs, in lower case, whose values are no secrets."""
 _USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/?#\"']*@(?=\S)")
 
 
@@ -22,7 +47,7 @@ def has_placeholder(value: str) -> bool:
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
     """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name says so."""
-    return key in passwords or names_secret(key)
+    return key in passwords or names_secret(key) or key.lower().endswith("pemfile")
 
 
 def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:
@@ -41,4 +66,24 @@ def _masked(key: str, value: str, passwords: Collection[str]) -> str:
 @lru_cache(50_000)
 def _without_secrets(value: str) -> str:
     """Cached, because every poll sees the same values."""
-    return mask_text(_USER_INFO.sub(r"\g<scheme>", value))
+    text = value.strip()
+    if text.lower().startswith("jdbc"):
+        return _anonymous_jdbc(text)
+    if text.startswith("data:"):
+        return f"data:{MASK}"
+    masked = _WEBHOOK.sub(rf"\1{MASK}", _USER_INFO.sub(r"\g<scheme>", value))
+    return mask_text(_PARAMETER.sub(_masked_parameter, masked) if "://" in masked else masked)
+
+
+def _anonymous_jdbc(url: str) -> str:
+    """The address without user and options. Placeholders in host and database stay."""
+    placeholders = _PLACEHOLDERS.findall(url)
+    numbers = iter(range(len(placeholders)))
+    masked = anonymous_jdbc(_PLACEHOLDERS.sub(lambda _: f"placeholder-{next(numbers)}-", url))
+    for number, placeholder in enumerate(placeholders):
+        masked = masked.replace(f"placeholder-{number}-", placeholder)
+    return masked
+
+
+def _masked_parameter(match: re.Match[str]) -> str:
+    return match[0] if match["name"].lower() in _HARMLESS else f"{match['name']}={MASK}"

@@ -49,7 +49,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A family of connector classes that read their configuration alike.
 
     `classes` may have `*` in them; `managed` are Confluent Cloud's short names. The outside dataset of each object is made of the
-    templates `namespace` and `name`, or of `path`, a URI, or of `jdbc`, a JDBC URL, with `schema`; `symlinks` are its other names.
+    templates `namespace` and `name`, or of `path`, a URI, or of `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other names.
 
     Objects: `objects` are the settings that list them, of the form `form`: list, or regex (anchored regular expressions). `object` is
     the one without a list, of a sink the one of a topic. `also`: settings that name one without a topic. `parents`: settings that list
@@ -74,6 +74,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: str = ""
     jdbc: str = ""
     schema: str = ""
+    user: str = ""
     symlinks: tuple[Symlink, ...] = ()
     objects: tuple[str, ...] = ()
     form: Literal["list", "regex"] = "list"
@@ -100,7 +101,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not self.names:
             raise ValueError("it needs classes or managed")
-        templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.object, self.topic)
+        templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic)
         if wrong := next(filter(None, map(fault, templates)), ""):
             raise ValueError(wrong)
 

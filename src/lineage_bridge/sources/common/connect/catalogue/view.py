@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.jdbc import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes
@@ -50,7 +51,8 @@ class ConnectorView:
         if self.connector.jdbc:
             url = fill(self.connector.jdbc, self.config, scope)
             name = fill(self.connector.name, self.config, scope) or thing
-            return naming.jdbc(url, name, fill(self.connector.schema, self.config, scope) or None) if url else None
+            schema, user = (fill(template, self.config, scope) for template in (self.connector.schema, self.connector.user))
+            return jdbc_dataset(url, name, schema, user or "") if url else None
         if self.connector.path:
             uri = fill(self.connector.path, self.config, scope)
             return (naming.path(uri) if uri else None) or next(iter(self.symlinks(thing, topic)), None)
