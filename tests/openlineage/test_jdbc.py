@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.openlineage.jdbc import jdbc_dataset, read_jdbc
+from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
+from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
 
 TNS = (
     "(DESCRIPTION=(ADDRESS_LIST= (LOAD_BALANCE=ON) (ADDRESS=(PROTOCOL=tcp)(HOST=ora1)(PORT=1532))"

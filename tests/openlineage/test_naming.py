@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.openlineage.jdbc import jdbc_dataset as jdbc
+from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset as jdbc
 from lineage_bridge.openlineage.naming import dataset
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from lineage_bridge.openlineage import naming
-from lineage_bridge.openlineage.jdbc import jdbc_dataset
+from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sql.names import Name
 

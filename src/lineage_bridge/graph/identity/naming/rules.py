@@ -1,16 +1,16 @@
 """The naming rules, as data. Whoever changes them must raise VERSION, so that the graph is folded again from the log.
 
 A rule states that two spellings denote the same dataset, judged by *the spellings alone*: a scheme's synonym, a driver's default port, an
-identifier's case, a directory of a partitioned table. Facts that spellings do not contain (the account of a Glue database, the servers of a
-Confluent cluster, the workspace behind a short name) are not rules; they require an operator's alias. Jobs have no rules, since their
-namespaces are arbitrary.
+identifier's case, a directory of a partitioned table. `openlineage/jdbc` reads the addresses of drivers. Facts that spellings do not
+contain (the account of a Glue database, the servers of a Confluent cluster, the workspace behind a short name) are not rules; they require
+an operator's alias. Jobs have no rules, since their namespaces are arbitrary.
 """
 
 from dataclasses import dataclass, field
 
-from lineage_bridge.openlineage.naming import DEFAULT_PORTS, DRIVERS, parts_of
+from lineage_bridge.openlineage.naming import DEFAULT_PORTS
 
-VERSION = 1
+VERSION = 2
 
 HOST = r"(?:\[[^\]]+\]|[^:/,\[\]@]+)"
 PATHS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?|hdfs|viewfs|dbfs|file)://.*|file"
@@ -71,26 +71,8 @@ HTTPS = ("unitycatalog", "databricks", "snowflake", "awsathena", "trino")
 SERVERS = "|".join((*PORTS, *HTTPS, "kafka", "trino", "hive", "hdfs", "sqlserver", "kinesis", "spark", "clickhouse"))
 """Schemes whose namespace is a host, in which upper and lower case are the same."""
 
-JDBC = tuple(
-    (driver, DRIVERS[driver], parts_of(DRIVERS[driver]))
-    for driver in ("postgresql", "mysql", "mariadb", "db2", "redshift", "oceanbase", "trino", "hive2", "crate")
-)
-"""JDBC drivers whose URL has host and database: the driver's name in the URL, the scheme, and the number of parts of a full name."""
-
-_JDBC = r"(?:[^@/]*@)?(?P<host>" + HOST + r"(?::\d+)?)"
-_OPTIONS = r"(?:[?;].*)?"
-_NAMES_BOTH = "a JDBC URL contains the host and the database"
-_NAMES_HOST = "a JDBC URL contains the host; the table name already contains the database"
-
-
-def _jdbc(driver: str, scheme: str, full: int) -> tuple[SpaceRule, ...]:
-    """Two rules for a driver: a name that lacks only the database gets the URL's database, and a full name stays unchanged."""
-    start, to = rf"jdbc:{driver}:(?://)?{_JDBC}", f"{scheme}://{{host}}"
-    return (
-        SpaceRule(f"jdbc-{driver}", rf"{start}/(?P<db>[^?;/]+){_OPTIONS}", to, _NAMES_BOTH, prefix="{db}.", parts=full - 1),
-        SpaceRule(f"jdbc-{driver}", rf"{start}(?:/[^?;/]*)?{_OPTIONS}", to, _NAMES_HOST, parts=full),
-    )
-
+RAW_ADDRESSES = r"(?i:oracle:(?:thin|oci)|sqlserver://[^/;]*;|mysql://(?:address=)?\().*"
+"""Drivers' addresses that OpenLineage's clients write as a namespace, without `jdbc:`, because they do not read them."""
 
 SPACE_RULES: tuple[SpaceRule, ...] = (
     # scheme synonyms
@@ -102,26 +84,13 @@ SPACE_RULES: tuple[SpaceRule, ...] = (
     SpaceRule("scheme-thrift", r"thrift://(?P<rest>[^,]+)", "hive://{rest}", "Hive metastores are addressed by Thrift"),
     SpaceRule("scheme-file", r"file:/{0,3}", "file", "local files without a host"),
     SpaceRule("arn-s3", r"arn:aws:s3:::(?P<bucket>[^/]+)", "s3://{bucket}", "an ARN identifies a bucket"),
-    # JDBC addresses
-    *(rule for driver, scheme, full in JDBC for rule in _jdbc(driver, scheme, full)),
-    SpaceRule(
-        "jdbc-sqlserver",
-        rf"jdbc:sqlserver://{_JDBC};(?:.*;)?(?:(?i:databaseName|database))=(?P<db>[^;]+)(?:;.*)?",
-        "mssql://{host}",
-        _NAMES_BOTH,
-        prefix="{db}.",
-        parts=2,
-    ),
-    SpaceRule("jdbc-sqlserver", rf"jdbc:sqlserver://{_JDBC}(?:;.*)?", "mssql://{host}", _NAMES_HOST, parts=3),
-    SpaceRule(
-        "jdbc-oracle",
-        rf"jdbc:oracle:(?:thin|oci):(?:[^@/]*/[^@/]*)?@(?://)?(?P<host>{HOST}:\d+)[:/](?P<db>[^?;/:]+){_OPTIONS}",
-        "oracle://{host}",
-        _NAMES_BOTH,
-        prefix="{db}.",
-        parts=2,
-    ),
     # hosts and ports
+    SpaceRule(
+        "server-list",
+        r"(?P<scheme>postgres|mysql|mssql|oracle|db2|crate|oceanbase|redshift|cassandra|clickhouse|mongodb)://(?P<each>[^/,]*(?:,[^/,]*)+)",
+        "{scheme}://{each}",
+        "servers in the address of one database have its tables",
+    ),
     SpaceRule(
         "host-case",
         rf"(?P<scheme>{SERVERS})://(?P<host>[^/]*[A-Z][^/]*)",

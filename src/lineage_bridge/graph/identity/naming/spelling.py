@@ -12,11 +12,14 @@ from lineage_bridge.graph.identity.naming.rules import (
     LINEAGE_BRIDGE_FORMS,
     LOOPBACK,
     NAME_RULES,
+    RAW_ADDRESSES,
     SPACE_RULES,
     VAGUE,
     NameRule,
     SpaceRule,
 )
+from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
+from lineage_bridge.openlineage.naming import DRIVERS, parts_of
 
 Spelling = tuple[str, str]
 """Namespace and name."""
@@ -63,7 +66,19 @@ class SpaceLink(NamedTuple):
 def space_links(namespace: str) -> tuple[SpaceLink, ...]:
     """The links from a namespace of datasets by one application of one rule, sorted."""
     found = {link for rule, pattern in _SPACES if (match := pattern.fullmatch(namespace)) for link in _follow(rule, namespace, match)}
-    return tuple(sorted(found))
+    return tuple(sorted(found.union(_jdbc_links(namespace))))
+
+
+def _jdbc_links(namespace: str) -> Iterator[SpaceLink]:
+    """A driver's address: a name that lacks only the database gets that of the address, and a full name stays unchanged."""
+    url = f"jdbc:{namespace}" if _RAW_ADDRESS.fullmatch(namespace) else namespace
+    address = read_jdbc(url) if url[:5].lower() == "jdbc:" else None
+    if address is None or address.scheme not in DRIVERS.values() or address.namespace == namespace:
+        return
+    full, rule = parts_of(address.scheme), f"jdbc-{url.split(':')[1].lower()}"
+    yield SpaceLink(namespace, address.namespace, "", full, rule)
+    if address.database and address.scheme != "hana":
+        yield SpaceLink(namespace, address.namespace, f"{address.database}.", full - 1, rule)
 
 
 def _follow(rule: SpaceRule, namespace: str, match: re.Match[str]) -> Iterator[SpaceLink]:
@@ -198,3 +213,4 @@ _JOBS = tuple(map(re.compile, JOB_FORMS))
 _BRIDGE = tuple(map(re.compile, LINEAGE_BRIDGE_FORMS))
 _VAGUE = tuple(map(re.compile, VAGUE))
 _LOOPBACK = re.compile(LOOPBACK)
+_RAW_ADDRESS = re.compile(RAW_ADDRESSES, re.DOTALL)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from lineage_bridge.openlineage.jdbc import anonymous_jdbc
+from lineage_bridge.openlineage.jdbc.datasets import anonymous_jdbc
 from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
 Scope = Mapping[str, str]
@@ -16,7 +17,6 @@ VARIABLE = re.compile(r"\$\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
-_ORACLE = re.compile(r"^jdbc:oracle:[^@]*@(?://)?")
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 _TRUE = "true"
@@ -24,7 +24,10 @@ _TRUE = "true"
 
 def server(text: str) -> str:
     """The first `host` or `host:port` of an address, a list of them or a URL, without user and password."""
-    bare = _REPLICA_SET.sub("", _ORACLE.sub("", text).split("://", 1)[-1])
+    if text.lower().startswith("jdbc:"):
+        address = read_jdbc(text)
+        return address.hosts.split(",")[0] if address else ""
+    bare = _REPLICA_SET.sub("", text.split("://", 1)[-1])
     return re.split(r"[/?;]", bare, maxsplit=1)[0].rsplit("@", 1)[-1].split(",")[0].strip()
 
 
@@ -96,6 +99,12 @@ def _either(text: str, argument: str, _config: Scope, _scope: Scope) -> str | No
     return there if text else empty
 
 
+def _jdbc(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """The hosts of a JDBC URL, or its database."""
+    address = read_jdbc(text)
+    return (address.database if argument == "database" else address.hosts) or None if address else None
+
+
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
     """A table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
     sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
@@ -131,6 +140,7 @@ FILTERS: dict[str, Filter] = {
     "expand": _expand,
     "first": lambda text, _argument, _config, _scope: next(iter(listed(text)), None),
     "folder": lambda text, _argument, _config, _scope: text.strip("/"),
+    "jdbc": _jdbc,
     "host": lambda text, _argument, _config, _scope: _PORT.sub("", server(text)),
     "lake": _lake,
     "last": lambda text, _argument, _config, _scope: text.rpartition(".")[2],

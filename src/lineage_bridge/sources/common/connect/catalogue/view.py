@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lineage_bridge.openlineage import naming
-from lineage_bridge.openlineage.jdbc import jdbc_dataset
+from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes
