@@ -231,6 +231,8 @@ _run_facets = st.fixed_dictionaries(
         ),
         "jobDependencies": _dependencies,
         "nominalTime": st.just(facet(nominalStartTime="2026-11-20T00:00:00Z")),
+        "errorMessage": st.sampled_from(["first", "second"]).map(lambda text: facet(message=text, programmingLanguage="JAVA"))
+        | st.just(facet(_deleted=True)),
     },
 )
 _types = st.sampled_from(["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", None])

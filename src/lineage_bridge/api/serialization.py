@@ -89,6 +89,7 @@ def run_item(record: RunRecord, now_us: int | None = None) -> RunItem:
         nominal_start=time_text(record.nominal[0]),
         nominal_end=time_text(record.nominal[1]),
         liveness=state.value if state else UNSET,
+        failures=[*record.failures] or UNSET,
     )
 
 

@@ -12,6 +12,8 @@ from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
+_FAILURE_WIDTH = 80
+"""Characters of a failure that a list shows."""
 _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 
 
@@ -100,6 +102,9 @@ def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
         return
     columns = ["run", "job", "state", "started", "ended", "last seen"]
     rows = [_row(run) for run in answer["runs"]]
+    if any("failures" in run for run in answer["runs"]):
+        columns.append("failure")
+        rows = [[*row, _first_failure(run)] for row, run in zip(rows, answer["runs"], strict=True)]
     if of_one_job:
         del columns[1]
         rows = [[row[0], *row[2:]] for row in rows]
@@ -112,6 +117,14 @@ def _row(run: dict[str, Any]) -> list[str]:
     indent = "  " * run.get("depth", 0)
     times = [format_time(run.get(name, "")) for name in ("started_at", "ended_at", "last_seen")]
     return [indent + run["run_id"], run["job"]["name"], _state(run), *times]
+
+
+def _first_failure(run: dict[str, Any]) -> str:
+    """The first line of the first reason for a failure, and how many reasons more there are."""
+    first, *others = run.get("failures", [""])
+    line = first.partition("\n")[0]
+    shown = line if len(line) <= _FAILURE_WIDTH else line[: _FAILURE_WIDTH - 3] + "..."
+    return f"{shown} (and {len(others)} more)" if others else shown
 
 
 def _state(run: dict[str, Any]) -> str:
@@ -128,6 +141,8 @@ def _print_run(run: dict[str, Any]) -> None:
     for name in ("parent_job", "named_parent_job", "root_job"):
         if run.get(name):
             print_line(f"  {name.replace('_', ' ')}: {run[name]['namespace']} {run[name]['name']}")
+    for reason in run.get("failures", []):
+        print_line(f"  failure: {reason}")
     for dependency in run.get("dependencies", []):
         label = "depends on" if dependency["direction"] == "upstream" else "required by"
         print_line(f"  {label}: {dependency['job']['namespace']} {dependency['job']['name']}")

@@ -9,7 +9,7 @@ from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
-_FIELDS = ["name", "column", "owner", "tag", "description", "sql"]
+_FIELDS = ["name", "column", "owner", "tag", "description", "sql", "failure"]
 
 
 @click.command(

@@ -11,7 +11,8 @@ class RunRecord:
 
     `observed` is false for a run that only other runs mention. `parent_job` is the job in the parent run's own events; if this run names
     another job for its parent, that is `named_parent_job`. `nominal` is the scheduled interval (start, end). `heartbeat_us` is the interval
-    between the heartbeats of a streaming run.
+    between the heartbeats of a streaming run. `failures` are the reasons that its events give for a failure: its error message, and the
+    tests and assertions that failed.
     """
 
     run_id: str
@@ -34,6 +35,7 @@ class RunRecord:
     root_job: Node | None = None
     nominal: tuple[int | None, int | None] = (None, None)
     heartbeat_us: int | None = None
+    failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

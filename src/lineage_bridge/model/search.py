@@ -20,7 +20,7 @@ class SearchFilter:
     owner: str | None = None
     tag: str | None = None
     has: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ("name", "column", "owner", "tag", "description", "sql")
+    fields: tuple[str, ...] = ("name", "column", "owner", "tag", "description", "sql", "failure")
     limit: int = 50
     offset: int = 0
 

@@ -22,6 +22,7 @@ def test_each_facet_has_its_field() -> None:
         tags=facet(tags=[{"key": "pii", "value": "true"}]),
         documentation=facet(description="All addresses"),
         sql=facet(query="SELECT 1"),
+        errorMessage=facet(message="no such table", programmingLanguage="SQL"),
     )
     assert found == {
         "title": "ns\nname",
@@ -30,6 +31,7 @@ def test_each_facet_has_its_field() -> None:
         "tags": "pii=true",
         "description": "All addresses\nwhere it is",
         "sql": "SELECT 1",
+        "failure": "no such table",
     }
 
 

@@ -23,6 +23,7 @@ class RunItem(Struct, frozen=True, omit_defaults=True):
 
     `unobserved`: the run sent no events, but others name it. `parent_job` is the job in the parent's own events; `named_parent_job` the
     one that this run names, if it differs. `nominal_...` is the scheduled interval. `streaming`: it runs until it is stopped.
+    `failures`: its error message, and the tests and assertions that failed.
     """
 
     run_id: str
@@ -47,6 +48,7 @@ class RunItem(Struct, frozen=True, omit_defaults=True):
     nominal_end: Text = UNSET
     dependencies: list[RunDependency] | UnsetType = UNSET
     liveness: Text = UNSET
+    failures: list[str] | UnsetType = UNSET
 
 
 class RunsAnswer(Struct, frozen=True):

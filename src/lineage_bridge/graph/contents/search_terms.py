@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.facets import (
     DocumentationFacet,
+    ErrorMessageRunFacet,
     Facet,
     OwnershipFacet,
     SchemaDatasetFacet,
@@ -16,15 +17,24 @@ from lineage_bridge.openlineage.facets import (
     read,
 )
 
-FIELDS = ("title", "columns", "owners", "tags", "description", "sql")
+FIELDS = ("title", "columns", "owners", "tags", "description", "sql", "failure")
 """The fields of a search text, in order; `title` is the node's own name."""
-SEARCHED: dict[str, Where] = {"documentation": "dataset", "ownership": "dataset", "schema": "dataset", "sql": "job", "tags": "dataset"}
+SEARCHED_OF_RUNS = frozenset({"errorMessage"})
+"""Keys of run facets: of a job, the newest of any of its runs is searched."""
+SEARCHED: dict[str, Where] = {
+    "documentation": "dataset",
+    "ownership": "dataset",
+    "schema": "dataset",
+    "sql": "job",
+    "tags": "dataset",
+    "errorMessage": "run",
+}
 """The keys of the facets that are searched, each with the kind of object under which OpenLineage defines its type."""
 MAX_TEXT = 32_768
 """The maximum length of one field in characters; the rest is not searched."""
 _WORD = re.compile(r"[^\W_]+")
 
-SearchText = tuple[str, str, str, str, str, str]
+SearchText = tuple[str, str, str, str, str, str, str]
 
 
 @lru_cache(8_192)
@@ -48,6 +58,8 @@ def _lines(facet: Facet) -> Iterator[tuple[str, str]]:
         yield "description", facet.description
     elif isinstance(facet, SQLJobFacet):
         yield "sql", facet.query
+    elif isinstance(facet, ErrorMessageRunFacet):
+        yield "failure", facet.message
 
 
 def _columns(fields: Iterable[SchemaField], above: str) -> Iterator[tuple[str, str]]:
@@ -68,10 +80,10 @@ def search_text(namespace: str, name: str, facets: Mapping[str, bytes]) -> Searc
     if not found:
         return None
     found["title"] = [namespace, name]
-    title, columns, owners, tags, description, sql = (
+    title, columns, owners, tags, description, sql, failure = (
         "\n".join(found.get(field, ()))[:MAX_TEXT].replace("\x00", "\ufffd") for field in FIELDS
     )
-    return title, columns, owners, tags, description, sql
+    return title, columns, owners, tags, description, sql, failure
 
 
 def plain(text: str) -> str:

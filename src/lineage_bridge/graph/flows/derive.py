@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lineage_bridge.graph.contents.search_terms import SEARCHED, search_text
+from lineage_bridge.graph.contents.search_terms import SEARCHED, SEARCHED_OF_RUNS, search_text
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
 from lineage_bridge.graph.facts.fold import Tables
@@ -63,6 +63,8 @@ live             (node, first)                                      the nodes th
 
 SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
 _NAMING = NAMING_KEYS | {"parent"}
+OF_RUNS = -1
+"""In place of a job, in current_facet: the newest facet of any run of the job `node`."""
 ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
 
 
@@ -71,12 +73,19 @@ def facet_rank(key: str, side: int) -> int:
 
     Only schemas have a rank: a dataset's own schema comes first, then an output's, then an input's. All other keys have rank 0.
     """
-    return SCHEMA_RANK[side] if key == "schema" else 0
+    return SCHEMA_RANK.get(side, 0) if key == "schema" else 0
 
 
-def facet_owner(key: str, job: int) -> int:
-    """The job for which a dataset's facet is kept separately: `job` for lineage facets, 0 for all others."""
+def facet_owner(key: str, job: int, side: int) -> int:
+    """For whom a facet is kept separately: `job` for lineage facets, OF_RUNS for facets of a job's runs, 0 for all others."""
+    if side == Side.RUN:
+        return OF_RUNS
     return job if key in LINEAGE_KEYS else 0
+
+
+def is_current(key: str, side: int) -> bool:
+    """Whether the newest of such facets is kept: of nodes, and of a job's runs those that are searched."""
+    return side in ENTITY_SIDES or (side == Side.RUN and key in SEARCHED_OF_RUNS)
 
 
 def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
@@ -139,10 +148,10 @@ class _Derivation:
     def read_facets(self) -> None:
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
         for (_, job, node, side, _, facet_set, _), (_, _, last, event) in self.tables["assertion"].items():
-            if side not in ENTITY_SIDES:
-                continue
             for key, facet in self.texts.facets(facet_set).items():
-                facet_key = node, facet_owner(key, job), key
+                if not is_current(key, side):
+                    continue
+                facet_key = node, facet_owner(key, job, side), key
                 candidate = facet_rank(key, side), last, event, facet
                 best[facet_key] = max(best.get(facet_key, candidate), candidate)
         for (node, job, key), (rank, time, event, facet) in best.items():
@@ -151,7 +160,7 @@ class _Derivation:
     def read_search_texts(self) -> None:
         facets: dict[int, dict[str, bytes]] = defaultdict(dict)
         for node, job, key, facet, *_ in self.out["current_facet"]:
-            if job == 0 and key in SEARCHED and not self.texts.is_deleted(facet):
+            if job in (0, OF_RUNS) and key in SEARCHED and not self.texts.is_deleted(facet):
                 facets[node][key] = self.texts.text(facet)
         for node, texts in facets.items():
             text = search_text(self.texts.names_by_id[node].namespace, self.texts.names_by_id[node].name, texts)

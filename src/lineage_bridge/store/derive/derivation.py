@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
 from lineage_bridge.graph.facts.facet_texts import annotation_rows
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.flows.derive import ENTITY_SIDES, facet_owner, facet_rank
+from lineage_bridge.graph.flows.derive import OF_RUNS, facet_owner, facet_rank, is_current
 from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS, carriers, flow_owner, is_mark, read_mark
 from lineage_bridge.graph.identity.claims import CLAIMING
 from lineage_bridge.graph.merge_rules import Row
@@ -256,10 +256,10 @@ class Derivation:
         links: set[tuple[int, bytes]] = set()
         claiming: dict[tuple[int, str, bytes], int] = {}
         for _, job, node, side, _, facet_set, _, first, _, last, event in assertions:
-            if side not in ENTITY_SIDES:
-                continue
             for key, facet in facet_sets.get(facet_set, {}).items():
-                row_key = node, facet_owner(key, job), key
+                if not is_current(key, side):
+                    continue
+                row_key = node, facet_owner(key, job, side), key
                 candidate = facet_rank(key, side), last, event, facet
                 if row_key not in best or candidate > best[row_key]:
                     best[row_key] = candidate
@@ -273,8 +273,9 @@ class Derivation:
             ((*row_key, facet, rank, time, event) for row_key, (rank, time, event, facet) in best.items()),
         )
         new = self.connection.execute(statements.NEW_FACETS).fetchall()
-        self.changes.gained("current_facet", (row[:4] for row in new))
-        self.changes.lost("current_facet", ((*row[:3], row[4]) for row in new if row[4] is not None))
+        of_nodes = [row for row in new if row[1] != OF_RUNS]
+        self.changes.gained("current_facet", (row[:4] for row in of_nodes))
+        self.changes.lost("current_facet", ((*row[:3], row[4]) for row in of_nodes if row[4] is not None))
         self.connection.execute(statements.CURRENT)
         self.search.facets_changed((row[0], row[2]) for row in new)
         self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])

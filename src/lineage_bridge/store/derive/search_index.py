@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 from lineage_bridge.graph.contents.search_terms import FIELDS, SEARCHED, search_text
+from lineage_bridge.graph.flows.derive import OF_RUNS
 from lineage_bridge.store.connection import StoreConnection
 
 _KEYS = ", ".join(f"'{key}'" for key in sorted(SEARCHED))
 _FACETS = f"""SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node = ? AND c.job = 0 AND f.deleted = 0 AND c.key IN ({_KEYS})"""
+WHERE c.node = ? AND c.job IN (0, {OF_RUNS}) AND f.deleted = 0 AND c.key IN ({_KEYS})"""
 _COLUMNS = ", ".join(FIELDS)
 _MARKS = ", ".join("?" * len(FIELDS))
 _WAITING = 1000

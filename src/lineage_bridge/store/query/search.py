@@ -14,7 +14,7 @@ from lineage_bridge.store.query.nodes import Nodes
 CANDIDATES = 2_000
 """How many nodes of each way to match are looked at before they are put in order."""
 _TRIGRAM = 3
-_TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql"}
+_TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql", "failure": "failure"}
 _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n ON n.id = {index}.{key}
 WHERE {matches} AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) LIMIT :limit"""
 _NAMES, _TEXTS = "node_search", "node_search_text"

@@ -13,6 +13,7 @@ from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.failures import failures
 from lineage_bridge.store.runs.processing import ProcessingTypes
 
 _RUN = """SELECT run, job, parent_time, parent_run, parent_job, root_run, root_job, nominal_time, nominal_start, nominal_end, raw_id
@@ -33,6 +34,7 @@ ON p.job = w.job AND p.asserted_by = (SELECT asserted_by FROM run_shape n WHERE 
 ORDER BY n.last DESC, n.asserted_by DESC LIMIT 1)"""
 RunKey = tuple[bytes, int]
 """A run, and a job it was seen under."""
+_FAILED = ("FAIL", "ABORT")
 _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
 
@@ -46,6 +48,7 @@ class _OneRun(NamedTuple):
     events: list[tuple[str, int, int]]
     inputs: set[int]
     outputs: set[int]
+    failures: tuple[str, ...]
 
 
 @dataclass
@@ -56,6 +59,7 @@ class _Rows:
     seen: dict[RunKey, int]
     events: dict[RunKey, list[tuple[str, int, int]]] = field(default_factory=dict)
     named: Mapping[tuple[bytes, int, int], set[int]] = field(default_factory=dict)
+    failures: Mapping[RunKey, list[str]] = field(default_factory=dict)
 
     def of(self, keys: Sequence[RunKey]) -> _OneRun:
         """One run, from its rows under these names of its job; of what is stated once, the newest counts."""
@@ -65,7 +69,9 @@ class _Rows:
         inputs, outputs = ({id_ for key in keys for id_ in self.named.get((*key, int(side)), ())} for side in (Side.INPUT, Side.OUTPUT))
         raw_id = next((row[8] for row in stated if row[8] is not None), None)
         events = [event for key in keys for event in self.events.get(key, ())]
-        return _OneRun(parent, nominal, raw_id, max((self.seen.get(key, 0) for key in keys), default=0), events, inputs, outputs)
+        reasons = dict.fromkeys(reason for key in keys for reason in self.failures.get(key, ()))
+        last = max((self.seen.get(key, 0) for key in keys), default=0)
+        return _OneRun(parent, nominal, raw_id, last, events, inputs, outputs, tuple(reasons))
 
 
 class Runs:
@@ -109,8 +115,11 @@ class Runs:
         rows = _Rows({row[:2]: row[2:] for row in self._rows(_RUN, asserters)}, {row[:2]: row[2] for row in self._rows(_SEEN, asserters)})
         for asserter, job, *event in set(self._rows(_EVENTS_OF, asserters)):
             rows.events.setdefault((asserter, job), []).append((event[0], event[1], event[2]))
-        rows.named = self._named({(asserter, name) for asserter, job in keys for name in self.nodes.members(job)}, asserters)
+        names = [(asserter, name) for asserter, job in keys for name in self.nodes.members(job)]
+        rows.named = self._named(set(names), asserters)
         self.nodes.load({job for _, job in keys}.union(*rows.named.values()))
+        failed = sorted({asserter for (asserter, _), events in rows.events.items() if any(event[0] in _FAILED for event in events)})
+        rows.failures = failures(self.connection, self.nodes, names, failed)
         return [self._record(key, rows.of([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
 
     def _record(self, key: RunKey, found: _OneRun) -> RunRecord:
@@ -135,6 +144,7 @@ class Runs:
             root_job=self._node(root_job),
             nominal=nominal,
             heartbeat_us=self.heartbeat(asserter, job) if streaming else None,
+            failures=found.failures,
         )
 
     def _rows(self, sql: str, asserters: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from lineage_bridge.graph.contents.schema_versions import schema_version
+from lineage_bridge.graph.flows.derive import OF_RUNS
 from lineage_bridge.graph.flows.labels import Label, best, freshness
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Evidence, Origin, Side
@@ -226,7 +227,7 @@ class Export:
         """Current facets of nodes, by key and content address."""
         rows = self.connection.execute(
             "SELECT c.node, c.key, c.facet, n.kind FROM current_facet c JOIN facet f ON f.facet = c.facet "
-            "JOIN node n ON n.id = c.node WHERE f.deleted = 0"
+            f"JOIN node n ON n.id = c.node WHERE f.deleted = 0 AND c.job <> {OF_RUNS}"
         )
         for node, key, digest, kind in rows.fetchall():
             yield {NodeKind(kind).name.lower(): self.name(node), "key": key, "hash": digest.hex()}

@@ -1,6 +1,6 @@
 """Erases runs as if they had never sent an event, in the transaction that applies the operator's request."""
 
-from lineage_bridge.graph.flows.derive import FirstSeen
+from lineage_bridge.graph.flows.derive import OF_RUNS, FirstSeen
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, make_shape
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import Origin
@@ -23,7 +23,7 @@ _DELETE_ASSERTIONS = (
     "DELETE FROM derive_queue WHERE asserted_by = ?",
 )
 _FACETS = """SELECT s.node, s.job, s.side, s.origin, s.facet_set, s.first, s.last, s.last_event
-FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2)"""
+FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
 """Every parent a run ever named: its row has but the newest."""
@@ -139,6 +139,7 @@ class Erasure:
     def _recompute_facets(self, nodes: list[int]) -> None:
         """Compute the current facets from the remaining assertions."""
         for node in nodes:
+            self.connection.execute("DELETE FROM current_facet WHERE node = ? AND job = ?", (node, OF_RUNS))
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
             self.connection.execute("DELETE FROM symlink_evidence WHERE dataset = ?", (node,))
         claimed = self.derivation.spellings.claims.remove_evidence(nodes)

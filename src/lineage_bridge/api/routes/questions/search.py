@@ -17,10 +17,10 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.search import Match, SearchFilter
 
-In = Literal["name", "column", "owner", "tag", "description", "sql"]
+In = Literal["name", "column", "owner", "tag", "description", "sql", "failure"]
 Text = Annotated[str | None, Mended]
 Limit = Annotated[int, Query(ge=1, le=1000)]
-EVERYWHERE: tuple[In, ...] = ("name", "column", "owner", "tag", "description", "sql")
+EVERYWHERE: tuple[In, ...] = ("name", "column", "owner", "tag", "description", "sql", "failure")
 
 
 def routes(services: Services) -> APIRouter:

@@ -593,6 +593,7 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("tags", sa.Text(), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("sql", sa.Text(), nullable=False),
+        sa.Column("failure", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("node"),
     )
     op.create_table(
@@ -685,6 +686,6 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
     if op.get_bind().dialect.name == "sqlite":
         op.execute("CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')")
         op.execute(
-            "CREATE VIRTUAL TABLE node_search_text USING fts5(title, columns, owners, tags, description, sql, content='sear"
-            "ch_text', content_rowid='node')"
+            "CREATE VIRTUAL TABLE node_search_text USING fts5(title, columns, owners, tags, description, sql, failure, cont"
+            "ent='search_text', content_rowid='node')"
         )
