@@ -1,6 +1,7 @@
 """A script in one of sqlglot's dialects into lineage, with the same resolver as streaming SQL."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -8,17 +9,19 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token as PlainToken
 from sqlglot.tokenizer_core import TokenType
 
+from lineage_bridge.sql.columns.changes import merged_rows, updated_rows, write_change
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
 from lineage_bridge.sql.columns.from_clause import part_of
-from lineage_bridge.sql.columns.relations import QueryRelation, Scope
+from lineage_bridge.sql.columns.relations import QueryRelation
 from lineage_bridge.sql.columns.resolver import Resolver, columns_of
-from lineage_bridge.sql.columns.values import Condition, Value
 from lineage_bridge.sql.columns.writing import write
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements.catalog import Catalog, Table, TableColumn, View
 from lineage_bridge.sql.text.cursor import TOO_DEEP, StatementError
+from lineage_bridge.sql.text.messages import explained, quoted
 from lineage_bridge.sql.text.plain import Query
+from lineage_bridge.sql.text.scanning import froms_without_table, query_names
 from lineage_bridge.sql.text.tokens import TokenError, tokens, words
 
 _INERT = words(
@@ -84,7 +87,9 @@ class SqlglotScript:
         except SqlglotError as err:
             details = (getattr(err, "errors", None) or [{}])[0]
             lineage = self._scanned(tokens)
-            message = str(details.get("description") or str(err).splitlines()[0])
+            text = str(details.get("highlight") or "")
+            found = quoted(text, is_string=text.startswith(("'", '"'))) if text else ""
+            message = explained(str(details.get("description") or str(err).splitlines()[0]), found)
             lineage.errors.append(Fault(details.get("line") or tokens[0].line, details.get("col") or _column(tokens[0]), message))
         return lineage
 
@@ -92,7 +97,7 @@ class SqlglotScript:
         found = self._dialect.parser().parse(tokens, text)
         made = found[0] if found else None
         if isinstance(made, exp.Command) and tokens[0].text.upper() not in _INERT:
-            raise StatementError(f"{made.this} is not understood", None)
+            raise StatementError(f"a statement that begins with '{made.this}' is not understood", None)
         return made
 
     def _apply(self, node: exp.Expr | None, lineage: Lineage) -> None:
@@ -101,10 +106,8 @@ class SqlglotScript:
             self._create(node, lineage)
         elif isinstance(node, exp.Insert):
             self._insert(node, lineage)
-        elif isinstance(node, exp.Merge):
-            self._merge(node, lineage)
-        elif isinstance(node, exp.Update):
-            self._update(node, lineage)
+        elif isinstance(node, exp.Merge | exp.Update):
+            self._change(node, lineage)
         elif isinstance(node, exp.Delete):
             lineage.outputs[self._table(node.this).name] = None
         elif isinstance(node, exp.Query):
@@ -132,7 +135,7 @@ class SqlglotScript:
             relation = relation.renamed(columns)
             known_columns = [TableColumn(name) for name, _ in relation.columns] if relation.unknown is None else None
             table = self.catalog.add_table(Table(_name(target), known_columns))
-            write(table.name, [name for name, _ in relation.columns], relation, lineage)
+            write(table.name, [name for name, _ in relation.columns], replace(relation, unknown=None), lineage)
             self._finish(analysis, lineage)
 
     def _insert(self, node: exp.Insert, lineage: Lineage) -> None:
@@ -150,58 +153,11 @@ class SqlglotScript:
         write(table.name, columns, relation, lineage)
         self._finish(analysis, lineage)
 
-    def _merge(self, node: exp.Merge, lineage: Lineage) -> None:
+    def _change(self, node: exp.Merge | exp.Update, lineage: Lineage) -> None:
         analysis = QueryAnalysis(self.catalog)
-        resolver, scope = Resolver(analysis, Query(node, {}, [])), Scope()
-        target = self._table(node.this)
-        conditions = resolver.source(node.args["using"], scope, {})
-        inputs = set(analysis.tables)
-        resolver.source(node.this, scope, {})
-        conditions |= resolver.value(node.args["on"], scope, {}).deciding("JOIN")
-        columns: list[tuple[str, Value]] = []
-        whens = node.args.get("whens")
-        for when in whens.expressions if whens is not None else ():
-            if when.args.get("condition") is not None:
-                conditions |= resolver.value(when.args["condition"], scope, {}).deciding("FILTER")
-            then = when.args.get("then")
-            if isinstance(then, exp.Update):
-                columns += self._assigned(then, resolver, scope)
-            elif isinstance(then, exp.Insert) and isinstance(then.expression, exp.Tuple):
-                names = [part.name for part in then.this.expressions] if isinstance(then.this, exp.Tuple) else target.writable() or []
-                columns += [(name, resolver.value(part, scope, {})) for name, part in zip(names, then.expression.expressions, strict=False)]
-        self._assign(target, columns, conditions, analysis, inputs, lineage)
-
-    def _update(self, node: exp.Update, lineage: Lineage) -> None:
-        analysis = QueryAnalysis(self.catalog)
-        resolver, scope = Resolver(analysis, Query(node, {}, [])), Scope()
-        target = self._table(node.this)
-        clause = part_of(node, "from")
-        conditions: set[Condition] = resolver.source(clause.this, scope, {}) if clause is not None else set()
-        inputs = set(analysis.tables)
-        resolver.source(node.this, scope, {})
-        where = node.args.get("where")
-        if where is not None:
-            conditions |= resolver.value(where.this, scope, {}).deciding("FILTER")
-        self._assign(target, self._assigned(node, resolver, scope), conditions, analysis, inputs, lineage)
-
-    def _assigned(self, node: exp.Update, resolver: Resolver, scope: Scope) -> list[tuple[str, Value]]:
-        return [(part.this.name, resolver.value(part.expression, scope, {})) for part in node.expressions if isinstance(part, exp.EQ)]
-
-    def _assign(
-        self,
-        target: Table,
-        columns: list[tuple[str, Value]],
-        conditions: set[Condition],
-        analysis: QueryAnalysis,
-        inputs: set[Name],
-        lineage: Lineage,
-    ) -> None:
-        """Write values to columns of an existing table; it is also read if a value uses one of its columns."""
-        if any(source[0] == target.name for _, value in columns for source in value.direct):
-            inputs = inputs | {target.name}
-        write(target.name, None, QueryRelation(tuple(columns), conditions=frozenset(conditions)), lineage)
-        read = {name: None for name in analysis.tables if name in inputs or name != target.name}
-        lineage.inputs.update(read)
+        resolver, target = Resolver(analysis, Query(node, {}, [])), self._table(node.this)
+        change = merged_rows(node, target, resolver) if isinstance(node, exp.Merge) else updated_rows(node, resolver)
+        write_change(target, change, analysis, lineage)
         self._faults(analysis, lineage)
 
     def _resolved(self, query: exp.Expr) -> tuple[QueryRelation, QueryAnalysis]:
@@ -223,11 +179,14 @@ class SqlglotScript:
     def _scanned(self, tokens: list[PlainToken]) -> Lineage:
         """The tables of a statement that cannot be parsed: the names after FROM, JOIN and INTO."""
         lineage = Lineage()
+        words = [token.text.upper() for token in tokens]
+        ignored = froms_without_table(words)
+        defined = {words[at] for at in query_names(words)}
         for at, token in enumerate(tokens):
-            if token.token_type not in (TokenType.INTO, TokenType.FROM, TokenType.JOIN):
+            if token.token_type not in (TokenType.INTO, TokenType.FROM, TokenType.JOIN) or at in ignored:
                 continue
             name = _name_at(tokens, at + 1)
-            if name:
+            if name and not (len(name) == 1 and name[0].upper() in defined):
                 found = lineage.outputs if token.token_type is TokenType.INTO else lineage.inputs
                 found[self.catalog.table(name).name] = None
         return lineage

@@ -7,7 +7,9 @@ from functools import singledispatchmethod
 from sqlglot import exp
 
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sql.columns.changes import merged_rows, write_change
 from lineage_bridge.sql.columns.expressions import QueryAnalysis
+from lineage_bridge.sql.columns.from_clause import table_name
 from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.resolver import Resolver
@@ -21,9 +23,11 @@ from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Model, Ta
 from lineage_bridge.sql.statements.datasets import dataset_of, topic_of
 from lineage_bridge.sql.statements.parsing import parse
 from lineage_bridge.sql.text.cursor import TOO_DEEP, Cursor, StatementError
-from lineage_bridge.sql.text.keywords import RESERVED
+from lineage_bridge.sql.text.keywords import MERGE_WORDS, RESERVED
 from lineage_bridge.sql.text.plain import Query
+from lineage_bridge.sql.text.scanning import froms_without_table, query_names
 from lineage_bridge.sql.text.splitting import split
+from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
 
 FLINK, CONFLUENT_FLINK, KSQLDB = "flink", "confluent-flink", "ksqldb"
@@ -151,7 +155,7 @@ class StreamingScript:
             writable = table.writable()
             columns = None if writable is None else [name for name in writable if name not in statement.fixed]
         if columns is not None and relation.unknown is None and len(columns) != len(relation.columns):
-            message = f"{len(relation.columns)} columns go into {len(columns)}"
+            message = f"the query has {len(relation.columns)} columns, but {len(columns)} are written"
             lineage.errors.append(_fault(message, statement.query[0]))
         by_name = self._ksql and columns is not None and not statement.columns
         write(table.name, columns, matched_columns(relation, columns or ()) if by_name else relation, lineage)
@@ -172,6 +176,23 @@ class StreamingScript:
         # An UPDATE reads its own table if a value uses one of its columns.
         is_read = any(source[0] == table.name for _, value in assigned for source in value.direct)
         self._add_analysis(analysis, lineage, statement.where or [], unread=None if is_read else table.name)
+
+    @_apply.register
+    def _(self, statement: st.ChangeQuery, lineage: Lineage) -> None:
+        table = self.catalog.table(statement.table)
+        relation = self._resolve(statement.query, lineage)
+        table.columns = [TableColumn(name) for name, _ in relation.columns] if relation.unknown is None else None
+        write(table.name, [name for name, _ in relation.columns], replace(relation, unknown=None), lineage)
+
+    @_apply.register
+    def _(self, statement: st.Merge, lineage: Lineage) -> None:
+        query = lowered(statement.tokens, ksql=self._ksql, keywords=MERGE_WORDS)
+        merge, analysis = query.expression, self._analysis()
+        if not isinstance(merge, exp.Merge) or not isinstance(merge.this, exp.Table):
+            raise StatementError("a MERGE is expected here", statement.tokens[0])
+        target = self.catalog.table(table_name(merge.this))
+        write_change(target, merged_rows(merge, target, self._resolver(analysis, query)), analysis, lineage)
+        lineage.errors += [_fault(message, token or statement.tokens[0]) for message, token in analysis.faults]
 
     @_apply.register
     def _(self, statement: st.SelectRows, lineage: Lineage) -> None:
@@ -223,16 +244,21 @@ class StreamingScript:
     def _scanned(self, statement: Sequence[Token]) -> Lineage:
         """The tables of a statement that cannot be parsed: the names after FROM, JOIN, INTO and similar words."""
         lineage = Lineage()
+        words = [token.upper or token.text.upper() for token in statement]
+        ignored = froms_without_table(words)
+        defined = {words[at] for at in query_names(words)}
         fills = statement[0].upper == "CREATE" and any(token.upper == "SELECT" for token in statement)
         for at, token in enumerate(statement[:-1]):
             before = statement[at - 1].upper if at else ""
             writes = token.upper in _WRITTEN_BEHIND or (fills and token.upper in ("TABLE", "STREAM") and not lineage.outputs)
             reads = token.upper in _READ_BEHIND or (token.upper == "TABLE" and before in ("(", ","))
             following = statement[at + 1]
-            if not (writes or reads) or not following.is_name or following.upper in RESERVED:
+            if not (writes or reads) or at in ignored or not following.is_name or following.upper in RESERVED:
                 continue
             cursor = Cursor(statement[at + 1 :], folds=self._ksql)
             name = cursor.name_so_far()
+            if len(name) == 1 and name[0].upper() in defined:
+                continue
             if self.catalog.view(name) is None and (writes or not cursor.sees("(")):
                 (lineage.outputs if writes else lineage.inputs)[self.catalog.table(name).name] = None
         return lineage

@@ -1,17 +1,17 @@
 """Table functions and MATCH_RECOGNIZE, as lowering replaced them by stand-in names."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from lineage_bridge.sql.columns.expressions import Ctes, Expressions
-from lineage_bridge.sql.columns.functions import GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
+from lineage_bridge.sql.columns.functions import CHANGELOGS, GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope, Unknown
 from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name
-from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
+from lineage_bridge.sql.text.cursor import Cursor, StatementError, folded, parts
 from lineage_bridge.sql.text.plain import Pattern, Query, TableCall
 from lineage_bridge.sql.text.streaming import lowered
 from lineage_bridge.sql.text.tokens import Kind, Token
@@ -21,10 +21,11 @@ _CLAUSES = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", 
 
 @dataclass
 class _Arguments:
-    """The arguments of a table function: a table, columns of it (DESCRIPTOR), models, and other values."""
+    """The arguments of a table function: a table, what it is partitioned by, columns of it (DESCRIPTOR), models, and other values."""
 
     table: QueryRelation | None = None
-    described: list[str] = field(default_factory=list)
+    partition: list[str] = field(default_factory=list)
+    described: dict[str, list[str]] = field(default_factory=dict)
     models: list[Name] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     conditions: set[Condition] = field(default_factory=set)
@@ -67,57 +68,73 @@ class Calls(Expressions):
         """The columns of a table function."""
         given = self._arguments(call, here, ctes)
         base = given.table or QueryRelation()
-        described = merged(self._in(base, name, call.token) for name in given.described).through(Subtype.TRANSFORMATION)
+        names = (
+            [name for columns in given.described.values() for name in columns]
+            if given.table is not None and call.function != "TO_CHANGELOG"
+            else []
+        )
+        described = merged(self._in(base, name, call.token) for name in names).through(Subtype.TRANSFORMATION)
         conditions = base.conditions | given.conditions
         if call.function in GROUP_WINDOWS and given.table is not None:
-            columns = (*base.columns, *((name, described) for name in WINDOW_COLUMNS))
-            return replace(base, columns=columns, conditions=conditions | described.deciding("WINDOW"))
+            windows = tuple((name, described) for name in WINDOW_COLUMNS)
+            return _extended(base, windows).under(given.conditions | described.deciding("WINDOW"))
+        if call.function in CHANGELOGS and given.table is not None:
+            return _changelog(call.function, base, given).under(conditions)
+        if call.function == "VECTOR_SEARCH" and given.table is not None:
+            score = merged([described, *given.values]).through(Subtype.TRANSFORMATION)
+            return _extended(base, (("score", score),)).under(given.conditions)
         if given.models:
             inputs = described if given.table is not None else merged(given.values).through(Subtype.TRANSFORMATION)
             return self._predicted(given.models, base, inputs).under(given.conditions)
         whole = merged([*(value for _, value in base.columns), *given.values, described]).through(Subtype.TRANSFORMATION)
-        whole = whole if given.table is None else whole.doubted(LIKELY)
+        if given.table is not None:
+            return _processed(base, given, whole.doubted(LIKELY)).under(conditions)
         kind = Ordinal if call.ordinality else QueryRelation
         return kind(unknown=lambda _: whole, conditions=conditions, weak=True)
 
     def _arguments(self, call: TableCall, here: Scope, ctes: Ctes) -> _Arguments:
         found = _Arguments()
-        for tokens in call.arguments:
+        for argument in call.arguments:
+            tokens = argument.tokens
             first = tokens[0].upper if tokens else ""
             if first in ("TABLE", "(") and len(tokens) > 1:
-                found.table, conditions = self._table_argument(tokens, ctes)
-                found.conditions |= conditions
+                self._table_argument(found, tokens, ctes)
             elif first == "DESCRIPTOR":
-                cursor = Cursor(tokens[1:], folds=self.analysis.ksql)
-                inside = cursor.group()
-                if cursor.token is not None:
-                    raise cursor.error(", or ) is expected here")
-                found.described += [Cursor(part, folds=self.analysis.ksql).name()[-1] for part in parts(inside) if part]
+                found.described.setdefault(argument.name, []).extend(self._descriptor(tokens))
             elif first == "MODEL":
                 found.models.append(Cursor(tokens[1:], folds=self.analysis.ksql).name())
-            elif call.function in MODEL_CALLS and not found.models and found.table is None:
+            elif call.function in MODEL_CALLS and argument.name in ("", "MODEL") and not found.models and found.table is None:
                 found.models.append(_model_name(tokens))
-            elif call.function in SEARCHES and found.table is None:
+            elif call.function in SEARCHES and argument.name in ("", "SEARCH_TABLE") and found.table is None:
                 found.table = self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes)
             elif tokens:
                 found.values.append(self.value_of(tokens, here))
         return found
 
-    def _table_argument(self, tokens: Sequence[Token], ctes: Ctes) -> tuple[QueryRelation, set[Condition]]:
+    def _descriptor(self, tokens: Sequence[Token]) -> list[str]:
+        """The columns that a DESCRIPTOR lists."""
+        cursor = Cursor(tokens[1:], folds=self.analysis.ksql)
+        inside = cursor.group()
+        if cursor.token is not None:
+            raise cursor.error(", or ) is expected here")
+        return [Cursor(part, folds=self.analysis.ksql).name()[-1] for part in parts(inside) if part]
+
+    def _table_argument(self, found: _Arguments, tokens: Sequence[Token], ctes: Ctes) -> None:
         """`TABLE t`, `TABLE (query)` or `(query)`, which PARTITION BY and ORDER BY may follow."""
         cursor = Cursor(tokens, folds=self.analysis.ksql)
         cursor.takes("TABLE")
-        relation = self._inside(cursor, ctes)
+        found.table = relation = self._inside(cursor, ctes)
         scope = Scope()
         scope.add(("",), relation)
-        conditions: set[Condition] = set()
         while cursor.token is not None:
-            if not (cursor.takes("PARTITION", "BY") or cursor.takes("ORDER", "BY")):
+            partitions = cursor.takes("PARTITION", "BY")
+            if not (partitions or cursor.takes("ORDER", "BY")):
                 cursor.at += 1
                 continue
             for key in parts(_without_brackets(cursor.until("ORDER", "PARTITION"))):
-                conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
-        return relation, conditions
+                found.conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
+                if partitions and key:
+                    found.partition.append(folded(key[-1], folds=self.analysis.ksql))
 
     def _inside(self, cursor: Cursor, ctes: Ctes) -> QueryRelation:
         """A query in parentheses, or a name."""
@@ -126,7 +143,7 @@ class Calls(Expressions):
     def _in(self, relation: QueryRelation, name: str, token: Token) -> Value:
         found = relation.value(name)
         if found is None:
-            self.analysis.faults.append((f"the table has no column {name}", token))
+            self.analysis.faults.append((f"the table has no column '{name}'", token))
         return found or NO_SOURCES
 
     def _predicted(self, models: list[Name], base: QueryRelation, given: Value) -> QueryRelation:
@@ -140,7 +157,7 @@ class Calls(Expressions):
                 unknown = _always(given)
             else:
                 outputs += [(output, given) for output in model.outputs]
-        return replace(base, columns=(*base.columns, *outputs), unknown=unknown)
+        return replace(_extended(base, outputs), unknown=unknown)
 
     def matched(self, pattern: Pattern, ctes: Ctes) -> QueryRelation:
         """MATCH_RECOGNIZE returns the partition keys and the measures; DEFINE selects the rows."""
@@ -170,6 +187,40 @@ class Ordinal(QueryRelation):
         """As for any relation, but the row number has no source column."""
         made = super().renamed(names)
         return replace(made, columns=(*made.columns[:-1], (made.columns[-1][0], NO_SOURCES))) if names else made
+
+
+def _extended(base: QueryRelation, added: Iterable[tuple[str, Value]]) -> QueryRelation:
+    """A relation with more columns, behind the undefined ones."""
+    end = len(base.columns)
+    return replace(base, columns=(*base.columns, *added), gap=base.gap or (end, end))
+
+
+def _changelog(function: str, base: QueryRelation, given: _Arguments) -> QueryRelation:
+    """TO_CHANGELOG adds a column with the kind of change, FROM_CHANGELOG takes it away; the keys of PARTITION BY come first."""
+    (operation,) = given.described.get("OP", []) or given.described.get("", []) or ["op"]
+    keys = [item for name in given.partition for item in base.columns if item[0] == name]
+    others = [item for item in base.columns if item[0] not in given.partition]
+    if function == "TO_CHANGELOG":
+        columns = [*keys, (operation, NO_SOURCES), *others]
+    else:
+        columns = [*keys, *(item for item in others if item[0] != operation)]
+    return replace(base, columns=tuple(columns), hidden=(), gap=None)
+
+
+def _processed(base: QueryRelation, given: _Arguments, whole: Value) -> QueryRelation:
+    """The columns of a function of the user on a table: what it is partitioned by, its own, and the time of `on_time`.
+
+    A column with the name of one of the table is likely that one; any other may come from all of them.
+    """
+    keys = [(name, value.doubted(LIKELY)) for name in given.partition if (value := base.find(name)) is not None]
+    times = [value.doubted(LIKELY) for name in given.described.get("ON_TIME", ()) if (value := base.find(name)) is not None]
+
+    def unknown(name: str) -> Value:
+        same = base.find(name)
+        return whole if same is None else same.doubted(LIKELY)
+
+    columns = (*keys, *(("rowtime", value.through(Subtype.TRANSFORMATION)) for value in times))
+    return QueryRelation(columns, unknown=unknown, weak=True, gap=(len(keys), len(keys)))
 
 
 def _always(value: Value) -> Unknown:

@@ -174,7 +174,7 @@ class Expressions(ABC):
         if found is not None:
             return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
         if names[0].upper() not in MOMENTS:
-            self.fault(f"no table here has a column {written(names)}", node)
+            self.fault(f"no table here has a column '{written(names)}'", node)
         return NO_SOURCES
 
 

@@ -47,5 +47,8 @@ IDENTITIES = words("AS_VALUE")
 MODEL_CALLS = words("AI_COMPLETE AI_EMBEDDING AI_TOOL_INVOKE ML_EVALUATE ML_PREDICT")
 """Table functions whose first argument is a model."""
 
+CHANGELOGS = words("FROM_CHANGELOG TO_CHANGELOG")
+"""Table functions between a table and the log of its changes."""
+
 SEARCHES = words("FEDERATED_SEARCH KEY_SEARCH_AGG TEXT_SEARCH_AGG VECTOR_SEARCH VECTOR_SEARCH_AGG")
 """Table functions whose first argument is the table to search."""

@@ -1,6 +1,6 @@
 """What a query reads from: tables, subqueries and functions, as columns with values, under the aliases of the query."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from lineage_bridge.sql.columns.values import GUESSED, NO_SOURCES, Condition, Value, merged
@@ -86,11 +86,22 @@ class ProjectedColumns:
         self.columns += columns
         self.open(unknown)
 
+    def add_all(self, relation: QueryRelation, excluded: Collection[str]) -> None:
+        """Add the columns of a relation but for those excluded, in lower case, and its undefined ones where they stand in it."""
+        first, last = relation.gap or (len(relation.columns), len(relation.columns))
+        for at, item in enumerate(relation.columns):
+            if at in (first, last):
+                self.open(relation.unknown)
+            if not excluded or item[0].casefold() not in excluded:
+                self.columns.append(item)
+        if last == len(relation.columns):
+            self.open(relation.unknown)
+
     def open(self, unknown: Unknown | None) -> None:
         """Undefined columns follow here; None where there are none."""
         if unknown is not None:
             position = len(self.columns)
-            self.unknown = either([self.unknown, unknown])
+            self.unknown = unknown if self.unknown is unknown else either([self.unknown, unknown])
             self.gap = (position if self.gap is None else self.gap[0], position)
 
     def relation(self, conditions: Iterable[Condition]) -> QueryRelation:

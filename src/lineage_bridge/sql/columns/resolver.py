@@ -155,7 +155,7 @@ class Resolver(FromClause):
         name = tuple(part.name for part in star.parts[:-1])
         relation = here.named(name)
         if relation is not None:
-            found.add((item for item in relation.columns if item[0].casefold() not in excluded), relation.unknown)
+            found.add_all(relation, excluded)
         else:
             self.add_fields(found, name, star, here)
 
@@ -167,7 +167,7 @@ class Resolver(FromClause):
             if value is not None:
                 break
         else:
-            self.fault(f"nothing is called {written(path)} here", node)
+            self.fault(f"nothing is called '{written(path)}' here", node)
             return
         names = self._fields(value, path[cut + 1 :])
         part = value.through(Subtype.TRANSFORMATION)
@@ -190,12 +190,7 @@ class Resolver(FromClause):
             found.open(lambda _: NO_SOURCES)
         found.columns += (item for item in here.shared if item[0].casefold() not in excluded)
         for at, relation in enumerate(here.all()):
-            kept = (
-                item
-                for item in relation.columns
-                if item[0].casefold() not in excluded and (not here.merged or (at, item[0].casefold()) not in here.merged)
-            )
-            found.add(kept, relation.unknown)
+            found.add_all(relation, {*excluded, *(name for index, name in here.merged if index == at)})
 
 
 def _inner(node: exp.Expr, clause: str) -> exp.Expr | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from lineage_bridge.sql.statements.catalog import TableColumn
 from lineage_bridge.sql.statements.statement_types import (
     ChangeColumns,
+    ChangeQuery,
     DefineAgent,
     DefineCatalog,
     DefineModel,
@@ -12,6 +13,7 @@ from lineage_bridge.sql.statements.statement_types import (
     DefineView,
     Drop,
     Insert,
+    Merge,
     Other,
     Rename,
     SelectRows,
@@ -25,8 +27,8 @@ from lineage_bridge.sql.text.tokens import Token, words
 
 _WITHOUT_EFFECT = words(
     """ADD ALTER ANALYZE ASSERT BEGIN CALL CHECK CLEAR COMMIT COMPILE DEFINE DESC DESCRIBE EXECUTE EXPLAIN EXPORT GRANT HELP HISTORY IMPORT
-    JAR KILL LIST LOAD PAUSE PRINT QUIT REFRESH REMOVE RESET RESTORE RESUME REVOKE RUN SET SHOW SPOOL STOP TERMINATE TRUNCATE UNDEFINE
-    UNLOAD UNSET"""
+    JAR KILL LIST LOAD PAUSE PRINT QUIT REFRESH REGISTER REMOVE RESET RESTORE RESUME REVOKE RUN SET SHOW SPOOL STOP TERMINATE TRUNCATE
+    UNDEFINE UNLOAD UNSET"""
 )
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "("})
 _TABLE_WORDS = (("TABLE",), ("STREAM",), ("SOURCE", "TABLE"), ("SOURCE", "STREAM"), ("MATERIALIZED", "TABLE"), ("EXTERNAL", "TABLE"))
@@ -44,7 +46,13 @@ def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
         return read(cursor)
     if word in _WITHOUT_EFFECT:
         return Other()
-    raise StatementError(f"no statement begins with {token.text}", token)
+    prompt = next((at for at, following in enumerate(statement[:4]) if following.upper == ">"), None)
+    if prompt is not None:
+        text = " ".join(before.text for before in statement[:prompt])
+        raise StatementError(f"'{text}>' is the prompt of a console: remove it", token)
+    if token.upper in ("+", "|"):
+        raise StatementError("this was printed by a console: it is not SQL", token)
+    raise StatementError(f"no statement begins with '{token.text}'", token)
 
 
 def _create(cursor: Cursor) -> Statement:
@@ -189,6 +197,8 @@ def _alter_view(cursor: Cursor) -> Statement:
 def _alter_table(cursor: Cursor) -> Statement:
     skip_if_exists(cursor)
     name = cursor.name()
+    if cursor.takes("AS"):
+        return ChangeQuery(name, cursor.rest())
     if cursor.takes("RENAME", "TO"):
         return Rename(name, cursor.name())
     if cursor.takes("RENAME"):
@@ -226,6 +236,7 @@ _PARSERS: dict[str, Callable[[Cursor], Statement]] = {
     "INSERT": _insert,
     "UPDATE": _update,
     "DELETE": _update,
+    "MERGE": lambda cursor: Merge(cursor.rest()),
     "USE": _use,
     "ALTER": _alter,
     "DROP": _drop,

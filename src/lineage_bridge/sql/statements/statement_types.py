@@ -110,6 +110,21 @@ class ChangeColumns:
 
 
 @dataclass(frozen=True)
+class ChangeQuery:
+    """A materialized table is filled by another query."""
+
+    table: Name
+    query: Sequence[Token]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Rows of a table are updated, inserted and deleted by those of another relation: the tokens of the whole statement."""
+
+    tokens: Sequence[Token]
+
+
+@dataclass(frozen=True)
 class Rename:
     """A table is renamed."""
 
@@ -141,6 +156,8 @@ Statement = (
     | SelectRows
     | Use
     | ChangeColumns
+    | ChangeQuery
+    | Merge
     | Rename
     | Drop
     | Other

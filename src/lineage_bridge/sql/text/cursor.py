@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lineage_bridge.sql.names import Name
+from lineage_bridge.sql.text.messages import quoted
 from lineage_bridge.sql.text.tokens import Kind, Token
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -58,8 +59,11 @@ class Cursor:
             raise self.error(f"{' '.join(words)} is expected here")
 
     def error(self, message: str) -> StatementError:
-        """An error at this position."""
-        return StatementError(message, self.token)
+        """An error at this position. Where something else is expected, it quotes what is there."""
+        token = self.token
+        if token is not None and message.endswith("is expected here"):
+            message += f", not {quoted(token.text, is_string=token.kind is Kind.STRING)}"
+        return StatementError(message, token)
 
     def next(self) -> Token:
         """Pass the next token. Raises StatementError at the end."""
@@ -110,7 +114,7 @@ class Cursor:
         opening = self.next()
         start, end = self.at, closing(self.tokens, self.at - 1)
         if end is None:
-            raise StatementError(f"{opening.text} is never closed", opening)
+            raise StatementError(f"'{opening.text}' is never closed", opening)
         self.at = end + 1
         return self.tokens[start:end]
 

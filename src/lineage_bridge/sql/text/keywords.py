@@ -12,6 +12,9 @@ RESERVED = words(
 )
 """Words that are never names unless they are quoted."""
 
+MERGE_WORDS = words("DELETE INSERT INTO MATCHED MERGE SET UPDATE")
+"""Keywords of MERGE beside those of queries."""
+
 COMMAS = {
     "OVERLAY": {"PLACING", "FROM", "FOR"},
     "SUBSTRING": {"FROM", "FOR"},
@@ -66,8 +69,22 @@ def _counts(cursor: Cursor, before: str) -> bool:
     return before in ("FETCH", "NEXT", "FIRST") or earlier in ("OFFSET", "NEXT", "FIRST")
 
 
+def _directs(cursor: Cursor) -> bool:
+    """Whether ASC or DESC belongs to ORDER BY and is not the alias of a projection."""
+    depth = 0
+    for token in reversed(cursor.tokens[: cursor.at - 1]):
+        depth += (token.upper == ")") - (token.upper == "(")
+        if depth < 0 or (depth == 0 and token.upper == "ORDER"):
+            return True
+        if depth == 0 and token.upper == "SELECT":
+            return False
+    return True
+
+
 _IN_CONTEXT: dict[str, Callable[[Cursor, str], bool]] = {
+    "ASC": lambda cursor, _: _directs(cursor),
     "CURRENT": lambda cursor, _: cursor.sees("ROW"),
+    "DESC": lambda cursor, _: _directs(cursor),
     "FILTER": lambda cursor, before: cursor.sees("(", "WHERE") and before == ")",
     "FIRST": lambda _, before: before in ("NULLS", "FETCH"),
     "FOLLOWING": lambda _, before: before not in ("SELECT", ",", "BY"),

@@ -20,10 +20,11 @@ Rule = tuple[tuple[str, ...], "Callable[[Lowering, Token], bool]"]
 class Lowering:
     """Writes tokens as lines of plain SQL; `rules`, by their first word, handle what only streaming SQL has."""
 
-    def __init__(self, tokens: Sequence[Token], rules: Mapping[str, Sequence[Rule]], *, ksql: bool) -> None:
+    def __init__(self, tokens: Sequence[Token], rules: Mapping[str, Sequence[Rule]], *, ksql: bool, keywords: Collection[str] = ()) -> None:
         self.cursor = Cursor(tokens, folds=ksql)
         self.ksql = ksql
         self.rules = rules
+        self.keywords = keywords
         self.lines: list[str] = []
         self.line_tokens: list[Token] = []
         self.stand_ins: dict[str, TableCall | Pattern] = {}
@@ -64,7 +65,7 @@ class Lowering:
             self.emit("'" + token.text.replace("'", "''").replace("\n", " ") + "'", token)
         elif token.kind is Kind.NUMBER or token.kind is Kind.MARK:
             self._mark(token)
-        elif token.kind is Kind.WORD and is_keyword(cursor, token):
+        elif token.kind is Kind.WORD and (token.upper in self.keywords or is_keyword(cursor, token)):
             self.emit(token.upper, token)
         elif cursor.sees("(") and token.kind is not Kind.VARIABLE:
             self._call(token)

@@ -11,6 +11,7 @@ from sqlglot.parser import Parser as _Parser
 from sqlglot.tokenizer_core import TokenType
 
 from lineage_bridge.sql.text.cursor import StatementError
+from lineage_bridge.sql.text.messages import explained, quoted
 from lineage_bridge.sql.text.tokens import Kind, Token
 
 
@@ -26,12 +27,20 @@ class _Plain(Dialect):
 
 
 @dataclass(frozen=True)
+class Argument:
+    """An argument of a table function: its name in upper case, or empty, and the tokens of its value."""
+
+    name: str
+    tokens: Sequence[Token]
+
+
+@dataclass(frozen=True)
 class TableCall:
     """A table function with its arguments."""
 
     token: Token
     function: str
-    arguments: list[Sequence[Token]]
+    arguments: list[Argument]
     ordinality: bool = False
 
 
@@ -69,6 +78,10 @@ def _token_at(line: int, column: int, text: str) -> Token:
     return Token(Kind.WORD, text, text.upper(), 0, 0, line, max(1, column - len(text) + 1))
 
 
+def _found(token: Token | None) -> str:
+    return "" if token is None else quoted(token.text, is_string=token.kind is Kind.STRING)
+
+
 def parsed(text: str, line_tokens: Sequence[Token]) -> exp.Expr:
     """The only query in a text. Raises StatementError."""
     try:
@@ -77,7 +90,7 @@ def parsed(text: str, line_tokens: Sequence[Token]) -> exp.Expr:
         details = err.errors[0] if err.errors else {}
         line = details.get("line")
         token = line_tokens[min(line, len(line_tokens)) - 1] if isinstance(line, int) and line_tokens else None
-        raise StatementError(str(details.get("description") or "this is not understood").rstrip("."), token) from err
+        raise StatementError(explained(str(details.get("description") or ""), _found(token)), token) from err
     except SqlglotError as err:
         raise StatementError(str(err).splitlines()[0], line_tokens[0] if line_tokens else None) from err
     if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):

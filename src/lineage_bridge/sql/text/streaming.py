@@ -3,12 +3,13 @@
 Each function handles the construct that begins at a token, and returns False if it is another one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lineage_bridge.sql.columns.functions import UNITS
-from lineage_bridge.sql.text.cursor import Cursor, StatementError, closing, folded, parts
-from lineage_bridge.sql.text.lowering import FIELD, Lowering, Rule, quoted
-from lineage_bridge.sql.text.plain import Pattern, Query, TableCall, parsed
+from lineage_bridge.sql.text.cursor import Cursor, StatementError, closing, parts
+from lineage_bridge.sql.text.ksqldb import KSQLDB_RULES
+from lineage_bridge.sql.text.lowering import Lowering, Rule
+from lineage_bridge.sql.text.plain import Argument, Pattern, Query, TableCall, parsed
 from lineage_bridge.sql.text.tokens import Kind, Token
 
 
@@ -118,17 +119,17 @@ def _table_call(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableC
     return TableCall(token, function.upper(), [_argument(part) for part in parts(inner.group())])
 
 
-def _argument(tokens: Sequence[Token]) -> Sequence[Token]:
-    """The value of an argument that may be named."""
+def _argument(tokens: Sequence[Token]) -> Argument:
+    """An argument that may be named."""
     named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
-    return tokens[2:] if named else tokens
+    return Argument(tokens[0].text.upper(), tokens[2:]) if named else Argument("", tokens)
 
 
 def _unnest(self: Lowering, token: Token) -> bool:
     cursor = self.cursor
     cursor.at += 1
     body = cursor.group()
-    self.stand_in(TableCall(token, "UNNEST", parts(body), cursor.takes("WITH", "ORDINALITY")))
+    self.stand_in(TableCall(token, "UNNEST", [Argument("", part) for part in parts(body)], cursor.takes("WITH", "ORDINALITY")))
     return True
 
 
@@ -198,7 +199,7 @@ def _has_table_argument(tokens: Sequence[Token], opening: int) -> bool:
     if close is None:
         return False
     for part in parts(tokens[opening + 1 : close]):
-        value = _argument(part)
+        value = _argument(part).tokens
         if len(value) > 1 and (
             value[0].upper in ("TABLE", "DESCRIPTOR", "MODEL") or (value[0].upper == "(" and value[1].upper == "SELECT")
         ):
@@ -206,52 +207,20 @@ def _has_table_argument(tokens: Sequence[Token], opening: int) -> bool:
     return False
 
 
-def _emit_clause(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
-    if not (self.cursor.sees("EMIT", "CHANGES") or self.cursor.sees("EMIT", "FINAL")):
-        return False
+def _similar_to(self: Lowering, token: Token) -> bool:
+    """`SIMILAR TO` has the lineage of `LIKE`."""
     self.cursor.at += 2
+    self.emit("LIKE", token)
     return True
 
 
-def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
+def _overlaps(self: Lowering, token: Token) -> bool:
+    """`(a, b) OVERLAPS (c, d)` has the lineage of a comparison."""
     cursor = self.cursor
-    if cursor.sees("WITHIN", "GROUP"):
+    if not cursor.at or cursor.tokens[cursor.at - 1].upper != ")":
         return False
     cursor.at += 1
-    if cursor.sees("("):
-        cursor.group()
-    else:
-        cursor.at += 2
-    if cursor.takes("GRACE", "PERIOD"):
-        cursor.at += 2
-    return True
-
-
-def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
-    cursor = self.cursor
-    if not any(cursor.sees("WINDOW", kind, "(") for kind in ("TUMBLING", "HOPPING", "SESSION")):
-        return False
-    cursor.at += 2
-    cursor.group()
-    self.windowed = True
-    return True
-
-
-def _partition_by(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
-    self.cursor.at += 2
-    self.partition_by = self.cursor.until("EMIT", "LIMIT", "GROUP", "HAVING")
-    return True
-
-
-def _field(self: Lowering, token: Token) -> bool:
-    """`struct->field` and `struct->*`."""
-    cursor = self.cursor
-    cursor.at += 1
-    if not (cursor.sees("*") or (cursor.token is not None and cursor.token.is_name)):
-        raise cursor.error("a field is expected here")
-    field = cursor.next()
-    self.emit(".", token)
-    self.emit(quoted(FIELD + folded(field, folds=True)), field)
+    self.emit("=", token)
     return True
 
 
@@ -271,30 +240,25 @@ _RULES: list[Rule] = [
     (("TABLE", "("), _table_function),
     (("UNNEST", "("), _unnest),
     (("IS",), _is_json),
+    (("SIMILAR", "TO"), _similar_to),
+    (("OVERLAPS", "("), _overlaps),
+    (("OVERLAPS", "PERIOD"), _overlaps),
     (("FROM",), _after_from),
     (("JOIN",), _after_from),
     ((",",), _after_from),
     (("LATERAL",), _after_from),
 ]
-_KSQL_RULES: list[Rule] = [
-    (("EMIT",), _emit_clause),
-    (("WITHIN",), _within),
-    (("WINDOW",), _window),
-    (("PARTITION", "BY"), _partition_by),
-    (("->",), _field),
-]
-
 
 _BY_WORD: dict[bool, dict[str, list[Rule]]] = {
     ksql: {word: [rule for rule in rules if rule[0][0] == word] for word in {rule[0][0] for rule in rules}}
-    for ksql, rules in ((False, _RULES), (True, [*_RULES, *_KSQL_RULES]))
+    for ksql, rules in ((False, _RULES), (True, [*_RULES, *KSQLDB_RULES]))
 }
 """The rules by dialect (whether it is ksqlDB) and first word."""
 
 
-def lowered(tokens: Sequence[Token], *, ksql: bool) -> Query:
-    """The query that tokens spell. Raises StatementError."""
-    made = Lowering(tokens, _BY_WORD[ksql], ksql=ksql)
+def lowered(tokens: Sequence[Token], *, ksql: bool, keywords: Collection[str] = ()) -> Query:
+    """The query that tokens spell, or another statement with these further keywords. Raises StatementError."""
+    made = Lowering(tokens, _BY_WORD[ksql], ksql=ksql, keywords=keywords)
     made.run()
     expression = parsed("\n".join(made.lines), made.line_tokens)
     return Query(expression, made.stand_ins, made.line_tokens, made.times, made.windowed, made.partition_by)

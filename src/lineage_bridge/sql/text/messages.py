@@ -1,0 +1,30 @@
+"""Errors of the parser of plain SQL, in words that its users understand."""
+
+import re
+
+_MISSING = re.compile(r"Required (?:keyword|argument): '\w+' missing for .*")
+_EXPECTED = re.compile(r"Expect(?:ed|ing) (?P<what>.+?)(?: but got .*)?")
+_WHAT = {"table name": "the name of a table", "database name": "the name of a database", "type": "a type"}
+_CTE = re.compile(r"\w+ does not support CTE|Failed to parse any statement following CTE")
+
+
+def quoted(text: str, *, is_string: bool) -> str:
+    """A token in a message. What a string holds may be a secret, and is left out."""
+    return "a string" if is_string else f"'{text}'"
+
+
+def explained(description: str, found: str) -> str:
+    """What is wrong, with what was found instead, as `quoted` has it; `found` is empty at the end of a statement."""
+    instead = f", not {found}" if found else ""
+    if _MISSING.fullmatch(description):
+        return f"an expression is missing at {found}" if found else "an expression is missing at the end"
+    if _CTE.fullmatch(description):
+        return f"a query is expected behind WITH{instead}"
+    expected = _EXPECTED.fullmatch(description.rstrip("."))
+    if expected is not None and "<" not in expected["what"]:
+        return f"{_WHAT.get(expected['what'], expected['what'])} is expected here{instead}"
+    if description.startswith("Invalid expression / Unexpected token"):
+        return f"{found} is not expected here" if found else "the statement ends too early"
+    if "<" in description or not description:
+        return f"{found} is not understood here" if found else "this is not understood"
+    return description.rstrip(".")
