@@ -89,8 +89,7 @@ class KsqldbResolver(Resolver):
     def _projected(self, select: Select, bare: exp.Expr, alias: str) -> _Projected:
         value = self.value(bare, select.scope, select.ctes)
         name, sure = (alias, True) if alias else _name(select, bare)
-        key = select.key_of(select.text(bare)) if select.keys else None
-        return _Projected(name, value if sure else value.doubted(LIKELY), key, sure)
+        return _Projected(name, value if sure else value.doubted(LIKELY), select.key_of(bare), sure)
 
     def _add_star(self, found: _Projection, select: Select, star: exp.Expr) -> None:
         named = star.parts[0].name if isinstance(star, exp.Column) else ""
@@ -107,7 +106,9 @@ class KsqldbResolver(Resolver):
         """The key of the result: what the query groups or partitions by, what it joins on, or the key of its source."""
         group = select.node.args.get("group")
         if group is not None:
-            select.keys = [select.text(key) for key in group_keys(group)]
+            keys = group_keys(group)
+            select.keys = [select.text(key) for key in keys]
+            select.has_expressions = not all(map(path_of, keys))
         elif self.query.partition_by:
             self._partition(select)
         elif select.is_join:
@@ -127,6 +128,7 @@ class KsqldbResolver(Resolver):
                 continue
             select.keys.append(select.text(key))
             field = field_of(key)
+            select.has_expressions |= not path_of(key)
             if field or not path_of(key):
                 value = self.value(key, select.scope, select.ctes)
                 select.added.append((aliases.field(field) if field else aliases.unnamed(), value))
@@ -181,7 +183,7 @@ def _name(select: Select, bare: exp.Expr) -> tuple[str, bool]:
 
 
 def _starred(select: Select, source: str, column: str, value: Value) -> _Projected:
-    key = select.key_of(f"{source}.{column}")
+    key = select.key_at(f"{source}.{column}")
     return _Projected(joined_name(source, column) if select.is_join else column, value, key)
 
 

@@ -19,7 +19,7 @@ class Select:
     """A query and its sources by name.
 
     `keys`: the expressions of the result's key, as texts; `added`: columns that PARTITION BY makes; `synthetic`: the name of a key that
-    a join makes, or empty; `repartitioned`: there is a PARTITION BY.
+    a join makes, or empty; `repartitioned`: there is a PARTITION BY; `has_expressions`: not all of the key are columns.
     """
 
     node: exp.Select
@@ -30,6 +30,7 @@ class Select:
     added: list[tuple[str, Value]] = field(default_factory=list)
     synthetic: str = ""
     repartitioned: bool = False
+    has_expressions: bool = False
 
     @property
     def is_join(self) -> bool:
@@ -59,8 +60,13 @@ class Select:
         owners = [*self.sources_of(names[0]), *(name for name, relation in self.sources if relation.unknown is not None)]
         return (owners[0], names[0]) if owners else None
 
-    def key_of(self, text: str) -> int | None:
+    def key_of(self, node: exp.Expr) -> int | None:
         """The position of an expression in the key."""
+        is_candidate = bool(self.keys) and (self.has_expressions or bool(path_of(node)))
+        return self.key_at(self.text(node)) if is_candidate else None
+
+    def key_at(self, text: str) -> int | None:
+        """The position of an expression in the key, by its text."""
         return self.keys.index(text) if text in self.keys else None
 
     def text(self, node: exp.Expr) -> str:
