@@ -170,6 +170,7 @@ def graph_edge(edge: Edge) -> GraphEdge:
         last_seen=time_text(edge.last),
         hub=edge.hub,
         liveness=edge.liveness.value if edge.liveness else UNSET,
+        only_failed=edge.only_failed,
     )
 
 
@@ -183,6 +184,7 @@ def graph_port(port: Port) -> GraphPort:
         label=port.label.value,
         last_seen=time_text(port.last),
         liveness=port.liveness.value if port.liveness else UNSET,
+        only_failed=port.only_failed,
     )
 
 

@@ -58,6 +58,20 @@ def impact(
     _print_answer(use_preferred_names(answer), direction)
 
 
+def _print_affected(affected: list[Json]) -> None:
+    rows = [
+        [
+            str(item["distance"]),
+            item["extent"],
+            str(item.get("paths", "")),
+            *(item["node"][key] for key in ("kind", "name", "namespace")),
+        ]
+        for item in affected
+    ]
+    if rows:
+        print_table(["hops", "extent", "paths", "kind", "name", "namespace"], rows)
+
+
 def _print_answer(answer: Json, direction: str) -> None:
     counts = answer["counts"]
     verb = "affects" if direction == "downstream" else "depends on"
@@ -65,17 +79,10 @@ def _print_answer(answer: Json, direction: str) -> None:
         f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
         f"{counts['all']} entirely, {counts['some']} in part"
     )
-    if answer["affected"]:
-        rows = [
-            [
-                str(item["distance"]),
-                item["extent"],
-                str(item.get("paths", "")),
-                *(item["node"][key] for key in ("kind", "name", "namespace")),
-            ]
-            for item in answer["affected"]
-        ]
-        print_table(["hops", "extent", "paths", "kind", "name", "namespace"], rows)
+    _print_affected([item for item in answer["affected"] if not item.get("only_failed")])
+    if counts.get("only_failed"):
+        print_line(f"of these, {counts['only_failed']} known from failed runs alone:")
+        _print_affected([item for item in answer["affected"] if item.get("only_failed")])
     shown = len(answer["affected"])
     if shown < counts["datasets"] + counts["jobs"]:
         print_message(f"{shown} of {counts['datasets'] + counts['jobs']} are shown; use --offset and --limit for the others")

@@ -79,6 +79,7 @@ def marks(edge: Answer) -> str:
     texts = [edge["label"]] if edge["label"] != "current" else []
     texts += [edge["origin"]] if edge["origin"] != "observed" else []
     texts += {"co-occurrence": ["by co-occurrence"], "stitched": ["stitched"]}.get(edge.get("evidence", ""), [])
+    texts += ["only failed runs"] if edge.get("only_failed") else []
     texts += [edge["liveness"]] if "liveness" in edge else []
     return f"[{', '.join(texts)}]" if texts else ""
 

@@ -24,7 +24,8 @@ class Edge(NamedTuple):
     """Data moves from `source` to `target` through `job`. Each end is a dataset or a job.
 
     If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in
-    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs.
+    UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs that
+    failed stated it.
     """
 
     source: Node
@@ -36,11 +37,12 @@ class Edge(NamedTuple):
     last: int | None
     hub: bool = False
     liveness: Liveness | None = None
+    only_failed: bool = False
 
 
 @dataclass(frozen=True)
 class Port:
-    """A dataset as an input or output (`side`) of a job."""
+    """A dataset as an input or output (`side`) of a job. `only_failed`: only runs that failed named it."""
 
     job: Node
     dataset: Node
@@ -49,6 +51,7 @@ class Port:
     label: Label
     last: int | None
     liveness: Liveness | None = None
+    only_failed: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,22 @@ from lineage_bridge.model.graph import Node
 class Affected:
     """A node that a walk from another one reaches. `paths` is the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle
     counts as one node. `paths` is None for a job. `wholly`: everything that reaches the node comes through the origin.
+    `only_failed`: every path to it has a flow that only failed runs stated.
     """
 
     node: Node
     distance: int
     paths: int | None
     wholly: bool
+    only_failed: bool = False
 
 
 @dataclass(frozen=True)
 class Impact:
-    """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name."""
+    """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name.
+
+    Those that only failed runs know of come last.
+    """
 
     origin: Node
     direction: str

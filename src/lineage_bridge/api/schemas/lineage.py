@@ -65,21 +65,26 @@ class JobDetail(Struct, frozen=True):
 
 
 class AffectedNode(Struct, frozen=True, omit_defaults=True):
-    """`extent` is "all" where everything that reaches the node comes through the origin, else "some". A job has no `paths`."""
+    """`extent` is "all" where everything that reaches the node comes through the origin, else "some". A job has no `paths`.
+
+    `only_failed`: only failed runs know of a flow that it is reached by.
+    """
 
     node: GraphNode
     distance: int
     extent: str
     paths: int | UnsetType = UNSET
+    only_failed: bool = False
 
 
-class ImpactCounts(Struct, frozen=True):
-    """Counts of all affected nodes, not of this page."""
+class ImpactCounts(Struct, frozen=True, omit_defaults=True):
+    """Counts of all affected nodes, not of this page; `only_failed` of them are known from failed runs alone."""
 
     datasets: int
     jobs: int
     all: int
     some: int
+    only_failed: int = 0
 
 
 class ImpactAnswer(Struct, frozen=True):

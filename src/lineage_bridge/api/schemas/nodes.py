@@ -31,7 +31,8 @@ class WalkNode(GraphNode, frozen=True, omit_defaults=True):
 class GraphEdge(Struct, frozen=True, omit_defaults=True):
     """Data moves from one node to another through a job; the members are ids of nodes.
 
-    A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job.
+    A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job. `only_failed`: only
+    runs that failed stated it.
     """
 
     source: str
@@ -43,10 +44,11 @@ class GraphEdge(Struct, frozen=True, omit_defaults=True):
     last_seen: Text = UNSET
     hub: bool = False
     liveness: Text = UNSET
+    only_failed: bool = False
 
 
 class GraphPort(Struct, frozen=True, omit_defaults=True):
-    """A job names a dataset as its input or output."""
+    """A job names a dataset as its input or output. `only_failed`: only runs that failed did."""
 
     job: str
     dataset: str
@@ -55,6 +57,7 @@ class GraphPort(Struct, frozen=True, omit_defaults=True):
     label: str
     last_seen: Text = UNSET
     liveness: Text = UNSET
+    only_failed: bool = False
 
 
 class TransformationItem(Struct, frozen=True):

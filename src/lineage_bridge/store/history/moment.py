@@ -13,6 +13,7 @@ from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
 from lineage_bridge.store.query.flows import CurrentFlows, Flows
 from lineage_bridge.store.query.labels import CompleteRuns, Labels
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.failed_flows import FailedFlows
 from lineage_bridge.store.runs.heartbeats import Heartbeats
 from lineage_bridge.store.runs.runs import Runs
 
@@ -24,6 +25,8 @@ class GraphMoment:
     flows: Flows
     labels: Labels
     at_us: int | None
+    failed: FailedFlows | None = None
+    """What only failed runs hold; None as of an earlier time."""
 
     def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
         """The liveness of an edge or port by its stream's heartbeats; None as of an earlier time."""
@@ -45,7 +48,8 @@ def graph_moment(
     endings = Endings(connection, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
-    return GraphMoment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us)
+    failed = FailedFlows(connection, runs) if at_us is None else None
+    return GraphMoment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us, failed)
 
 
 def flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> Flows:

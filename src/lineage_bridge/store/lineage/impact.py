@@ -1,15 +1,16 @@
 """Impact and paths: what a walk meets, weighed by the pure functions of graph.reach. Names of one dataset are one node."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
-from lineage_bridge.graph.analysis.reach import adjacency, reach, simple_paths
+from lineage_bridge.graph.analysis.reach import adjacency, distances, reach, simple_paths
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Impact, Path, Paths
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.failed_flows import FailedFlows
 
 Pair = tuple[int, int]
 
@@ -18,7 +19,8 @@ Pair = tuple[int, int]
 class ReachedNodes:
     """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
 
-    `readers` are jobs that name a node from this side, with the nodes.
+    `readers` are jobs that name a node from this side, with the nodes. `sound` are the (near end, far end or None, job) of flows, and of
+    such readers, that not only failed runs stated.
     """
 
     jobs: dict[Pair, set[int]] = field(default_factory=dict)
@@ -26,13 +28,21 @@ class ReachedNodes:
     truncated: str = ""
     hidden: int = 0
     readers: dict[int, set[int]] = field(default_factory=dict)
+    sound: set[tuple[int, int | None, int]] = field(default_factory=set)
+
+    def surely(self, origin: int) -> set[int]:
+        """The nodes and jobs that are reached by flows which not only failed runs stated."""
+        reached = distances(origin, adjacency((near, far) for near, far, _ in self.sound if far is not None))
+        return {*reached, *(job for near, _, job in self.sound if near in reached)}
 
 
 class ImpactFinder:
     """Questions over one connection. `elapsed` gives seconds since the question was asked."""
 
-    def __init__(self, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
-        self.nodes, self.flows, self.limits, self.elapsed = nodes, flows, limits, elapsed
+    def __init__(
+        self, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows | None = None
+    ) -> None:
+        self.nodes, self.flows, self.limits, self.elapsed, self.failed = nodes, flows, limits, elapsed, failed
 
     def impact(self, node: Node, direction: str, depth: int) -> Impact:
         """What lies behind a node in a direction, with the jobs on the way."""
@@ -43,6 +53,8 @@ class ImpactFinder:
         found = reach(own, walked.jobs, fed)
         affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly) for r in found]
         affected += self._jobs(walked, own, {r.node for r in found if r.wholly} | {own}, ahead)
+        surely = walked.surely(own)
+        affected = [a if a.node.id in surely else replace(a, only_failed=True) for a in affected]
         return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden)
 
     def paths(self, source: Node, target: Node, depth: int, most: int) -> Paths:
@@ -77,7 +89,10 @@ class ImpactFinder:
             hop += 1
             far_ends: set[int] = set()
             expanded = self.flows.expand(frontier)
-            for edge in self.flows.edges(expanded, ahead):
+            edges = list(self.flows.edges(expanded, ahead))
+            if self.failed:
+                self.failed.load({edge[2] for edge in edges})
+            for edge in edges:
                 if self._over(walked, len(far_ends)):
                     walked.hidden += 1
                 else:
@@ -91,8 +106,10 @@ class ImpactFinder:
         """A job's own flows, and what it writes (down) or reads (up) as if it flowed from or to the job."""
         for edge in self.flows.edges([job.id], ahead):
             self._note(edge, ahead, walked)
-        for _, dataset, *_ in self.flows.job_ports(job.id, ahead.far):
-            walked.jobs.setdefault((job.id, self.nodes.head(dataset)), set()).add(job.id)
+        for port in self.flows.job_ports(job.id, ahead.far):
+            walked.jobs.setdefault((job.id, self.nodes.head(port[1])), set()).add(job.id)
+            if self.failed is None or not self.failed.port(port):
+                walked.sound.add((job.id, self.nodes.head(port[1]), job.id))
         far_ends = {far for near, far in walked.jobs if near == job.id} - {job.id}
         walked.distances.update(dict.fromkeys(far_ends, 1))
         return sorted(far_ends)
@@ -101,12 +118,17 @@ class ImpactFinder:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
         pair = self.nodes.head(near), self.nodes.head(far)
         walked.jobs.setdefault(pair, set()).add(edge[2])
+        if self.failed is None or not self.failed.flow(edge):
+            walked.sound.add((*pair, edge[2]))
         return pair[1]
 
     def _note_readers(self, ids: Iterable[int], ahead: Direction, walked: ReachedNodes) -> None:
         """Jobs that name a dataset from this side, whether or not anything flows on from it."""
-        for job, dataset, *_ in self.flows.ports(set(ids), ahead.near, self.limits.edges):
-            walked.readers.setdefault(job, set()).add(self.nodes.head(dataset))
+        for port in self.flows.ports(set(ids), ahead.near, self.limits.edges):
+            job, dataset = port[0], self.nodes.head(port[1])
+            walked.readers.setdefault(job, set()).add(dataset)
+            if self.failed is None or not self.failed.port(port):
+                walked.sound.add((dataset, None, job))
 
     def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:
         """The nodes that flows reach which the walk did not come by."""
@@ -141,5 +163,5 @@ def _name(node: Node) -> tuple[str, str]:
     return node.namespace, node.name
 
 
-def _order(affected: Affected) -> tuple[int, int, str, str]:
-    return affected.distance, affected.node.kind, affected.node.namespace, affected.node.name
+def _order(affected: Affected) -> tuple[bool, int, int, str, str]:
+    return affected.only_failed, affected.distance, affected.node.kind, affected.node.namespace, affected.node.name

@@ -14,6 +14,7 @@ from lineage_bridge.store.lineage.impact import ImpactFinder
 from lineage_bridge.store.lineage.trace import Tracer
 from lineage_bridge.store.lineage.walk import Walker
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.runs.failed_flows import FailedFlows
 from lineage_bridge.store.runs.ledger import LedgerMaker
 from lineage_bridge.store.runs.runs import Runs
 from lineage_bridge.store.runs.statistics import Statistics
@@ -52,7 +53,8 @@ class LineageQuestions:
 
     def _reacher(self, limits: WalkLimits, at_us: int | None) -> ImpactFinder:
         nodes = self.nodes.at(at_us)
-        return ImpactFinder(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch())
+        failed = FailedFlows(self.connection, self.runs) if at_us is None else None
+        return ImpactFinder(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch(), failed)
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
@@ -76,9 +78,13 @@ class LineageQuestions:
         rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
         self.nodes.load({dataset for _, dataset, _, _ in rows})
         ports: dict[int, list[Port]] = {job: [] for job in by_id}
-        for job, dataset, side, origin in rows:
+        if when.failed:
+            when.failed.load(by_id)
+        for row in rows:
+            job, dataset, side, origin = row
             label, last = when.labels.port(job, dataset, Side(side), origin)
-            ports[job].append(Port(by_id[job], self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
+            failed = when.failed is not None and when.failed.port(row)
+            ports[job].append(Port(by_id[job], self.nodes.by_id(dataset), Side(side), Origin(origin), label, last, only_failed=failed))
         for some in ports.values():
             some.sort(key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))
         return ports

@@ -51,6 +51,8 @@ class Walker:
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
         self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
         self._alike = self.when.labels.alike(jobs)
+        if self.when.failed:
+            self.when.failed.load(jobs)
         self._streams = self.when.labels.heartbeats.streams(jobs) if self.when.at_us is None else set()
         members = self.nodes.group(node)[1]
         return Walk(
@@ -129,7 +131,9 @@ class Walker:
         loaded = self.nodes.loaded
         label, last = self._alike[job] if job in self._alike and not hub and evidence != _RENAMED else self._own_label(edge)
         liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
-        return Edge(loaded[source], loaded[target], loaded[job], _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness)
+        ends = loaded[source], loaded[target], loaded[job]
+        failed = self.when.failed is not None and self.when.failed.flow(edge)
+        return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed)
 
     def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
         source, target, job, origin, evidence, hub = edge
@@ -142,7 +146,8 @@ class Walker:
         job, dataset, side, origin = port
         label, last = self._alike.get(job) or self.when.labels.port(job, dataset, Side(side), origin)
         liveness = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
-        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness)
+        failed = self.when.failed is not None and self.when.failed.port(port)
+        return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
         """The column statements behind the flows that were reached."""

@@ -88,11 +88,12 @@ def _impact_route(router: APIRouter, services: Services) -> None:
 def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode]) -> ImpactAnswer:
     wholly = sum(item.wholly for item in impact.affected)
     jobs = sum(item.node.kind == NodeKind.JOB for item in impact.affected)
+    failed = sum(item.only_failed for item in impact.affected)
     return ImpactAnswer(
         origin=serialization.graph_node(impact.origin),
         direction=impact.direction,
         depth=impact.depth,
-        counts=ImpactCounts(len(impact.affected) - jobs, jobs, wholly, len(impact.affected) - wholly),
+        counts=ImpactCounts(len(impact.affected) - jobs, jobs, wholly, len(impact.affected) - wholly, failed),
         affected=shown,
         truncated=impact.truncated,
         hidden=impact.hidden,
@@ -104,7 +105,11 @@ def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode])
 
 def _affected(item: Affected) -> AffectedNode:
     return AffectedNode(
-        serialization.graph_node(item.node), item.distance, "all" if item.wholly else "some", UNSET if item.paths is None else item.paths
+        serialization.graph_node(item.node),
+        item.distance,
+        "all" if item.wholly else "some",
+        UNSET if item.paths is None else item.paths,
+        item.only_failed,
     )
 
 

@@ -1,0 +1,81 @@
+"""Flows that only failed runs know of are marked, and impact lists what they lead to apart."""
+
+from random import Random
+from typing import Any
+
+import pytest
+from tests.events import RUNS, T0, dataset, facet, records_of, run_event
+from tests.store.reading import node, reader_of
+from tests.store.writing import apply, settle
+
+from lineage_bridge.model.graph import WalkLimits
+from lineage_bridge.store.reader import StoreReader
+from lineage_bridge.store.write.apply import GraphWriter
+
+MOVE: dict[str, Any] = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
+DEBEZIUM = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM")}
+
+
+def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
+    records = records_of(list(bodies), arrival=T0 + 1)
+    Random(5).shuffle(records)
+    apply(writer, records)
+    settle(writer)
+    return reader_of(writer)
+
+
+def marked(reader: StoreReader, name: str = "a") -> set[tuple[str, str, bool]]:
+    walk = reader.lineage.walk(node(reader, name), "downstream", 5, WalkLimits(), now_us=T0)
+    return {(edge.source.name, edge.target.name, edge.only_failed) for edge in walk.edges}
+
+
+def affected(reader: StoreReader, name: str = "a") -> list[tuple[str, bool]]:
+    found = reader.lineage.impact(node(reader, name), "downstream", 9, WalkLimits()).affected
+    return [(item.node.name, item.only_failed) for item in found]
+
+
+def test_a_flow_of_failed_runs_alone_is_marked(writer: GraphWriter) -> None:
+    reader = add(writer, run_event("START", **MOVE), run_event("FAIL", time_us=T0 + 1), run_event("FAIL", RUNS[1], **MOVE))
+    assert marked(reader) == {("a", "b", True)}
+    assert affected(reader) == [("b", True), ("job", True)]
+    (job_port, _) = reader.lineage.job_ports(
+        reader.lineage.walk(node(reader, "a"), "downstream", 1, WalkLimits(), now_us=T0).edges[0].job, now_us=T0
+    )
+    assert job_port.only_failed
+
+
+@pytest.mark.parametrize("type_", ["START", "RUNNING", "COMPLETE", "ABORT", "OTHER"])
+def test_one_run_that_did_not_fail_is_enough(writer: GraphWriter, type_: str) -> None:
+    reader = add(writer, run_event("FAIL", **MOVE), run_event(type_, RUNS[1], **MOVE))
+    assert marked(reader) == {("a", "b", False)}
+    assert affected(reader) == [("b", False), ("job", False)]
+
+
+def test_a_fail_that_a_stream_goes_on_after_is_no_failure(writer: GraphWriter) -> None:
+    reader = add(
+        writer, run_event("START", job_facets=DEBEZIUM, **MOVE), run_event("FAIL", time_us=T0 + 5), run_event("RUNNING", time_us=T0 + 9)
+    )
+    assert marked(reader) == {("a", "b", False)}
+
+
+def test_what_a_failed_run_adds_to_a_sound_flow_is_marked_alone(writer: GraphWriter) -> None:
+    reader = add(
+        writer,
+        run_event("COMPLETE", **MOVE),
+        run_event("FAIL", RUNS[1], inputs=[dataset("a")], outputs=[dataset("b"), dataset("never made")]),
+        run_event("COMPLETE", RUNS[2], job="after", inputs=[dataset("never made")], outputs=[dataset("z")]),
+    )
+    assert marked(reader) == {("a", "b", False), ("a", "never made", True), ("never made", "z", False)}
+    assert affected(reader) == [("b", False), ("job", False), ("never made", True), ("z", True), ("after", True)]
+
+
+def test_a_wide_run_that_failed_is_marked(writer: GraphWriter) -> None:
+    wide = [dataset(f"i{n}") for n in range(600)]
+    reader = add(writer, run_event("FAIL", inputs=wide, outputs=[dataset("o1"), dataset("o2")]))
+    assert {(source, failed) for source, _, failed in marked(reader, "i7")} == {("i7", True)}
+
+
+def test_another_job_that_did_not_fail_leads_there_too(writer: GraphWriter) -> None:
+    reader = add(writer, run_event("FAIL", **MOVE), run_event("COMPLETE", RUNS[1], job="other", **MOVE))
+    assert marked(reader) == {("a", "b", True), ("a", "b", False)}
+    assert ("b", False) in affected(reader)
