@@ -8,7 +8,7 @@ from tests.published import faults
 
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Unseen
-from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaReference, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema, RegistryState, SchemaReference, Tagging
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.translate import shared_metadata, translate
 from lineage_bridge.sources.common.shared_metadata import KEY, NO_METADATA, VALUE, ClusterMetadata, SharedMetadata
@@ -29,13 +29,13 @@ def around(*topics: str, **more: Any) -> SharedMetadata:
     return SharedMetadata((ClusterMetadata("c1", SPACE, frozenset(("b1:9092",)), frozenset(topics), **more),))
 
 
-def registered(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> SchemaVersion:
+def registered(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> RegisteredSchema:
     text = schema if isinstance(schema, str) else json.dumps(schema)
-    return SchemaVersion(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
+    return RegisteredSchema(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
 
 
-def answers(*versions: SchemaVersion, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
-    new: dict[str, tuple[SchemaVersion, ...]] = {}
+def answers(*versions: RegisteredSchema, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
+    new: dict[str, tuple[RegisteredSchema, ...]] = {}
     for version in versions:
         new[version.subject] = (*new.get(version.subject, ()), version)
     return RegistryState(frozenset((*new, *listed)), new, level=more.pop("level", "BACKWARD"), **more)

@@ -85,8 +85,8 @@ class OrderedSettings(NamedTuple):
 class StepwiseKind(SourceKind):
     """A kind of source that tasks extract.
 
-    `apply_order` completes settings by what an order brings. `is_self_contained` tells whether an order has all that a source of this kind
-    needs, so that none has to be configured. `how_to_add` tells users how to configure one.
+    `apply_order` completes settings by what an order brings. `is_self_contained`: whether an order has all that a source of this kind
+    needs, so that none has to be configured. `how_to_add`: how to configure one, for users.
     """
 
     apply_order: Callable[[Mapping[str, Any], ExtractOrder], OrderedSettings]

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 ENDED = ("FINISHED", "FAILED", "CANCELED")
 _LISTENERS = "execution.job-status-changed-listeners"
 _LISTENER, _LISTENERS_NAMESPACE = "io.openlineage.flink", "flink-jobs"
-"""A part of the name of OpenLineage's listener, and the namespace of its jobs where it is told none."""
+"""A part of the name of OpenLineage's listener, and the default namespace of its jobs."""
 NAMESPACE, NAME = "openlineage.job.namespace", "openlineage.job.name"
 _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 

@@ -207,7 +207,7 @@ class Poll:
                 continue
             own, name = _configured(look.settings), str(look.overview["name"])
             namespace = (own or listener).get(NAMESPACE, "")
-            # A name that the whole cluster is told is that of all its jobs.
+            # A job name in the cluster's configuration is the name of all its jobs.
             other = own.get(NAME, name) if own or NAME not in listener else ""
             if namespace and other and namespace != self._namespace and (name, namespace) not in emitted:
                 where = "the job's" if own else "the JobManager's"

@@ -19,7 +19,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         self._http = HttpClient(settings, HEADERS)
 
     def test(self) -> Iterator[Check]:
-        """The server, its health, and what it lists; then the state of its hosts, which not every server tells."""
+        """The server, its health and its listings; then the state of its hosts, which not every server reports."""
         first = _checked("server", self._server)
         yield first
         if not first.works:
@@ -27,7 +27,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         yield _checked("health", self._health)
         yield _checked("streams, tables and queries", self._listed)
         hosts = _checked("hosts", self._hosts)
-        yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.message}); each query tells the state of its hosts")
+        yield hosts if hosts.works else Check("hosts", True, f"not reported ({hosts.message}); the state of hosts is taken from each query")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Two requests: the server, and all that it lists."""

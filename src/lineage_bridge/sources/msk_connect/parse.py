@@ -12,12 +12,12 @@ from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, Connect
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 _STATES = {"PAUSING": PAUSED}
-"""What the service calls otherwise; what is on its way between other states keeps its name."""
+"""States that the service names differently; states of transition keep their names."""
 _AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
 
 
 class ListedConnector:
-    """A connector in the answer of ListConnectors. Members that the answer lacks are empty."""
+    """A connector in the answer of ListConnectors. Members missing from the answer are empty."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         members = (str(entry.get(key) or "") for key in ("connectorArn", "connectorName", "currentVersion", "connectorState"))

@@ -32,7 +32,7 @@ _SESSION = "lineage-bridge"
 _RIGHTS = "it needs kafkaconnect:ListConnectors and kafkaconnect:DescribeConnector"
 _KEYS = "set a profile, keys, or what else the AWS SDK finds: variables, the role of a container or an instance"
 _KEEPS = frozenset(("RUNNING", "PAUSED"))
-"""States in which a connector of one version stays as it was described."""
+"""States in which the description of one version of a connector does not change."""
 
 
 class MskService:

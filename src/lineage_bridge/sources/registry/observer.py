@@ -30,16 +30,16 @@ class RegistryObserver(Observer[RegistrySettings]):
         get = self._client.http.get
         yield _checked("compatibility", lambda: f"{get('/config')['compatibilityLevel']} unless a subject has its own")
         yield _checked(
-            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} told", "each subject is asked for"
+            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} listed", "each subject is asked for"
         )
-        yield _checked("mode", lambda: str(get("/mode")["mode"]), "modes are not told")
+        yield _checked("mode", lambda: str(get("/mode")["mode"]), "modes are not reported")
         if self.settings.catalog:
             asked = {"type": "kafka_topic", "tag": "*", "limit": 1}
             yield _checked("stream catalog", lambda: "it answers" if get("/catalog/v1/search/basic", **asked) else "it is empty")
         yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """One listing, what is new, and the compatibility of a part of the subjects."""
+        """One listing, new versions, and the compatibility of some of the subjects."""
         turn = int(before["turn"]) + 1 if before else 0
         seen = translate(self._client.look(subjects_in(before), turn), before, shared, now_us, self.settings)
         return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)

@@ -43,7 +43,7 @@ def sight(name: str, text: str) -> ConnectorState:
 
 def fetched(sees: dict[str, str], *, lists: bool) -> WorkerState:
     seen = {name: sight(name, text) for name, text in sees.items() if text != "-"}
-    silent = tuple(Unseen(f"connector {name}", "it tells nothing") for name, text in sees.items() if text == "-")
+    silent = tuple(Unseen(f"connector {name}", "it has no status") for name, text in sees.items() if text == "-")
     names = frozenset(sees) if lists else None
     plugins = {connector.config["connector.class"]: Plugin(connector.config["connector.class"], "1.0", ()) for connector in seen.values()}
     return WorkerState(

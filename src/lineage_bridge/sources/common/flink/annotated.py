@@ -1,4 +1,4 @@
-"""Applies a user's annotations of a job to what was found. Pure."""
+"""Applies a user's annotations to the flows of a job. Pure."""
 
 from dataclasses import replace
 

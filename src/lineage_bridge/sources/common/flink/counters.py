@@ -6,7 +6,8 @@ from lineage_bridge.sources.common.flink.metrics import Counts
 from lineage_bridge.sources.common.flink.plan import Operator
 
 Held = dict[str, list[int]]
-"""A counter to what it had counted before it fell, and its last value. Its total never falls: what was lost in a restart is not counted."""
+"""A counter to its total before it was last reset, and its last value. Totals never decrease; what was counted between
+the last poll and a restart is lost."""
 
 
 def read_of(counts: Counts) -> dict[str, int]:

@@ -46,7 +46,7 @@ def accesses_of(
     evidence: JobEvidence,
     topics: Mapping[int, tuple[str, ...]],
 ) -> TableAccesses:
-    """The datasets of the tables on one side; `keys` are those of its operators, `told` those of the statement."""
+    """The datasets of the tables on one side; `keys` are those of its operators, `stated` those of the statement."""
     found: TableAccesses = {}
     for key in dict.fromkeys((*keys, *sorted(stated))):
         indexes = [index for index, other in enumerate(keys) if other == key]

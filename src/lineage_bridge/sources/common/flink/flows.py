@@ -102,6 +102,6 @@ def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses,
         why = f"the datasets of {', '.join(tables)} are unknown; give their DDL in init_sql or statements, or annotate the job"
         unseen.append(Unseen(f"job {job}: tables", why))
     if bare and not flows.sql:
-        why = f"its plan tells of operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
+        why = f"its plan has operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
         unseen.append(Unseen(f"job {job}: datasets", why))
     return unseen

@@ -21,7 +21,7 @@ _LOOKUP = re.compile(r"LookupJoin\(table=\[([^\]]*)")
 _SOURCE = re.compile(r"Source: (?:\w*Source-(?P<path>[^\s\[\]]+\.[^\s\[\]]+\.[^\s\[\]]+)|(?P<table>.+)\[\d+\]|.*)")
 _SINK = re.compile(r"(?<![A-Za-z])Sink\(table=\[([^\]]*)")
 _WRITER = re.compile(r"(?:(?P<table>.+)\[\d+\]: Writer|(?!end:).*: Writer|Sink: .*|StreamingFileWriter)")
-"""What writes. Behind the writer of files stands `end: Writer`, which takes what is left: nothing."""
+"""Operators that write. `end: Writer` follows the writer of files and writes nothing."""
 _ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink", "Select table sink")
 """What stands in the names of sinks that give rows to whoever asks."""
 

@@ -1,4 +1,4 @@
-"""Asks a registry for what is new: one listing, then only unknown versions. Versions never change."""
+"""Client of a registry: one listing, then only unknown versions, since versions never change."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -8,14 +8,14 @@ from urllib.parse import quote
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaReference, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema, RegistryState, SchemaReference, Tagging
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.subjects import Subject, context_of
 
 _Where = tuple[str, int]
 """A subject and a version of it."""
 _TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
-"""The types of the catalog's entities whose tags are told."""
+"""The types of the catalog's entities whose tags are reported."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
 """Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
@@ -40,7 +40,7 @@ class RegistryClient:
         return sorted(name for name in listed if self._is_selected(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """The subjects, and what is new of them. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
+        """The subjects, and their new versions. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
         if self._lists_schemas:
             try:
                 newest, older = self._registered(everything=not known)
@@ -58,7 +58,7 @@ class RegistryClient:
         """The newest version of each subject, if the registry cannot list schemas."""
         listed = self.subjects(deleted=self.settings.deleted)
         unseen: list[Unseen] = []
-        newest: dict[str, SchemaVersion | None] = {}
+        newest: dict[str, RegisteredSchema | None] = {}
         for name, found in zip(listed, self.http.map(self.newest, listed), strict=True):
             if isinstance(found, SourceError):
                 unseen += [] if isinstance(found, MissingError) else [Unseen(f"subject {name}", str(found))]
@@ -69,14 +69,14 @@ class RegistryClient:
 
     def _answers(
         self,
-        newest: Mapping[str, SchemaVersion | None],
-        older: Mapping[str, list[SchemaVersion]],
+        newest: Mapping[str, RegisteredSchema | None],
+        older: Mapping[str, list[RegisteredSchema]],
         known: Mapping[str, Subject],
         turn: int,
         deleted: frozenset[str],
         unseen: list[Unseen],
     ) -> RegistryState:
-        new: dict[str, tuple[SchemaVersion, ...]] = {}
+        new: dict[str, tuple[RegisteredSchema, ...]] = {}
         for name, last in sorted(newest.items()):
             was = known.get(name)
             if last is not None and (was is None or (was.version, was.id) != (last.version, last.id)):
@@ -103,11 +103,11 @@ class RegistryClient:
             return None
         return tuple(sorted(found))
 
-    def newest(self, subject: str) -> SchemaVersion:
+    def newest(self, subject: str) -> RegisteredSchema:
         """The newest version of a subject."""
         return self.version(subject, "latest")
 
-    def version(self, subject: str, version: int | str) -> SchemaVersion:
+    def version(self, subject: str, version: int | str) -> RegisteredSchema:
         """A version of a subject."""
         return _registered(self.http.get(f"/subjects/{_in_path(subject)}/versions/{version}", **self._also_deleted()), subject)
 
@@ -117,7 +117,7 @@ class RegistryClient:
     def _is_selected(self, subject: str) -> bool:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
-    def _between(self, last: SchemaVersion, first: int, unseen: list[Unseen]) -> list[SchemaVersion] | None:
+    def _between(self, last: RegisteredSchema, first: int, unseen: list[Unseen]) -> list[RegisteredSchema] | None:
         """The versions after `first` and before the last, as far as they are still there.
 
         None if one could not be had: then the subject waits for the next poll, so that no version is passed over.
@@ -136,9 +136,9 @@ class RegistryClient:
         if lost:
             unseen.append(Unseen(f"subject {last.subject}: versions", "; ".join(lost)))
             return None
-        return [version for version in found if isinstance(version, SchemaVersion)]
+        return [version for version in found if isinstance(version, RegisteredSchema)]
 
-    def _registered(self, *, everything: bool) -> tuple[dict[str, SchemaVersion | None] | None, dict[str, list[SchemaVersion]]]:
+    def _registered(self, *, everything: bool) -> tuple[dict[str, RegisteredSchema | None] | None, dict[str, list[RegisteredSchema]]]:
         """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects."""
         asked = {**_EVERYWHERE, **self._also_deleted(), "latestOnly": "false" if everything else "true"}
         listed = self._pages(
@@ -146,7 +146,7 @@ class RegistryClient:
         )
         if any(not isinstance(entry, dict) or "subject" not in entry or "version" not in entry or "id" not in entry for entry in listed):
             return None, {}
-        found: dict[str, list[SchemaVersion]] = {}
+        found: dict[str, list[RegisteredSchema]] = {}
         for entry in listed:
             if self._is_selected(str(entry["subject"])):
                 registered = _registered(entry, str(entry["subject"]))
@@ -168,8 +168,10 @@ class RegistryClient:
             if not new or len(page) > PAGE:
                 return list(found.values())
 
-    def _texts(self, new: Iterable[tuple[SchemaVersion, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, SchemaVersion], set[_Where]]:
-        """All versions that new ones refer to, directly or not, with the new ones; and those that may be there but could not be had."""
+    def _texts(
+        self, new: Iterable[tuple[RegisteredSchema, ...]], unseen: list[Unseen]
+    ) -> tuple[dict[_Where, RegisteredSchema], set[_Where]]:
+        """All versions that new ones refer to, directly or not, with the new ones; and those that may exist but could not be read."""
         found = {(version.subject, version.version): version for versions in new for version in versions}
         lost: set[_Where] = set()
         missing: set[_Where] = set()
@@ -222,7 +224,7 @@ class RegistryClient:
         return str(answer.get(member) or "") if isinstance(answer, dict) else None
 
 
-def _leads_to(registered: SchemaVersion, lost: set[_Where], texts: Mapping[_Where, SchemaVersion]) -> bool:
+def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_Where, RegisteredSchema]) -> bool:
     """Whether a version refers, directly or not, to one of those."""
     seen: set[_Where] = set()
     waiting = [registered]
@@ -261,10 +263,10 @@ def _list(answer: object) -> list[Any]:
     return answer
 
 
-def _registered(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # JSON
+def _registered(answer: Any, subject: str) -> RegisteredSchema:  # noqa: ANN401  # JSON
     """A version in an answer. Its type is Avro if none is given."""
     try:
-        found = SchemaVersion(
+        found = RegisteredSchema(
             str(answer.get("subject") or subject),
             int(answer["version"]),
             int(answer["id"]),

@@ -23,7 +23,7 @@ _MEMBERS_REPORTED = 20
 GroupRecord = Mapping[str, Any]
 """What is remembered of a group: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one
 is open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
-`joined` once it was told whose job the group is."""
+`joined` once the owner of the group was reported."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class _GroupEvents:
     def _digest(self) -> str:
         described = self.group.members is not None or self.group.topics or self.group.topology
         if not described and self.before.get("told"):
-            return str(self.before["told"])  # its description could not be had this time: that is nothing new
+            return str(self.before["told"])  # it could not be described this time, which is no change
         return digest([self.reads, self.outputs, self._facet()])
 
     def _state(self, run: Mapping[str, Any] | None, stated: str) -> GroupRecord:

@@ -19,7 +19,7 @@ QUIET_US = 3_600_000_000
 _IDS_KEPT = 20
 
 ProducerRecord = Mapping[str, Any]
-"""What is remembered of a producer: some `ids` and how `many`, `topics` it writes, `last` (its newest record, ms), `told` (digest), and if
+"""The snapshot of a producer: some `ids` and how `many`, `topics` it writes, `last` (its newest record, ms), `told` (digest), and if
 a run is open its `start` and when it was last `alive` (us)."""
 
 

@@ -16,8 +16,8 @@ _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
 
 ExtraFacets: TypeAlias = Callable[[str, KafkaTopic], Mapping[str, Json]]
 TopicRecord = Mapping[str, Any]
-"""What is remembered of a topic: `id` (a digest), `said` (digests of the four parts that were told), `end` (sum of its ends), `counted`
-(time, start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
+"""The snapshot of a topic: `id` (a digest), `said` (digests of the four parts that were reported), `end` (sum of its ends), `counted`
+(time, start and end of the reported statistics), `blind` if its configuration can no longer be read."""
 
 
 def _no_more(_: str, __: KafkaTopic) -> Mapping[str, Json]:
@@ -84,13 +84,13 @@ def _topic_event(
         digest([repr(field) for field in columns]) if columns else digests[_COLUMNS],
     ]
     if name in seen.settled and now[_META] != digests[_META]:
-        digests[_CONFIG] = ""  # it is told at the next poll, with its configuration
+        digests[_CONFIG] = ""  # reported at the next poll, with its configuration
         return None, {**before, "said": digests}
     facets: dict[str, Json] = {}
     if now != digests:
         facets = {**_facets(builder, name, topic, config, aliases), **more}
         if config is None:
-            now[_CONFIG] = ""  # it is told again once its configuration can be had
+            now[_CONFIG] = ""  # reported again once its configuration can be read
         if access is not None and (any(access.values()) or digests[_ACCESS]):
             facets["kafka_access"] = OUT.own_facet("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
         if columns and now[_COLUMNS] != digests[_COLUMNS]:

@@ -94,7 +94,7 @@ def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[s
 
 
 def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures) -> dict[str, KafkaGroup]:
-    """The groups with their members. A group that cannot be described stays as it was listed, with unknown members."""
+    """The groups with their members. A group that cannot be described has unknown members."""
     groups = {name: group for name, (_, group) in found.items()}
     by_node: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for name, (node, group) in found.items():

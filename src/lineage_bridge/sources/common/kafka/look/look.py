@@ -100,7 +100,7 @@ def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str,
         return
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
     yield "cluster", f"{answer.cluster_id}, {len(answer.brokers)} brokers, controller {answer.controller_id}", ""
-    yield "topics", f"{len(topics)} of {len(listed)} are told", ""
+    yield "topics", f"{len(topics)} of {len(listed)} are reported", ""
     some = dict(sorted(topics.items())[:100])
     steps: dict[str, Callable[[Failures], str]] = {
         "configurations": lambda failures: f"of {len(kafka_topics.configs(wire, some, failures))} topics",

@@ -157,7 +157,7 @@ class KafkaProtocol:
                 continue
             if self._manager.cluster.brokers():
                 return
-            failures.append(f"{server}: no broker is told")
+            failures.append(f"{server}: the answer lists no broker")
         hint = f"look at bootstrap_servers, and whether security_protocol {self._settings.security_protocol} is what the listener speaks"
         raise UnreachableError(f"the cluster does not answer ({'; '.join(failures)})", hint)
 
