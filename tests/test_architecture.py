@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lineage_bridge.store.schema.tables import METADATA
-from tests.vocabulary import BANNED_COLUMNS, BANNED_MODULES, BANNED_TABLES, SAME_IDEA, banned_names, banned_phrases
+from tests.vocabulary import BANNED_COLUMNS, BANNED_MODULES, BANNED_OUTSIDE_TESTS, BANNED_TABLES, SAME_IDEA, banned_names, banned_phrases
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -188,6 +188,10 @@ def test_a_class_name_belongs_to_one_module():
 
 def test_names_are_those_of_the_vocabulary():
     assert {str(module.relative_to(ROOT)): found for module in PYTHON if (found := banned_names(parsed(module)))} == {}
+    product = [module for module in PYTHON if "tests" not in module.relative_to(ROOT).parts]
+    assert {
+        str(module.relative_to(ROOT)): found for module in product if (found := banned_names(parsed(module), BANNED_OUTSIDE_TESTS))
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -195,7 +199,7 @@ def test_names_are_those_of_the_vocabulary():
     [
         ("class Teller:\n    pass", ["Teller"]),
         ("from lineage_bridge.ports import SourceDesk", ["SourceDesk"]),
-        ("def f(x):\n    return x.source_desk(desk=Parcel)", ["Parcel", "source_desk"]),
+        ("def f(x):\n    return x.source_desk(sources=Parcel)", ["Parcel", "source_desk"]),
         ("teller = 'Teller'", []),
         ("import a.Parcel as parcel", ["Parcel"]),
     ],
