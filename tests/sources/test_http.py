@@ -209,5 +209,5 @@ def test_a_secret_of_the_keyring() -> None:
 def test_who_shares_trust_reads_it_once():
     trust = TlsContext(HttpSettings(url="https://example.com"))
     assert trust.context() is trust.context()
-    with pytest.raises(SourceError, match="a file of TLS cannot be used"):
+    with pytest.raises(SourceError, match="a TLS file cannot be used"):
         TlsContext(HttpSettings(url="https://example.com", ca_file="/nowhere.pem")).context()

@@ -1,4 +1,4 @@
-"""Questions about what is not in the graph yet: they wait a moment for it, and say so when it does not come."""
+"""Routes for questions. If something is not found while the graph lags behind the log, they wait briefly, then say how far it lags."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
@@ -75,7 +75,7 @@ def _is_catching_up(services: Services) -> bool:
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError) -> Exception:
-    """The same error; with a backlog, one that says how much is missing."""
+    """The error to raise: if answers lag behind the log, it also says how far."""
     try:
         backlog = measure_backlog(services)
     except (LogError, StoreError):

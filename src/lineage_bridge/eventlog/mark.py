@@ -40,7 +40,7 @@ def _read_pair(fd: int, directory: Path) -> int:
             value, check = _PAIR.unpack(data)
             if value ^ _CHECK == check:
                 return int(value)
-    raise LogError(f"the durable mark of the log {directory} is damaged", "Start the log's writer: it sets it anew.")
+    raise LogError(f"the durable mark of the log {directory} is damaged", "start the log's writer, which writes the mark again")
 
 
 class DurableMark:
@@ -53,7 +53,7 @@ class DurableMark:
     def publish(self, end: int) -> None:
         """Let readers see the log up to `end`. Raises OSError, and leaves the mark unchanged then."""
         if self._disk.write(self._fd, (_PAIR.pack(end, end ^ _CHECK),), 0) != _PAIR.size:
-            raise OSError("the durable mark was written in part")
+            raise OSError("the durable mark was only partly written")
 
     def settle(self) -> None:
         """Make the mark itself durable. Raises OSError."""

@@ -127,8 +127,8 @@ class LogReader:
             return
         if start < 0 or end > durable:
             raise OffsetError(
-                f"the range {start} to {end} leaves the log in {self._directory}, which ends at {durable}",
-                "The log was replaced or put back to an older copy.",
+                f"the range {start} to {end} is outside the log in {self._directory}, which ends at {durable}",
+                "the log was replaced, or restored from an older copy",
             )
         numbers = [n for n in list_segments(self._directory) if segment_of(start) <= n <= segment_of(durable)]
         self._check_ends(numbers, start, durable)
@@ -160,5 +160,5 @@ class LogReader:
     def _missing(self, number: int) -> LogError:
         return OffsetError(
             f"segment {segment_path(self._directory, number)} of the log is missing",
-            "Put it back from a copy of the log folder, or read from position 0 for what the log still holds.",
+            "restore it from a copy of the log folder, or read from position 0 to get the records that are left",
         )

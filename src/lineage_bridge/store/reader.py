@@ -41,7 +41,7 @@ class StoreReader:
         self._connection = connection
 
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
-        """A reader of the same moment with another cache of nodes."""
+        """A reader in the same transaction, with another cache of nodes."""
         return StoreReader(self._connection, nodes)
 
 
@@ -54,7 +54,7 @@ class ReaderPool:
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
-        """A reader of one moment of the store. Raises StoreMissingError, StoreVersionError."""
+        """A reader in one transaction: all its answers reflect the same state. Raises StoreMissingError, StoreVersionError."""
         try:
             connection = self._idle.get_nowait()
         except Empty:

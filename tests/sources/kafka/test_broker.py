@@ -116,7 +116,7 @@ def test_a_token_of_an_identity_provider_leads_in(kafka, observed, monkeypatch):
         assert not got.unseen
         assert [field["name"] for field in about(got, "by-token")["dataset"]["facets"]["schema"]["fields"]] == ["id"]
         monkeypatch.setenv("LB_TEST_CLIENT", "wrong-secret")
-        with pytest.raises(ForbiddenError, match="token endpoint gave no token"):
+        with pytest.raises(ForbiddenError, match="token endpoint returned no token"):
             poll(observed(**oauth(kafka, identity)))
         monkeypatch.setenv("LB_TEST_CLIENT", SECRET)
         identity.answer = b'{"access_token": "not.a.token", "expires_in": 3600}'

@@ -114,7 +114,7 @@ def test_what_fails_tells_nothing(registry: Registry, graph: Server) -> None:
         assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["subject lost-orders-value"])
         proxy.mend()
         proxy.answer(200, "/subjects?", body=b"<html>")
-        with pytest.raises(SourceError, match="not answer JSON"):
+        with pytest.raises(SourceError, match="not return JSON"):
             watch.poll()
         proxy.mend()
         assert watch.poll().events == ()

@@ -235,7 +235,7 @@ def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, serv
 
 def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling) -> None:
     server.failing["/"] = Reply(200, {"version": "4.3.1"})
-    with pytest.raises(SourceError, match="not answer a list"):
+    with pytest.raises(SourceError, match="not return a list"):
         polling.poll()
     assert KINDS.load("registry").observer is RegistryObserver
 

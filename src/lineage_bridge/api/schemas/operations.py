@@ -1,4 +1,4 @@
-"""The shapes of calls that operate the server."""
+"""Responses about the state of the server, and requests that operate it."""
 
 from msgspec import Raw, Struct
 

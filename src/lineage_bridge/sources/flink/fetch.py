@@ -43,7 +43,9 @@ def shaped(what: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise SourceError(f"{what}: the answer does not have Flink's shape", "is the address that of a JobManager's REST API?") from error
+        raise SourceError(
+            f"{what}: the answer has an unexpected shape", "check that the address is that of a JobManager's REST API"
+        ) from error
 
 
 class JobManager:
@@ -83,7 +85,7 @@ class JobManager:
         """A job with its vertices and plan. Raises SourceError, MissingError if the job is gone."""
         detail = _object(self._http.get(f"/jobs/{jid}"), "vertices")
         if not isinstance(detail["vertices"], list):
-            raise SourceError("a job's vertices are not a list", "is the address that of a JobManager's REST API?")
+            raise SourceError("a job's vertices are not a list", "check that the address is that of a JobManager's REST API")
         return detail if "plan" in detail else {**detail, **_object(self._http.get(f"/jobs/{jid}/plan"), "plan")}
 
     def exceptions(self, jid: str) -> Answer:
@@ -172,7 +174,9 @@ _LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time":
 def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
     """An answer, if it is an object with these members. Raises SourceError."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
-        raise SourceError(f"an answer has no {', '.join(members) or 'all members'}", "is the address that of a JobManager's REST API?")
+        raise SourceError(
+            f"an answer has no {', '.join(members) or 'all members'}", "check that the address is that of a JobManager's REST API"
+        )
     return answer
 
 

@@ -87,5 +87,5 @@ def _quoted(part: str) -> str:
 
 def _text(answer: Any, key: str) -> str:  # noqa: ANN401  # JSON
     if not isinstance(answer, dict) or not isinstance(answer.get(key), str):
-        raise SourceError(f"the SQL gateway answered without {key}", "is gateway_url the address of a Flink SQL gateway?")
+        raise SourceError(f"the SQL gateway answered without {key}", "check that gateway_url is the address of a Flink SQL gateway")
     return str(answer[key])

@@ -150,7 +150,7 @@ def _event(
 
 
 def _run_id(jid: str, facts: Mapping[str, Any], cluster: ClusterContext) -> str:
-    """Made of the job's id, and of its start if the id is not unique: the same for all deployments, or used again after the job's end."""
+    """The run id, from the job's id; also from its start time if deployments share the id, or it was used again after the job's end."""
     parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
     return str(event_builder.run_id("flink", cluster.namespace, jid, *parts))
 

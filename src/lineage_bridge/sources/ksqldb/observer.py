@@ -49,7 +49,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         health = self._http.get("/healthcheck")
         if not health["isHealthy"]:
             sick = [part for part, state in sorted((health.get("details") or {}).items()) if not state.get("isHealthy")]
-            raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "look at the server's log")
+            raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "check the server's log")
         return "healthy"
 
     def _listed(self) -> str:

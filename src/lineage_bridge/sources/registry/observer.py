@@ -62,7 +62,7 @@ def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (KeyError, TypeError) as error:
-        return Check(step, False, f"an answer has no {error}", "is it a registry of Confluent's API?")
+        return Check(step, False, f"an answer has no {error}", "check that it is a registry with Confluent's API")
 
 
 KIND = SourceKind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")

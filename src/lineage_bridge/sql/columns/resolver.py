@@ -150,7 +150,7 @@ class Resolver(Calls):
         name = tuple(part.name for part in star.parts[:-1])
         relation = here.named(name)
         if relation is None:
-            self.fault(f"nothing is called {written(name)} here", star)
+            self.fault(f"there is no table or alias {written(name)} here", star)
         return [] if relation is None else [("", relation)]
 
     # the FROM clause
@@ -217,7 +217,7 @@ class Resolver(Calls):
     def _viewed(self, view: View) -> QueryRelation:
         """The columns of the query of a view."""
         if view.name in self.analysis.views:
-            raise StatementError(f"the view {written(view.name)} is made of itself", None)
+            raise StatementError(f"the view {written(view.name)} refers to itself", None)
         self.analysis.views.append(view.name)
         reported = len(self.analysis.faults)
         with self.analysis.catalog.at(view.home):

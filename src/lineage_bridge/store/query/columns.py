@@ -59,11 +59,11 @@ class CurrentColumns:
         self.connection = connection
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         yield from self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", node, field)
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         yield from self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", node, field)
 
     def _steps(self, queries: tuple[str, ...], side: str, node: int, field: str) -> Iterator[ColumnStep]:
@@ -83,7 +83,7 @@ class FlowColumns:
         self.flows = flows
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         for job in sorted({edge[2] for edge in self.flows.edges([node], Direction.UP)}):
             yield from (
                 step
@@ -92,7 +92,7 @@ class FlowColumns:
             )
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         ends: dict[int, set[int]] = {}
         for _, target, job, *_ in self.flows.edges([node], Direction.DOWN):
             ends.setdefault(job, {job}).add(target)

@@ -52,6 +52,6 @@ class ProcessingTypes:
         return learn_period([row[0] for row in self.connection.execute(_HEARTBEATS, (run, LEARNT_FROM))])
 
     def heartbeat(self, run: bytes, job: int) -> int:
-        """The same, with what stands for an unknown period."""
+        """The period of a run's heartbeats, with a default if it is unknown."""
         period = self.period(run, job)
         return HEARTBEAT_US if period is None else period

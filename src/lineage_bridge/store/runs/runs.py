@@ -57,11 +57,11 @@ class Runs:
         return run_state(events, how.streaming, self.processing.heartbeat(asserter, job) if unsure else HEARTBEAT_US, retries=how.retries)
 
     def record(self, asserter: bytes, job: int) -> RunRecord:
-        """All there is to know of one run under one job that it was seen under."""
+        """Everything known about a run, as a run of this job."""
         return self.records([(asserter, job)])[0]
 
     def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
-        """The same of many, in their order."""
+        """The records of many runs, in the order of their keys."""
         self.processing.load({job for _, job in keys})
         asserters = sorted({asserter for asserter, _ in keys})
         stated = {row[:2]: row[2:] for row in self._rows(_RUN, asserters)}
@@ -148,12 +148,12 @@ class Runs:
     def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
         """The run that shows the state of a job: the latest, under all its names; names with declared heartbeats take precedence.
 
-        A design-time statement stands in where there is no run.
+        If there is no run, it is the latest design-time statement.
         """
         return self.latest_of([job], with_datasets=with_datasets).get(job)
 
     def latest_of(self, jobs: Iterable[int], *, with_datasets: bool) -> dict[int, RunRecord]:
-        """The same of many jobs, as far as they have a run or statement."""
+        """The `latest` run of each of many jobs; jobs without a run or statement are left out."""
         names = {job: self.nodes.members(job) for job in jobs}
         every = {name for some in names.values() for name in some}
         self.processing.load(every)

@@ -32,7 +32,7 @@ class Findings:
                 first = file.readline()
             self.summary = msgspec.json.decode(first, type=FindingsSummary)
         except (FileNotFoundError, msgspec.DecodeError) as error:
-            raise NotFoundError("the graph has not been analysed", "lineage-bridge analyse does it") from error
+            raise NotFoundError("the graph has not been analysed", "run lineage-bridge analyse") from error
         self._behind = len(first)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:

@@ -61,7 +61,7 @@ _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 
 
 class Inventory:
-    """Implements ports.InventoryReader over one connection. `open_reader` makes a reader of the same moment with a given cache of nodes."""
+    """Implements ports.InventoryReader over one connection. `open_reader` opens a reader in the same transaction, with its own cache."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
         self.connection, self.nodes, self.runs, self.open_reader = connection, nodes, runs, open_reader
@@ -115,7 +115,7 @@ class Inventory:
         ]
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """As `heads`: the jobs without an observed run, and the datasets that no job names or that declare their own lineage."""
+        """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
         rows = self.connection.execute(_UNOBSERVED)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)

@@ -52,7 +52,9 @@ def read_folder(address: str) -> tuple[JobAnnotation, ...]:
         return tuple(found for file in files for found in read_text(file.read_text(encoding="utf-8"), str(file)))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"the annotations in {address} cannot be read: {reason}", "it is a YAML file, or a folder of such") from error
+        raise ConfigError(
+            f"the annotations in {address} cannot be read: {reason}", "name a YAML file, or a folder of YAML files"
+        ) from error
 
 
 def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
@@ -61,14 +63,14 @@ def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
-        raise ConfigError(f"{where} is not YAML: {reason}", "one document is one job, or a list `jobs`") from error
+        raise ConfigError(f"{where} is not YAML: {reason}", "write one document per job, or a list `jobs`") from error
     return tuple(_annotation(job, where) for document in documents for job in _jobs(document, where))
 
 
 def _jobs(document: Any, where: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401  # YAML
     listed = document if isinstance(document, list) else document.get("jobs", [document]) if isinstance(document, dict) else None
     if not isinstance(listed, list) or not all(isinstance(job, dict) for job in listed):
-        raise ConfigError(f"{where} has no job", "a document is an object with `job`, or has a list `jobs`")
+        raise ConfigError(f"{where} has no job", "write an object with `job`, or with a list `jobs`")
     yield from listed
 
 
@@ -80,10 +82,10 @@ def _annotation(document: Mapping[str, Any], where: str) -> JobAnnotation:
             given.update({str(key): value for key, value in level.items() if value is not None})
     unknown = sorted(given.keys() - _KNOWN)
     if unknown:
-        raise ConfigError(f"{where} has unknown members: {', '.join(unknown)}", f"the members are {', '.join(sorted(_KNOWN))}")
+        raise ConfigError(f"{where} has unknown members: {', '.join(unknown)}", f"use only {', '.join(sorted(_KNOWN))}")
     name = given.get("name") or (given["job"] if isinstance(given.get("job"), str) else "")
     if not name:
-        raise ConfigError(f"{where} has a job without a name", "name: order-enrichment")
+        raise ConfigError(f"{where} has a job without a name", "write it as name: order-enrichment")
     return JobAnnotation(
         str(name),
         _texts(given, "inputs", where),
@@ -101,7 +103,7 @@ def _texts(mapping: Mapping[str, Any], key: str, where: str) -> tuple[str, ...] 
         return None
     listed = value if isinstance(value, list) else [value]
     if not all(isinstance(item, str | int) or _is_named(item) for item in listed):
-        raise ConfigError(f"{key} in {where} is not a list of names", "a name is a text, or an object with namespace and name")
+        raise ConfigError(f"{key} in {where} is not a list of names", "write each name as text, or as an object with namespace and name")
     return tuple(f"{item['namespace']}\n{item['name']}" if isinstance(item, dict) else str(item) for item in listed)
 
 
@@ -113,7 +115,7 @@ def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN40
     if isinstance(value, dict):
         return tuple((str(key), str(value_text)) for key, value_text in value.items())
     if value is not None and not isinstance(value, list):
-        raise ConfigError(f"tags in {where} are not a list", "tags: [pii, 'team=payments']")
+        raise ConfigError(f"tags in {where} are not a list", "write them as tags: [pii, 'team=payments']")
     pairs = [str(tag).partition("=") for tag in value or ()]
     return tuple((key, value_text if mark else "true") for key, mark, value_text in pairs)
 

@@ -85,7 +85,7 @@ class KafkaSettings(SourceSettings):
     def _consistent(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         sasl = self.security_protocol.startswith("SASL")
         if sasl != bool(self.sasl_mechanism):
-            raise ValueError("sasl_mechanism requires security_protocol SASL_PLAINTEXT or SASL_SSL, and these require it")
+            raise ValueError("set sasl_mechanism if security_protocol is SASL_PLAINTEXT or SASL_SSL, and only then")
         if (self.sasl_mechanism == "PLAIN" or self.sasl_mechanism.startswith("SCRAM")) and not (self.username and self.password):
             raise ValueError(f"{self.sasl_mechanism} requires username and password")
         if self.sasl_mechanism == "OAUTHBEARER" and not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):

@@ -11,7 +11,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 STATEMENTS = ("SHOW STREAMS EXTENDED;", "SHOW TABLES EXTENDED;", "SHOW QUERIES EXTENDED;")
 """What is asked: in one request, so all of it is of one moment."""
 
-_HINT = "is it a ksqlDB server?"
+_HINT = "check that the address is that of a ksqlDB server"
 
 
 class KsqldbRelation(NamedTuple):
@@ -104,7 +104,7 @@ def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
             {asked: texts for asked, texts in warnings.items() if texts},
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"ksqlDB's answer has a shape that cannot be read: {error!r}", _HINT) from error
+        raise SourceError(f"ksqlDB's answer has an unexpected shape: {error!r}", _HINT) from error
 
 
 def _asked(entity: Mapping[str, Any]) -> str:

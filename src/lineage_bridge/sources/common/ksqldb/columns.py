@@ -76,7 +76,7 @@ def _source(
 
 
 def _merged(ones: Iterable[Json]) -> Json:
-    """One column that decides in several ways."""
+    """Merge the entries of one column into one that has all their transformations."""
     every = list(ones)
     changes = [change for relation in every for change in relation["transformations"]]
     return {**every[0], "transformations": changes}

@@ -155,7 +155,7 @@ class RegistryClient:
         return {name: every[-1] for name, every in versions.items()}, versions
 
     def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
-        """A whole listing. A registry may give fewer than asked for, or everything at once; what it gave twice is taken once."""
+        """All pages of a listing. A registry may return fewer entries than requested, or all at once; duplicates are dropped."""
         found: dict[Any, Any] = {}
         while True:
             answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
@@ -163,7 +163,7 @@ class RegistryClient:
             try:
                 new = {key(version): version for version in page if key(version) not in found}
             except (KeyError, TypeError) as error:
-                raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?") from error
+                raise SourceError(f"{path} returned an unexpected list", "check that it is a registry with Confluent's API") from error
             found.update(new)
             if not new or len(page) > PAGE:
                 return list(found.values())
@@ -259,7 +259,7 @@ def _in_path(subject: str) -> str:
 
 def _list(answer: object) -> list[Any]:
     if not isinstance(answer, list):
-        raise SourceError("the registry did not answer a list", "is `url` that of its API? Apicurio's ends in /apis/ccompat/v7")
+        raise SourceError("the registry did not return a list", "check that `url` is that of its API; Apicurio's ends in /apis/ccompat/v7")
     return answer
 
 
@@ -280,7 +280,7 @@ def _registered(answer: Any, subject: str) -> RegisteredSchema:  # noqa: ANN401 
         at_ms = answer.get("createTs") or answer.get("ts")
         return found._replace(at_us=at_ms * 1000) if isinstance(at_ms, int) else found
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"subject {subject} has a shape that cannot be read", "is it a registry of Confluent's API?") from error
+        raise SourceError(f"subject {subject} has an unexpected shape", "check that it is a registry with Confluent's API") from error
 
 
 def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:

@@ -1,4 +1,4 @@
-"""Translates the state of a cluster to events, and to what other sources may know. Pure."""
+"""Translates the state of a cluster to events and to metadata for other sources. Pure."""
 
 from collections.abc import Mapping
 from typing import Any

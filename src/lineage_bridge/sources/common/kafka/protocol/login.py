@@ -78,7 +78,9 @@ def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
             context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file or None, password)
     except (OSError, ssl.SSLError) as error:
         reason = error.strerror or str(error)
-        raise ConfigError(f"a certificate or key cannot be read: {reason}", "ssl_ca_file, ssl_cert_file, ssl_key_file are PEM") from error
+        raise ConfigError(
+            f"a certificate or key cannot be read: {reason}", "ssl_ca_file, ssl_cert_file and ssl_key_file must be PEM"
+        ) from error
     context.check_hostname = settings.ssl_check_hostname
     return context
 
@@ -148,10 +150,10 @@ class Tokens:
             answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=trusted)
             body = answer.json() if answer.is_success else {}
         except (httpx.HTTPError, OSError, ValueError) as error:
-            raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "look at oauth_token_url") from error
+            raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "check oauth_token_url") from error
         if not isinstance(body, dict) or not isinstance(body.get("access_token"), str):
-            hint = "look at oauth_client_id, oauth_client_secret and oauth_scope"
-            raise ForbiddenError(f"the token endpoint gave no token (HTTP {answer.status_code})", hint)
+            hint = "check oauth_client_id, oauth_client_secret and oauth_scope"
+            raise ForbiddenError(f"the token endpoint returned no token (HTTP {answer.status_code})", hint)
         return body
 
 

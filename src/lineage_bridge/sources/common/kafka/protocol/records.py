@@ -38,7 +38,7 @@ def newest(
     try:
         consumer = Consumer(config)
     except (KafkaException, ValueError) as error:
-        failures.add_listing(_WHAT, f"librdkafka refuses the settings: {_reason(error)}")
+        failures.add_listing(_WHAT, f"librdkafka rejects the settings: {_reason(error)}")
         return {}
     try:
         consumer.assign(partitions)

@@ -58,7 +58,7 @@ class TopicTail:
         try:
             self._consumer = Consumer(config)
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka refuses the settings: {_error_of(error)}") from error
+            raise SourceError(f"librdkafka rejects the settings: {_error_of(error)}") from error
 
     def close(self) -> None:
         """Close connections."""
@@ -170,7 +170,7 @@ class TopicTail:
         named = f"topic {self._topic}: {causes[0].str() if causes else error}"
         codes = {cause.code() for cause in causes}
         if codes & _FORBIDDEN:
-            return ForbiddenError(named, "are key and secret right, and may it read the topic?")
+            return ForbiddenError(named, "check the key and secret, and that the key may read the topic")
         return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
 
 

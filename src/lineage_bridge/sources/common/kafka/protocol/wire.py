@@ -21,7 +21,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what fails is raised, once, and in words of ours
 
 _THROTTLED_S = 0.1
-_LOGIN = "look at sasl_mechanism and at who logs in"
+_LOGIN = "check sasl_mechanism and the credentials"
 
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] = (
@@ -65,7 +65,9 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
     def _send_request(self, request: Any, future: Any = None, timeout_at: float | None = None) -> Any:  # noqa: ANN401  # as below
         sent = super()._send_request(request, future, timeout_at)
         if isinstance(request, SaslAuthenticateRequest | SaslHandshakeRequest):
-            self.refusal = kafka_errors.SaslAuthenticationFailedError("it hung up; is the mechanism enabled, are user and password right?")
+            self.refusal = kafka_errors.SaslAuthenticationFailedError(
+                "it closed the connection; check user and password, and that the mechanism is enabled"
+            )
             sent.add_callback(self._judge)
         return sent
 
@@ -73,7 +75,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
         if not answer.error_code:
             self.refusal = None
         elif isinstance(answer, SaslHandshakeResponse):
-            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it takes {', '.join(answer.mechanisms) or 'none'}")
+            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it supports {', '.join(answer.mechanisms) or 'none'}")
         else:
             self.refusal = kafka_errors.SaslAuthenticationFailedError(answer.error_message or error_name(answer.error_code))
 
@@ -158,7 +160,7 @@ class KafkaProtocol:
             if self._manager.cluster.brokers():
                 return
             failures.append(f"{server}: the answer lists no broker")
-        hint = f"look at bootstrap_servers, and whether security_protocol {self._settings.security_protocol} is what the listener speaks"
+        hint = f"check bootstrap_servers, and whether the listener uses security_protocol {self._settings.security_protocol}"
         raise UnreachableError(f"the cluster does not answer ({'; '.join(failures)})", hint)
 
     @property
