@@ -167,7 +167,7 @@ def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:
 
 
 def _address(scheme: str, rest: str, schema: str | None) -> tuple[str, str, str | None]:
-    """Host with port, database and schema from what follows `jdbc:kind:`."""
+    """Host with port, database and schema, from the part of a JDBC URL after `jdbc:kind:`."""
     options = {key.lower(): value for key, value in re.findall(r"[?&;]([\w.]+)=([^&;]*)", rest)}
     bare = re.split(r"[?;]", rest, maxsplit=1)[0]
     if scheme == "oracle":

@@ -56,7 +56,7 @@ class StepwiseObserver(Observer[SettingsT]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll once, plane by plane, narrowed to `only` and without the planes whose keys are `done`. Otherwise as `observe`.
+        """Poll once, plane by plane, narrowed to `only` and without the planes whose keys are `done`. For the rest, see `observe`.
 
         `on_progress` is called in any order and from any thread when a plane has been fetched. `stop` ends the poll soon, between two
         calls; what was not fetched by then is SKIPPED.

@@ -18,7 +18,7 @@ class RegistryObserver(Observer[RegistrySettings]):
         self._client = RegistryClient(settings)
 
     def test(self) -> Iterator[Check]:
-        """Subjects, one schema, compatibility; then what not every registry has."""
+        """Fetch the subjects, one schema and the compatibility; then try calls that some registries lack."""
         try:
             subjects = self._client.subjects()
         except SourceError as error:

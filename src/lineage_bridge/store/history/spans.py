@@ -126,11 +126,11 @@ class Spans(ABC):
         return self._newest(job, origin, (held, (side, dataset)), holding)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """The last event of any run that holds a hub."""
+        """The last event of any run whose shape contains a hub."""
         return max((last for shape in (hub, hub ^ 1) if (last := self.last(job, shape)) is not None), default=None)
 
     def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:
-        """Of the job's shapes, newest first, the first that holds an edge."""
+        """The last event of the job's newest shape that contains an edge; None if no shape does."""
         spans = self.shapes(job)
         if spans is None:
             return max((last for shape in holding() if (last := self.last(job, shape)) is not None), default=None)
@@ -147,7 +147,7 @@ class Spans(ABC):
 
 
 class CurrentSpans(Spans):
-    """As of now."""
+    """Spans as they are now."""
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
         """See Spans."""

@@ -1,4 +1,4 @@
-"""Labels of edges and ports, read from the shapes that hold them."""
+"""Labels of edges and ports, computed from the shapes that contain them."""
 
 from collections.abc import Collection
 from typing import Protocol

@@ -188,7 +188,7 @@ class Runs:
             return [row[0] for row in rows]
 
     def newest_complete(self, job: int, side: Side, limit: int, scan: int = 200) -> list[frozenset[int]]:
-        """What the newest COMPLETE runs that named a dataset on a side named there, newest first. Looks at `scan` runs at most."""
+        """The datasets on one side of each of the job's newest COMPLETE runs with any, newest first. Searches at most `scan` runs."""
         column = "inputs" if side == Side.INPUT else "outputs"
         rows = self.connection.execute(
             "SELECT p.asserted_by, p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape "
@@ -206,7 +206,7 @@ class Runs:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that the latest run, among those with datasets on a side, named there."""
+        """The datasets on one side of the job's latest run with any."""
         column = "inputs" if side == Side.INPUT else "outputs"
         row = self.connection.execute(
             f"SELECT p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "

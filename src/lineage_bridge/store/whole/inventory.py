@@ -1,6 +1,6 @@
 """The whole graph, dataset by dataset and job by job, and what node ids mean.
 
-What is read in portions keeps nothing of the portions before: the cost in memory is that of one.
+The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory.
 """
 
 from collections import defaultdict
