@@ -62,7 +62,7 @@ def test_no_event_is_rejected(sent: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("sent")
-def test_every_event_is_told_again_as_it_was_sent_but_for_a_password(served: Served) -> None:
+def test_every_event_is_sent_again_as_it_was_sent_but_for_a_password(served: Served) -> None:
     by_run: dict[str, list[str]] = {}
     for event in recorded():
         by_run.setdefault(event["run"]["runId"], []).append(

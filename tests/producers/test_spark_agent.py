@@ -93,7 +93,7 @@ def test_the_report_comes_from_both_files_by_way_of_the_parquet(served: Served, 
     }
 
 
-def test_flows_are_told_the_same_from_everywhere(served: Served, shop: Shop) -> None:
+def test_flows_are_the_same_from_everywhere(served: Served, shop: Shop) -> None:
     orders = Flow(shop.name("orders.csv"), shop.name("revenue"), FIRST, "column")
     customers = Flow(shop.name("customers.csv"), shop.name("revenue"), FIRST, "column")
     report = Flow(shop.name("revenue"), shop.name("report"), SECOND, "column")

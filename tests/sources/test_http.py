@@ -113,10 +113,10 @@ def test_pages_are_followed_to_the_last(system: System, http: HttpClient) -> Non
     assert [path for _, path, _ in system.asked] == ["/x?page_size=2", "/x?page_token=a", "/x?page_token=b"]
 
 
-@pytest.mark.parametrize(("following", "says"), [("{}/x?page_token=a", "never ends"), ("https://elsewhere.example/x", "another system")])
-def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: HttpClient, following: str, says: str) -> None:
+@pytest.mark.parametrize(("following", "message"), [("{}/x?page_token=a", "never ends"), ("https://elsewhere.example/x", "another system")])
+def test_pages_lead_neither_in_a_circle_nor_elsewhere(system: System, http: HttpClient, following: str, message: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
-    with pytest.raises(SourceError, match=says):
+    with pytest.raises(SourceError, match=message):
         list(http.pages("/x"))
     assert len(system.asked) <= 2
 
@@ -133,7 +133,7 @@ def test_what_has_not_changed_is_not_sent_again(system: System, http: HttpClient
     assert [headers.get("If-None-Match") for _, _, headers in system.asked] == [None, '"1"', '"1"']
 
 
-def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, http: HttpClient) -> None:
+def test_callers_that_share_a_limiter_wait_for_what_the_other_received(system: System, http: HttpClient) -> None:
     other = HttpClient(http.settings, limiter=http.limiter)
     system.answers["/x"] = [(200, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, b"{}"), OK]
     http.get("/x")
@@ -143,7 +143,7 @@ def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, htt
     assert len(system.asked) == 1
 
 
-def test_credentials_are_sent_and_never_told(system: System, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+def test_credentials_are_sent_and_never_shown(system: System, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("TOKEN", "hunter2")
     (tmp_path / "password").write_text("hunter3\n")
     system.answers["/x"] = [(401, {}, b'{"message": "no"}')]

@@ -29,14 +29,14 @@ from lineage_bridge.store.write.apply import GraphWriter
 
 rebuild.PAGES, calls = 3, int(sys.argv[3])
 
-def told(left, total):
+def on_progress(left, total):
     global calls
     calls -= 1
     if calls == 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
 fresh = GraphWriter(Path(sys.argv[2]), NAMES, feed=False)
-rebuild.put_in_place(fresh, Path(sys.argv[1]), told)
+rebuild.put_in_place(fresh, Path(sys.argv[1]), on_progress)
 print("in place")
 """
 

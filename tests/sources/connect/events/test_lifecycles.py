@@ -123,7 +123,7 @@ def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_a
         assert {job for job in alive if sees.get(job.partition(".")[0], "").startswith("STOPPED")} == set()
 
 
-def test_what_becomes_known_of_a_connector_that_has_failed_is_told_and_starts_nothing() -> None:
+def test_what_becomes_known_of_a_connector_that_has_failed_is_reported_and_starts_nothing() -> None:
     name = "io.confluent.connect.jdbc.JdbcSinkConnector"
     config = {"connector.class": name, "topics": "orders", "connection.url": "jdbc:postgresql://db/shop"}
     seen = WorkerState(
