@@ -250,7 +250,7 @@ class WholeGraphReader(Protocol):
 
 
 class GraphReader(Protocol):
-    """All questions to the graph store. Made per request; every answer within one reader is of one moment of the store."""
+    """All questions to the graph store. Made per request; all answers of one reader come from one read transaction."""
 
     @property
     def progress(self) -> ProgressReader:

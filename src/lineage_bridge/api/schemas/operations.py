@@ -54,7 +54,7 @@ class Lag(Struct, frozen=True):
 
 
 class Readiness(Struct, frozen=True):
-    """Whether everything works, and how each part stands."""
+    """Whether everything works, and the state of each part."""
 
     ready: bool
     parts: PartStates

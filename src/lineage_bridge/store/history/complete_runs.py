@@ -19,7 +19,7 @@ _SCAN = 200
 
 
 class CompleteRunsAt:
-    """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
+    """What labels need to know of a job, as of a time. Whether a job streams is a trait of the job, however late it became known."""
 
     def __init__(self, connection: StoreConnection, runs: Runs, pending: PendingShapes) -> None:
         self.connection, self.runs, self.pending, self.at_us = connection, runs, pending, pending.at_us

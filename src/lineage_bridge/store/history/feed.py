@@ -23,7 +23,7 @@ _START_AGAIN = "get a new cursor with after=now, read the whole graph, and conti
 
 
 class Feed:
-    """Reads over one connection, of one moment of the store."""
+    """Reads over one connection, within one read transaction."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes

@@ -43,7 +43,7 @@ class ColumnStep(NamedTuple):
 
 
 class Columns(Protocol):
-    """The column statements of one moment."""
+    """The column statements at one point in time."""
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
         """The statements about a column of a dataset or the whole dataset as target; with an empty field, about any of its columns."""
@@ -77,7 +77,7 @@ class CurrentColumns:
 
 
 class FlowColumns:
-    """Those of any moment, found by its flows."""
+    """The column statements at any point in time, found by the flows of that time."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows

@@ -107,7 +107,7 @@ class Endings:
 
 
 class FlowsWithoutEnded:
-    """The flows of a moment without those that have ended (unless `ended`), and with those that renames make."""
+    """The flows at a point in time, without those that have ended (unless `ended`), and with those that renames make."""
 
     def __init__(self, flows: Flows, endings: Endings, *, ended: bool) -> None:
         self.flows, self.endings, self.ended = flows, endings, ended

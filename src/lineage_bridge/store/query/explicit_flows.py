@@ -49,7 +49,7 @@ class ExplicitFlows:
 
 
 class FlowsPreferExplicit:
-    """The flows of a moment without implicit ones that explicit lineage under another name of their job hides."""
+    """The flows at a point in time, without implicit ones that explicit lineage under another name of their job hides."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)

@@ -39,7 +39,7 @@ class Direction(Enum):
 
 
 class Flows(Protocol):
-    """The flows of one moment of the store. Ids are raw: an answer over names goes through `expand`."""
+    """The flows at one point in time. Ids are raw; answers over names use `expand`."""
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The edges that lead on from these nodes, in the order of the nodes' ids, each (source, target, job, origin) once a node."""

@@ -25,7 +25,7 @@ class Nodes:
     """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
-        """With `at_us`, which names stand for one dataset is as of that time."""
+        """With `at_us`, names are grouped as of that time."""
         self.connection = connection
         self.identities = Identities(connection, at_us)
         self.loaded: dict[int, Node] = {}

@@ -45,7 +45,7 @@ class ProcessingTypes:
                 self._by_job[job] = processing(job_type_facet, named.name if named else None)
 
     def period(self, run: bytes, job: int) -> int | None:
-        """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown."""
+        """The period of a run's heartbeats in microseconds: declared, or computed from the newest ones; None if unknown."""
         declared = self.of_job(job).period_us
         if declared is not None:
             return declared

@@ -180,7 +180,7 @@ class Runs:
         return [record for asserter in self.ids(run_id) for record in self.of_id(asserter)]
 
     def ids(self, run_id: str) -> list[bytes]:
-        """The runs an id stands for: a UUID is one; any other text may be the raw id of several jobs' runs."""
+        """The runs that an id may mean: a UUID is one run; any other text may be the raw id of several jobs' runs."""
         try:
             return [UUID(run_id).bytes]
         except ValueError:

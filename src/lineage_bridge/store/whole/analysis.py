@@ -36,7 +36,7 @@ class Findings:
         self._behind = len(first)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """Lines of a part, as they stand."""
+        """The lines of one part, unparsed."""
         of = self.summary.parts[part]
         with self.path.open("rb") as file:
             file.seek(self._behind + of.start)
@@ -44,7 +44,7 @@ class Findings:
 
 
 def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:
-    """Write the file anew: a reader sees the old or the new one, never a part."""
+    """Replace the file: a reader sees the old file or the new one, never half of it."""
     makers = {"impact": _impact, "cycle": _cycles, "orphan": _orphans, "unused": _unused}
     parts: dict[str, FindingsPart] = {}
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")

@@ -133,7 +133,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of these jobs of which a run was seen."""
+        """Which of these jobs have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]
@@ -164,7 +164,7 @@ class Inventory:
     # node ids
 
     def by_node_id(self, text: str) -> list[Node]:
-        """The nodes that a node id may mean, each standing for its group: one if it is found, several if it leaves open which."""
+        """The canonical nodes that a node id may mean: one if it is unambiguous, else several."""
         parsed = parse_node_id(text)
         if parsed is None:
             return []
@@ -230,7 +230,7 @@ class Inventory:
 
 
 def _newest(facets: dict[int, dict[str, tuple[int, int, str]]], members: Iterable[Node]) -> dict[str, tuple[int, int, str]]:
-    """Of the facets under several names of one node, the strongest, and of these the newest."""
+    """Choose among the facets under several names of one node: the strongest, and of these the newest."""
     found: dict[str, tuple[int, int, str]] = {}
     for member in members:
         for key, newest in facets.get(member.id, {}).items():
