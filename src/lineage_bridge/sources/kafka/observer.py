@@ -24,7 +24,7 @@ _HINTS = {
 
 
 class KafkaObserver(Observer[KafkaSettings]):
-    """Observes a Kafka cluster by its own protocol. Each poll opens its connections, and closes them."""
+    """Observes a Kafka cluster through Kafka's protocol. Each poll opens and closes its own connections."""
 
     def test(self) -> Iterator[Check]:
         """Connect and log in; then try each listing."""

@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, Connect
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 _STATES = {"PAUSING": PAUSED}
-"""States that the service names differently; states of transition keep their names."""
+"""States that have another name in Kafka Connect; transitional states keep their names."""
 _AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
 
 
@@ -59,7 +59,7 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
 
 
 def as_known(connector: ConnectorState, shared: SharedMetadata) -> ConnectorState:
-    """The connector, with a server by which another source knows its cluster: Amazon's brokers have one port per access method."""
+    """Return the connector with a server that another source knows its cluster by: Amazon's brokers have one port per access method."""
     if connector.service is None or shared.cluster(connector.service.servers) is not None:
         return connector
     hosts = {host for server in connector.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}

@@ -23,11 +23,11 @@ from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.msk_connect.parse import ListedConnector
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 
-for _name in ("boto3", "botocore"):  # they would log whole answers, including secrets in configurations; errors are raised anyway
+for _name in ("boto3", "botocore"):  # they log whole answers, including secrets; errors are raised anyway
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 TRIES = 4
-"""Calls of one question, the repeated ones by botocore, each after a longer pause."""
+"""Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
 _SESSION = "lineage-bridge"
 _RIGHTS = "it needs kafkaconnect:ListConnectors and kafkaconnect:DescribeConnector"
 _KEYS = "set a profile or keys, or use what the AWS SDK finds: variables, the role of a container or an instance"
@@ -56,7 +56,7 @@ class MskService:
                 yield [ListedConnector(entry) for entry in found]
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
-        """The answer of DescribeConnector for each, or its error, in order. For an unchanged connector, the previous answer."""
+        """Return the answer of DescribeConnector for each connector, or its error, in order. Reuses the previous answer if unchanged."""
         connectors = list(listed)
         with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
             answers = list(pool.map(self._description, connectors))
@@ -107,7 +107,7 @@ class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no typ
         self._session, self._settings = session, settings
 
     def load(self) -> DeferredRefreshableCredentials:
-        """The credentials of the role; the caller needs credentials of its own to assume it."""
+        """Return the credentials of the role. Assuming it requires credentials of the caller."""
         own = self._session.get_credentials()
         if own is None:
             raise exceptions.NoCredentialsError

@@ -1,4 +1,4 @@
-"""A schema registry as a source."""
+"""The observer of a schema registry."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,14 +11,14 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class RegistryObserver(Observer[RegistrySettings]):
-    """Tells the schemas of topics as a registry has them."""
+    """Reports the schemas of topics from a registry."""
 
     def __init__(self, name: str, settings: RegistrySettings) -> None:
         super().__init__(name, settings)
         self._client = RegistryClient(settings)
 
     def test(self) -> Iterator[Check]:
-        """Fetch the subjects, one schema and the compatibility; then try calls that some registries lack."""
+        """Fetch the subjects, one schema and the compatibility; then try the calls that some registries do not support."""
         try:
             subjects = self._client.subjects()
         except SourceError as error:
@@ -39,7 +39,7 @@ class RegistryObserver(Observer[RegistrySettings]):
         yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """One listing, new versions, and the compatibility of some of the subjects."""
+        """Fetch the listing, new versions, and the compatibility of some subjects."""
         turn = int(before["turn"]) + 1 if before else 0
         seen = translate(self._client.look(subjects_in(before), turn), before, shared, now_us, self.settings)
         return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)
@@ -49,12 +49,12 @@ class RegistryObserver(Observer[RegistrySettings]):
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         self._client.http.close()
 
 
 def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
-    """A step that may fail. `without`: what follows where a registry does not have it, which is no failure."""
+    """Run one step of the test. `without`: the consequence if the registry does not support the call; the step then passes."""
     try:
         return Check(step, True, look())
     except MissingError as error:
