@@ -31,7 +31,7 @@ def _referred(name: str, setting: str, info: ValidationInfo) -> str:
 
 
 class KafkaSettings(SourceSettings):
-    """A cluster: its address, how to log in, and what to report of it."""
+    """A cluster: its address, how to log in, and what to report about it."""
 
     bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
@@ -68,7 +68,7 @@ class KafkaSettings(SourceSettings):
 
     @property
     def server(self) -> str:
-        """The first server, after which the cluster's topics are named."""
+        """The first server, which the namespace of the cluster's topics contains."""
         return self.bootstrap_servers.split(",", maxsplit=1)[0]
 
     @property

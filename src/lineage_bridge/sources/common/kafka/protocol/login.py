@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaS
 from lineage_bridge.sources.common.settings import reveal
 
 _EARLY_S = 30.0
-"""How long before its end a token is no longer used."""
+"""A token is not used during its last seconds before it expires."""
 
 
 class Hidden(str):
@@ -33,7 +33,7 @@ _PROPERTIES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "socket.connection.setup.timeout.ms": ("socket_connection_setup_timeout_ms", int),
     "ssl.crl.location": ("ssl_crlfile", str),
 }
-"""Properties of librdkafka that the other client has too, under a name of its own. The rest reach librdkafka only."""
+"""Properties of librdkafka that kafka-python has under another name. The other properties only apply to librdkafka."""
 
 
 def protocol_config(settings: KafkaSettings) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def protocol_config(settings: KafkaSettings) -> dict[str, Any]:
 def _login(settings: KafkaSettings) -> dict[str, Any]:
     config: dict[str, Any] = {"sasl_mechanism": settings.sasl_mechanism}
     if settings.sasl_mechanism == "GSSAPI":
-        from lineage_bridge.sources.common.kafka.protocol import kerberos  # noqa: PLC0415  # an extra
+        from lineage_bridge.sources.common.kafka.protocol import kerberos  # noqa: PLC0415  # an optional dependency
 
         kerberos.prepare()
         return config | {"sasl_kerberos_service_name": kerberos.KerberosService(settings)}
@@ -70,7 +70,7 @@ def _login(settings: KafkaSettings) -> dict[str, Any]:
 
 
 def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
-    """The trusted authorities and the client's certificate. Raises ConfigError."""
+    """Return the TLS context with the trusted authorities and the client's certificate. Raises ConfigError."""
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file or None)
         if settings.ssl_cert_file:
@@ -125,7 +125,7 @@ def _revealed(reference: str | None) -> str:
 
 
 class Tokens:
-    """Bearer tokens from a token endpoint by client credentials; each is used until shortly before it expires."""
+    """Fetches bearer tokens from a token endpoint with client credentials, and reuses each until shortly before it expires."""
 
     def __init__(self, settings: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings, self._clock = settings, clock
@@ -159,12 +159,12 @@ class Tokens:
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
     """The object that kafka-python asks for tokens."""
-    from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an extra
+    from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an optional dependency
 
     tokens = Tokens(settings)
 
     class Provider(AbstractTokenProvider):  # type: ignore[misc]  # a class without types
-        """Tokens as kafka-python asks for them."""
+        """Adapts Tokens to kafka-python's interface."""
 
         def token(self) -> str:
             return tokens.token()
