@@ -1,6 +1,6 @@
-"""What users write of their jobs in YAML: what they read and write, who owns them, what they do. Pure but for reading files.
+"""Users' annotations of jobs in YAML: datasets read and written, owner, description. Pure except for reading files.
 
-A document is one job, or has a list `jobs` of such:
+A document describes one job, or has a list `jobs` of jobs:
 
     job:
       name: order-enrichment
@@ -10,7 +10,7 @@ A document is one job, or has a list `jobs` of such:
         owner: data-platform-team
         description: Joins orders with customer data
 
-What stands under `job` and `lineage` may as well stand beside them.
+Members of `job` and `lineage` may also be at the top level.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ _KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owne
 
 
 class JobAnnotation(NamedTuple):
-    """The annotation of all jobs with a name, which may be a pattern with `*` and `?`.
+    """The annotation of all jobs that match a name, which may contain `*` and `?`.
 
     `inputs` and `outputs` are None if they are not annotated; `groups` are consumer groups whose topics are inputs too.
     """
@@ -45,7 +45,7 @@ class JobAnnotation(NamedTuple):
 
 
 def read_folder(address: str) -> tuple[JobAnnotation, ...]:
-    """The annotations of a file, or of all YAML files in a folder. Raises ConfigError."""
+    """Read the annotations in a file, or in all YAML files of a folder. Raises ConfigError."""
     path = Path(address).expanduser()
     try:
         files = sorted(file for file in path.rglob("*") if file.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
@@ -58,7 +58,7 @@ def read_folder(address: str) -> tuple[JobAnnotation, ...]:
 
 
 def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
-    """The annotations in a YAML text. Raises ConfigError that names `where`."""
+    """Parse the annotations in a YAML text. Raises ConfigError that names `where`."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError as error:
@@ -121,16 +121,16 @@ def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN40
 
 
 def annotation_of(job: str, annotations: tuple[JobAnnotation, ...]) -> JobAnnotation | None:
-    """The annotation of a job: by its name, else by the first pattern that matches."""
+    """Return the annotation with the job's name, else the first one whose pattern matches."""
     exact = next((annotation for annotation in annotations if annotation.job == job), None)
     return exact or next((annotation for annotation in annotations if fnmatchcase(job, annotation.job)), None)
 
 
 def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
-    """The dataset that a text names. `kafka`: the servers of topics that are named without any.
+    """The dataset that a text names. `kafka`: the bootstrap servers of topics that are named without a cluster.
 
-    `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` one of that cluster. None if the text is not an address,
-    or names a topic and no cluster is known.
+    `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` a topic of that cluster. None if the text is not an
+    address, or names a topic and no cluster is known.
     """
     if "\n" in text:
         namespace, _, name = text.partition("\n")
@@ -153,7 +153,7 @@ def _topic(address: str, rest: str, bare: str, shared: SharedMetadata, kafka: st
 
 
 def sole_namespace(topic: str, shared: SharedMetadata, kafka: str) -> str | None:
-    """The namespace of a topic that is named without its cluster: that of the setting, else of the only cluster that has it."""
+    """Return the namespace of a topic named without its cluster: that of the servers in `kafka`, else of the only cluster that has it."""
     if kafka:
         return shared.namespace("", kafka)
     having = [cluster for cluster in shared.clusters if cluster.topics is None or topic in cluster.topics]

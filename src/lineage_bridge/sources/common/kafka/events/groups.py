@@ -28,8 +28,7 @@ open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether m
 
 @dataclass(frozen=True)
 class GroupContext:
-    """Metadata from other sources: the topics that each group's transactions write, the groups that other jobs own, and which topics to
-    report."""
+    """Metadata from other sources: topics that each group's transactions write, groups that other jobs own, topics to report."""
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()

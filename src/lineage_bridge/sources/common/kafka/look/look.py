@@ -48,7 +48,7 @@ def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> 
 
 
 def look_at_groups(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """Poll only groups, transactionsand the end offsets of topics. Raises SourceError."""
+    """Poll only groups, transactions and the end offsets of topics. Raises SourceError."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}

@@ -20,8 +20,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def purpose(name: str) -> str:
-    """Return the purpose of a topic: KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS, CONTROL, else
-    DATA."""
+    """Return KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS or CONTROL; for other names DATA."""
     return next((kind for kind, rule in _RULES if rule.fullmatch(name)), "DATA")
 
 

@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaS
 from lineage_bridge.sources.common.settings import reveal
 
 _EARLY_S = 30.0
-"""A token is not used during its last seconds before it expires."""
+"""How long before it expires a token is replaced."""
 
 
 class Hidden(str):

@@ -185,8 +185,7 @@ class KafkaProtocol:
         return answer
 
     def request_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
-        """Send each request to its broker; return the responses, or the SourceErrors, in the order of the requests. Brokers work in
-        parallel."""
+        """Send requests to their brokers in parallel; return the responses in the order of the requests, or the SourceError of each."""
         asked = list(requests)
         self.requests += len(asked)
         answers: list[Any] = self._manager.run(self._gather, asked)
