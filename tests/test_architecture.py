@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lineage_bridge.store.schema.tables import METADATA
-from tests.vocabulary import BANNED_COLUMNS, BANNED_MODULES, BANNED_TABLES, SAME_IDEA, banned_names, banned_phrases
+from tests.vocabulary import API_MEMBERS, BANNED_COLUMNS, BANNED_MODULES, BANNED_TABLES, SAME_IDEA, banned_names, banned_phrases
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -187,7 +187,8 @@ def test_a_class_name_belongs_to_one_module():
 
 
 def test_names_are_those_of_the_vocabulary():
-    assert {str(module.relative_to(ROOT)): found for module in PYTHON if (found := banned_names(parsed(module)))} == {}
+    found = {module.relative_to(ROOT).as_posix(): set(banned_names(parsed(module))) for module in PYTHON}
+    assert {name: names for name, names in found.items() if names - (API_MEMBERS if "api/schemas" in name else frozenset())} == {}
 
 
 @pytest.mark.parametrize(
@@ -195,9 +196,9 @@ def test_names_are_those_of_the_vocabulary():
     [
         ("class Teller:\n    pass", ["Teller"]),
         ("from lineage_bridge.ports import SourceDesk", ["SourceDesk"]),
-        ("def f(x):\n    return x.source_desk(desk=Parcel)", ["Parcel", "source_desk"]),
+        ("def f(x):\n    return x.source_desk(sources=Parcel)", ["Parcel", "source_desk"]),
         ("teller = 'Teller'", []),
-        ("import a.Parcel as parcel", ["Parcel"]),
+        ("import a.Parcel as box", ["Parcel"]),
     ],
 )
 def test_a_banned_name_is_seen(source, found):

@@ -87,7 +87,7 @@ def test_no_other_host_before_there_are_keys(host):
     assert "no keys" in str(error)
 
 
-def test_other_programs_variables_are_nobody_s_business():
+def test_variables_of_other_programs_are_ignored():
     assert load_settings({}, {"LINEAGE_BRIDGE_IVY_SETTINGS": "x", "PORT": "y"}, Path("/")) == Settings()
 
 

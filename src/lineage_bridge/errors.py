@@ -49,7 +49,7 @@ class ConfigError(LineageBridgeError):
 
 
 class LogError(LineageBridgeError):
-    """The event log cannot do what was asked."""
+    """The event log cannot do what was requested."""
 
 
 class LogLockedError(LogError):
@@ -69,7 +69,7 @@ class OffsetError(LogError):
 
 
 class StoreError(LineageBridgeError):
-    """The graph store cannot do what was asked."""
+    """The graph store cannot do what was requested."""
 
 
 class StoreMissingError(StoreError):
@@ -177,4 +177,4 @@ class BusyError(SourceError):
 
 
 class StoppedError(SourceError):
-    """Whoever asked has stopped waiting for the answer: a task was cancelled, or the server shuts down."""
+    """The caller no longer waits for the answer: a task was cancelled, or the server shuts down."""

@@ -39,8 +39,8 @@ class Server:
         writer = GraphWriter(self.paths.graph, names)
         log = LogReader(self.paths.log)
         start, end = writer.position(LOG_SOURCE).get(0, 0), log.durable_end()
-        carried = (StoredRecord(LOG_SOURCE, 0, at, f) for at, f in log.read(start, end))
-        writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, dict(flat(fold_records(carried, names)))), Budget(1_000_000))
+        records = (StoredRecord(LOG_SOURCE, 0, at, f) for at, f in log.read(start, end))
+        writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, dict(flat(fold_records(records, names)))), Budget(1_000_000))
         while writer.settle(Budget(1_000_000)):
             pass
         writer.close()

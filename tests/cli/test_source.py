@@ -34,7 +34,7 @@ def test_a_failing_source_shows_the_reason_and_a_hint(call, server: Server, gone
     polled = call("source", "poll", gone, "--url", server.url)
     assert polled.code == 1
     assert "failing since" in polled.out
-    assert "check that it is running, and the address" in polled.out
+    assert "check the address, and that the server is running" in polled.out
     listed = call("source", "list", "--url", server.url)
     assert "failing" in listed.out
     assert "GET / of 127.0.0.1" in listed.out

@@ -6,7 +6,7 @@ from tests.crash.support import nothing_left
 
 
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+def report(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
     """Speak past the capture: where a process was killed is to be read of a run that passes, too."""
 
     def to_terminal(line: str) -> None:

@@ -1,6 +1,6 @@
 """The API or the pipeline as a process of its own, wired as the product wires it, over a disk or a store that can be told to fail.
 
-`processes.py api | power | pipeline`, the settings in the environment. On standard input, a point to stand still at, once, or "go" to go
+`processes.py api | power | pipeline`, the settings in the environment. On standard input, a point to stop at, once, or "go" to go
 on from there; on standard output a line of JSON when the point is reached. The process is killed when standard input ends.
 
 `power` is the API over a disk that makes a kill as bad as a power loss.
@@ -33,10 +33,10 @@ CACHE_PAGES = 16
 
 
 class Points:
-    """Where the process can be told to stand still."""
+    """The points at which the process can be stopped."""
 
     def __init__(self) -> None:
-        self.wanted = ""
+        self.requested = ""
         self.go = threading.Event()
         threading.Thread(target=self._listen, name="points", daemon=True).start()
 
@@ -46,13 +46,13 @@ class Points:
                 self.go.set()
             else:
                 self.go.clear()
-                self.wanted = line.strip()
+                self.requested = line.strip()
         os.kill(os.getpid(), signal.SIGKILL)
 
     def reach(self, point: str, detail: str) -> None:
-        """Tell that a point is reached, and stand still, if that was asked."""
-        if point == self.wanted:
-            self.wanted = ""
+        """Report that a point is reached, and wait there, if it was requested."""
+        if point == self.requested:
+            self.requested = ""
             os.write(1, json.dumps({"point": point, "detail": detail}).encode() + b"\n")
             self.go.wait()
 
@@ -78,8 +78,8 @@ class StallingDisk(LocalDisk):
     def write(self, fd: int, pieces: Sequence[bytes | memoryview], byte: int) -> int:
         if self.names[fd] == MARK:
             written = super().write(fd, pieces, byte)
-            self.points.reach("shown", "an append that readers see and nobody was told of")
-        elif self.points.wanted == "part":
+            self.points.reach("shown", "an append that readers see and that was not acknowledged")
+        elif self.points.requested == "part":
             data = b"".join(pieces)
             written = super().write(fd, [data[: len(data) // 2]], byte)
             self.points.reach("part", f"an append of {len(data)} bytes after {written} of them")

@@ -40,7 +40,7 @@ from lineage_bridge.wiring.graph import differences
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
 
-PROCESSES = Path(__file__).with_name("processes.py")
+ROOT = Path(__file__).parents[2]
 LINEAGE = "/api/v1/lineage"
 SPARK_S, SOON_S = 120.0, 30.0
 STREAM = (LOG_SOURCE, 0)
@@ -64,17 +64,18 @@ def until(holds: Callable[[], object], within_s: float, what: str = "it") -> Non
 
 
 class Process:
-    """A process of `processes.py`. What it logs is in `said`."""
+    """A process of `processes.py`. Its log is in `output`."""
 
     def __init__(self, part: str, settings: Settings) -> None:
-        self.part, self.said = part, settings.data_dir / f"said-{part}"
+        self.part, self.output = part, settings.data_dir / f"output-{part}"
         self._reports: queue.Queue[dict[str, str]] = queue.Queue()
-        with self.said.open("ab") as said:
+        with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, str(PROCESSES), part],
+                [sys.executable, "-m", "tests.crash.processes", part],
+                cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=output,
                 env={**os.environ, **settings.environment()},
                 start_new_session=True,
             )
@@ -93,13 +94,13 @@ class Process:
         for line in self.process.stdout:
             self._reports.put(json.loads(line))
 
-    def tell(self, word: str) -> None:
+    def request(self, point: str) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(word.encode() + b"\n")
+        self.process.stdin.write(point.encode() + b"\n")
         self.process.stdin.flush()
 
-    def reached(self, point: str) -> str:
-        """Wait until it stands still at the point it was told; what it says of the place."""
+    def wait_for_point(self, point: str) -> str:
+        """Wait until it has stopped at the requested point; returns its description."""
         report = self._reports.get(timeout=SOON_S)
         assert report["point"] == point
         return report["detail"]
@@ -111,7 +112,7 @@ class Process:
     def stop(self) -> None:
         """End it in order."""
         self.process.terminate()
-        assert self.wait() == 0, self.said.read_text()
+        assert self.wait() == 0, self.output.read_text()
 
     def wait(self) -> int:
         """Its exit code, when it has ended."""
@@ -230,7 +231,7 @@ class Pair:
             until(self.asking.answers, SOON_S, "the API")
         else:
             until(lambda: is_running(self.settings, process.pid, batches) or not process.alive(), SPARK_S, "the pipeline")
-        assert process.alive(), process.said.read_text()
+        assert process.alive(), process.output.read_text()
 
     def settle(self) -> None:
         """Until the store has all of the log."""
@@ -266,20 +267,20 @@ def event_of(number: int, chance: random.Random) -> bytes:
 
 @dataclass
 class Acknowledged:
-    """What answers with 201 told: accepted event ids; of each answer the place of its last event, and that event's id.
+    """What answers with 201 acknowledged: event ids; and for each answer the offset of its last event, with the event's id.
 
-    `unanswered` counts posts of which nothing came back.
+    `unanswered` counts posts without an answer.
     """
 
     events: list[str] = field(default_factory=list)
-    places: list[tuple[int, str]] = field(default_factory=list)
+    offsets: list[tuple[int, str]] = field(default_factory=list)
     unanswered: int = 0
 
 
 class Producer(threading.Thread):
     """Posts events of its own until told to stop. Every tenth post holds a damaged event beside good ones.
 
-    A post that is not answered is sent again, the same bytes, until it is; one of a producer that is not `stubborn` only once.
+    A post without an answer is sent again, with the same bytes, until it has one; a producer that is not `stubborn` sends it once.
     """
 
     def __init__(self, url: str, first: int, pause_s: float, *, stubborn: bool) -> None:
@@ -287,7 +288,7 @@ class Producer(threading.Thread):
         self.url, self.number, self.pause_s, self.stubborn = url, first, pause_s, stubborn
         self.chance = random.Random(first)
         self.enough = threading.Event()
-        self.told = Acknowledged()
+        self.acknowledged = Acknowledged()
         self.failure: BaseException | None = None
 
     def run(self) -> None:
@@ -305,7 +306,7 @@ class Producer(threading.Thread):
         assert not self.is_alive()
         if self.failure is not None:
             raise self.failure
-        return self.told
+        return self.acknowledged
 
     def _body(self) -> tuple[bytes, int]:
         """The next post, and how many good events it holds."""
@@ -325,7 +326,7 @@ class Producer(threading.Thread):
             try:
                 answer = http.post(LINEAGE, content=body, headers={"Content-Type": "application/json"})
             except httpx.TransportError:
-                self.told.unanswered += 1
+                self.acknowledged.unanswered += 1
                 time.sleep(0.05)
             else:
                 assert answer.status_code == 201, answer.text
@@ -334,12 +335,12 @@ class Producer(threading.Thread):
             if not self.stubborn:
                 return
 
-    def _note(self, said: dict[str, Any], good: int) -> None:
-        events = said.get("events", [said])
+    def _note(self, answer: dict[str, Any], good: int) -> None:
+        events = answer.get("events", [answer])
         accepted = [event["event_id"] for event in events if event["status"] == "accepted"]
         assert len(accepted) == good
-        self.told.events += accepted
-        self.told.places.append((decode(said["position"])[STREAM] - 1, events[-1]["event_id"]))
+        self.acknowledged.events += accepted
+        self.acknowledged.offsets.append((decode(answer["position"])[STREAM] - 1, events[-1]["event_id"]))
 
 
 @contextmanager
@@ -355,13 +356,13 @@ def producing(url: str, threads: int, pause_s: float, *, stubborn: bool = True) 
             producer.enough.set()
 
 
-def all_told(producers: Sequence[Producer]) -> Acknowledged:
+def all_acknowledged(producers: Sequence[Producer]) -> Acknowledged:
     """Stop producers, and put together what they were told."""
-    told = [producer.finish() for producer in producers]
+    acknowledged = [producer.finish() for producer in producers]
     return Acknowledged(
-        [event for one in told for event in one.events],
-        [place for one in told for place in one.places],
-        sum(one.unanswered for one in told),
+        [event for share in acknowledged for event in share.events],
+        [offset for share in acknowledged for offset in share.offsets],
+        sum(share.unanswered for share in acknowledged),
     )
 
 
@@ -373,13 +374,17 @@ def records_of(settings: Settings) -> dict[int, LogRecord]:
     return dict(reader.read(0, reader.durable_end()))
 
 
-def audit_log(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
-    """Every answer's place is an own record of the log, and holds the event it was given for. The records."""
+def audit_log(settings: Settings, acknowledged: Acknowledged) -> dict[int, LogRecord]:
+    """The records of the log. Every acknowledged offset is that of one record, which holds its event."""
     records = records_of(settings)
     logged = {record.event_id.hex() for record in records.values()}
-    expect_none([event for event in told.events if event not in logged], "acknowledged and not in the log")
-    expect_none([place for place, times in Counter(place for place, _ in told.places).items() if times > 1], "places given twice")
-    expect_none([place for place, event in told.places if records[place].event_id.hex() != event], "places that hold another event")
+    expect_none([event for event in acknowledged.events if event not in logged], "acknowledged and not in the log")
+    expect_none(
+        [offset for offset, times in Counter(offset for offset, _ in acknowledged.offsets).items() if times > 1], "places given twice"
+    )
+    expect_none(
+        [offset for offset, event in acknowledged.offsets if records[offset].event_id.hex() != event], "places that hold another event"
+    )
     return records
 
 
@@ -387,24 +392,24 @@ def expect_none(found: Sequence[object], what: str) -> None:
     assert not found, f"{what}: {len(found)}, as {found[:3]}"
 
 
-def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
+def audit(settings: Settings, acknowledged: Acknowledged) -> dict[int, LogRecord]:
     """What was acknowledged is in log and store, once; the store is the plain fold of the log. Returns its records. No process may run."""
-    records = audit_log(settings, told)
+    records = audit_log(settings, acknowledged)
     names = Names(state_database(settings).key())
     store = GraphWriter(settings.paths.graph, names)
     plain = GraphWriter(settings.data_dir / "plain.db", names)
-    carried = (StoredRecord(LOG_SOURCE, 0, place, f) for place, f in records.items())
-    plain.apply(Batch({}, dict(flat(fold_records(carried, names)))), Budget(10**9))
+    stored = (StoredRecord(LOG_SOURCE, 0, offset, f) for offset, f in records.items())
+    plain.apply(Batch({}, dict(flat(fold_records(stored, names)))), Budget(10**9))
     try:
         assert store.position(LOG_SOURCE) == {0: LogReader(settings.paths.log).durable_end()}
-        audit_events(settings.paths.graph, told)
+        audit_events(settings.paths.graph, acknowledged)
         kept = 'SELECT source, partition, "offset" FROM event_record '
         kept += 'UNION ALL SELECT source, partition, "offset" FROM quarantine ORDER BY "offset"'
-        assert execute(store, kept).fetchall() == [(LOG_SOURCE, 0, place) for place in sorted(records)]
+        assert execute(store, kept).fetchall() == [(LOG_SOURCE, 0, offset) for offset in sorted(records)]
         for name in sorted(BY_NAME):
             expect_none(sorted(map(repr, contents(store, name) ^ contents(plain, name))), f"rows of {name} unlike the plain fold")
         now = now_us()
-        lines, expected = (list(reader_of(one).whole.lines(frozenset(), now_us=now)) for one in (store, plain))
+        lines, expected = (list(reader_of(writer).whole.lines(frozenset(), now_us=now)) for writer in (store, plain))
         assert lines == expected, "the export is unlike the plain fold's"
     finally:
         store.close()
@@ -413,9 +418,9 @@ def audit(settings: Settings, told: Acknowledged) -> dict[int, LogRecord]:
     return records
 
 
-def audit_events(graph: Path, told: Acknowledged) -> None:
+def audit_events(graph: Path, acknowledged: Acknowledged) -> None:
     """What was acknowledged is in the store once, and nothing is twice."""
     with closing(connect_reader(graph)) as connection:
         times = dict(connection.execute("SELECT lower(hex(event)), count(*) FROM event GROUP BY event").fetchall())
-    expect_none([event for event in told.events if event not in times], "acknowledged and not in the store")
+    expect_none([event for event in acknowledged.events if event not in times], "acknowledged and not in the store")
     expect_none([event for event, count in times.items() if count > 1], "more than once in the store")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.crash.support import Pair, Process, all_told, audit, producing, settings_in
+from tests.crash.support import Pair, Process, all_acknowledged, audit, producing, settings_in
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -40,8 +40,8 @@ IN_AN_APPEND = frozenset({"part", "written", "synced", "shown", "create"})
 def standing_at(pair: Pair, victim: Process, point: str, batches: int) -> str:
     """Wait until a process stands still at a point, the pipeline after so many batches; where that is."""
     pair.wait_for(victim, batches)
-    victim.tell(point)
-    where = victim.reached(point)
+    victim.request(point)
+    where = victim.wait_for_point(point)
     return f"in {where}" if victim.part == "api" else f"between {where}"
 
 
@@ -53,8 +53,8 @@ def at_any_moment(pair: Pair, victim: Process, delay_s: float) -> str:
     return f"at a random moment, after {delay_s:.3f} s"
 
 
-def test_kill_9_in_20_rounds(folder: Path, say: Callable[[str], None]):
-    reached: Counter[tuple[str, str]] = Counter()
+def test_kill_9_in_20_rounds(folder: Path, report: Callable[[str], None]):
+    killed_at: Counter[tuple[str, str]] = Counter()
     chance = random.Random(20)
     began = time.monotonic()
     with Pair(settings_in(folder)) as pair, producing(pair.settings.address, threads=3, pause_s=0.3) as producers:
@@ -65,17 +65,17 @@ def test_kill_9_in_20_rounds(folder: Path, say: Callable[[str], None]):
             else:
                 where = standing_at(pair, victim, point, batches=chance.randrange(4))
             victim.kill()
-            reached[part, point] += 1
-            say(f"round {reached.total()}: killed {part} (pid {victim.pid}) {where}")
+            killed_at[part, point] += 1
+            report(f"round {killed_at.total()}: killed {part} (pid {victim.pid}) {where}")
             pair.start(part)
-        told = all_told(producers)
+        acknowledged = all_acknowledged(producers)
         pair.settle()
         pair.stop()
-    records = audit(pair.settings, told)
-    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts sent again, {len(records)} records in the log")
-    say(f"{reached.total()} rounds in {time.monotonic() - began:.0f} s")
-    assert reached.total() >= 20
-    assert reached["pipeline", "commit"] >= 5
-    assert sum(reached["api", point] for point in IN_AN_APPEND) >= 5
+    records = audit(pair.settings, acknowledged)
+    report(f"{len(acknowledged.events)} events acknowledged, {acknowledged.unanswered} posts sent again, {len(records)} records in the log")
+    report(f"{killed_at.total()} rounds in {time.monotonic() - began:.0f} s")
+    assert killed_at.total() >= 20
+    assert killed_at["pipeline", "commit"] >= 5
+    assert sum(killed_at["api", point] for point in IN_AN_APPEND) >= 5
     twice = [event for event, times in Counter(record.event_id for record in records.values()).items() if times > 1]
     assert twice, "no event was sent again after it had become durable"

@@ -5,36 +5,38 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tests.crash.support import SOON_S, SPARK_S, Asking, Process, Producer, all_told, audit_log, producing, settings_in, until
+from tests.crash.support import SOON_S, SPARK_S, Asking, Process, Producer, all_acknowledged, audit_log, producing, settings_in, until
 
 LOSSES, CONNECTIONS = 3, 8
 WRITTEN = 1000
 """Events that are acknowledged before a loss, at least."""
 
 
-def acknowledged(producers: Sequence[Producer]) -> int:
-    return sum(len(producer.told.events) for producer in producers)
+def count_acknowledged(producers: Sequence[Producer]) -> int:
+    return sum(len(producer.acknowledged.events) for producer in producers)
 
 
 def has_acknowledged(producers: Sequence[Producer], count: int) -> bool:
-    return acknowledged(producers) >= count
+    return count_acknowledged(producers) >= count
 
 
-def test_a_power_loss_takes_back_nothing_acknowledged(folder: Path, say: Callable[[str], None]):
+def test_a_power_loss_takes_back_nothing_acknowledged(folder: Path, report: Callable[[str], None]):
     settings = settings_in(folder)
     api = Process("power", settings)
     with Asking(settings) as asking, producing(settings.address, CONNECTIONS, pause_s=0.001, stubborn=False) as producers:
         for number in range(LOSSES):
             until(asking.answers, SOON_S, "the API")
-            until(partial(has_acknowledged, producers, acknowledged(producers) + WRITTEN), SPARK_S, "the events before the loss")
+            until(partial(has_acknowledged, producers, count_acknowledged(producers) + WRITTEN), SPARK_S, "the events before the loss")
             api.kill()
-            say(f"loss {number + 1}: killed api (pid {api.pid}) and what its disk had not synced, {CONNECTIONS} connections posting")
+            report(f"loss {number + 1}: killed api (pid {api.pid}) and what its disk had not synced, {CONNECTIONS} connections posting")
             api = Process("power", settings)
         until(asking.answers, SOON_S, "the API")
-        told = all_told(producers)
+        acknowledged = all_acknowledged(producers)
     api.stop()
-    records = audit_log(settings, told)
-    say(f"{len(told.events)} events acknowledged, {told.unanswered} posts not answered, {len(records)} records in the log")
-    assert told.unanswered >= LOSSES
+    records = audit_log(settings, acknowledged)
+    report(
+        f"{len(acknowledged.events)} events acknowledged, {acknowledged.unanswered} posts not answered, {len(records)} records in the log"
+    )
+    assert acknowledged.unanswered >= LOSSES
     times = Counter(record.event_id.hex() for record in records.values())
-    assert [event for event in told.events if times[event] != 1] == []
+    assert [event for event in acknowledged.events if times[event] != 1] == []

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.crash.support import STREAM, all_told, audit_events, producing, until
+from tests.crash.support import STREAM, all_acknowledged, audit_events, producing, until
 from tests.events import dataset, run_event
 from tests.serving import START_S, Served
 
@@ -35,19 +35,19 @@ def is_known(served: Served, name: str) -> bool:
 def post(served: Served, name: str) -> str:
     """Tell of a dataset; the position at which it is known."""
     event = run_event(run="00000000-0000-0000-0000-00000000c4a5", job="of a killed spark", outputs=[dataset(name, NAMESPACE)])
-    said = served.client.post("/api/v1/lineage", event)
-    assert said["status"] == "accepted"
-    return str(said["position"])
+    answer = served.client.post("/api/v1/lineage", event)
+    assert answer["status"] == "accepted"
+    return str(answer["position"])
 
 
-def test_killing_spark_stops_new_answers_while_intake_goes_on(served: Served, say):
+def test_killing_spark_stops_new_answers_while_intake_goes_on(served: Served, report):
     served.client.wait_for(post(served, "before"))
     assert is_known(served, "before")
     before = pipeline_of(served)
     stand = decode(served.client.readiness()["lag"]["applied"])[STREAM]
 
     os.kill(before["spark_pid"], signal.SIGKILL)
-    say(f"killed spark (pid {before['spark_pid']}) under the pipeline (pid {before['pid']})")
+    report(f"killed spark (pid {before['spark_pid']}) under the pipeline (pid {before['pid']})")
     newest = post(served, "meanwhile")
     until(lambda: served.client.readiness()["parts"]["pipeline"]["state"] != "ok", 15, "readiness that tells of the pipeline")
     assert not served.client.answers("/api/v1/ready")
@@ -62,16 +62,16 @@ def test_killing_spark_stops_new_answers_while_intake_goes_on(served: Served, sa
                 assert not is_known(served, "meanwhile") or served.client.readiness()["parts"]["pipeline"]["state"] == "ok"
                 states.append(f"{state['parts']['pipeline']['state']}: {state['parts']['pipeline']['detail']}")
             time.sleep(0.2)
-        told = all_told(producers)
+        acknowledged = all_acknowledged(producers)
     assert states
-    say("; ".join(dict.fromkeys(states)))
-    assert told.unanswered == 0
-    assert told.events
+    report("; ".join(dict.fromkeys(states)))
+    assert acknowledged.unanswered == 0
+    assert acknowledged.events
 
     served.client.wait_for(newest)
     assert is_known(served, "meanwhile")
     served.client.wait_for("")
-    audit_events(served.paths.graph, told)
+    audit_events(served.paths.graph, acknowledged)
     after = pipeline_of(served)
     assert after["pid"] != before["pid"]
     assert after["spark_pid"] != before["spark_pid"]

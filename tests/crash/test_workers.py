@@ -29,13 +29,13 @@ class Posting:
     """Posts events and waits for them to be applied."""
 
     def __init__(self, pair: Pair) -> None:
-        self.pair, self.chance, self.told = pair, random.Random(3), Acknowledged()
+        self.pair, self.chance, self.acknowledged = pair, random.Random(3), Acknowledged()
 
     def post(self, count: int = 40) -> int:
         """Send fresh events; the place behind them."""
-        first = len(self.told.events)
+        first = len(self.acknowledged.events)
         bodies = [event_of(first + number, self.chance) for number in range(count)]
-        self.told.events += [event_id(body).hex() for body in bodies]
+        self.acknowledged.events += [event_id(body).hex() for body in bodies]
         return self.pair.asking.post(*bodies)
 
     def apply(self) -> set[int]:
@@ -81,22 +81,22 @@ def kill(workers: Sequence[psutil.Process]) -> str:
     return f"workers (pids {', '.join(map(str, killed))})"
 
 
-def test_killed_workers_lose_nothing(folder: Path, say: Callable[[str], None]):
+def test_killed_workers_lose_nothing(folder: Path, report: Callable[[str], None]):
     with Pair(settings_in(folder)) as pair:
         pipeline, posting = pair.running["pipeline"], Posting(pair)
         pair.wait_for(pair.running["api"])
         pair.wait_for(pipeline)
         assert_used_again(posting)
 
-        say(f"killed {kill(workers_of(pair))} between batches")
+        report(f"killed {kill(workers_of(pair))} between batches")
         posting.apply()
         assert pipeline.alive()
 
-        pipeline.tell("commit")
+        pipeline.request("commit")
         end = posting.post()
-        where = pipeline.reached("commit")
-        say(f"killed {kill(workers_of(pair))} that had folded, between {where}")
-        pipeline.tell("go")
+        where = pipeline.wait_for_point("commit")
+        report(f"killed {kill(workers_of(pair))} that had folded, between {where}")
+        pipeline.request("go")
         until(lambda: pair.asking.applied() >= end, SOON_S, "the commit")
         posting.apply()
         assert pipeline.alive()
@@ -107,16 +107,16 @@ def test_killed_workers_lose_nothing(folder: Path, say: Callable[[str], None]):
         posting.post()
         time.sleep(2)
         assert pair.asking.applied() == before
-        say(f"killed {kill(stopped)} during a batch")
+        report(f"killed {kill(stopped)} during a batch")
         until(lambda: not pipeline.alive() or pair.asking.caught_up(), SOON_S, "the end of the batch")
         if not pipeline.alive():
-            say(f"the pipeline ended: {pipeline_status(pair.settings)['error']}")
+            report(f"the pipeline ended: {pipeline_status(pair.settings)['error']}")
             pair.start("pipeline")
         pair.settle()
         assert_used_again(posting)
         pair.settle()
         pair.stop()
-    audit(pair.settings, posting.told)
+    audit(pair.settings, posting.acknowledged)
 
 
 class Vain:

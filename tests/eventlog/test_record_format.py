@@ -35,8 +35,8 @@ def test_every_flipped_bit_is_detected():
 @given(records, st.data())
 def test_any_other_byte_is_detected(record: LogRecord, data: st.DataObject):
     encoded = bytearray(encode_record(record))
-    place = data.draw(st.integers(0, len(encoded) - 1))
-    encoded[place] ^= data.draw(st.integers(1, 255))
+    index = data.draw(st.integers(0, len(encoded) - 1))
+    encoded[index] ^= data.draw(st.integers(1, 255))
     with pytest.raises(RecordError):
         decode_record(bytes(encoded))
 

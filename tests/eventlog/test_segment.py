@@ -36,10 +36,10 @@ def test_a_header_survives(tmp_path: Path):
 
 def test_a_damaged_or_short_header_is_refused(tmp_path: Path):
     data = encode_header(HEADER)
-    for place in range(len(data)):
+    for index in range(len(data)):
         broken = bytearray(data)
-        broken[place] ^= 1
-        for content in (bytes(broken), data[:place]):
+        broken[index] ^= 1
+        for content in (bytes(broken), data[:index]):
             segment_path(tmp_path, 7).write_bytes(content)
             with pytest.raises(RecordError):
                 read_header(tmp_path, 7)

@@ -140,7 +140,7 @@ def test_every_thread_gets_the_offsets_of_its_own_records(tmp_path: Path):
 
     def work(thread: int) -> None:
         for turn in range(20):
-            numbers = [thread * 1000 + turn * 10 + place for place in range(1 + turn % 3)]
+            numbers = [thread * 1000 + turn * 10 + index for index in range(1 + turn % 3)]
             acknowledged.update(zip(writer.append([record_of(n, b"x" * n) for n in numbers]), numbers, strict=True))
 
     with LogWriter(tmp_path, segment_bytes=1 << 20) as writer:

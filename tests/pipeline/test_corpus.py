@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from tests.events import KEY
 from tests.pipeline.test_replay import replayed
 from tests.pipeline.test_serve import Pipeline
-from tests.quirks.disorder import ARRIVAL, arriving, masked, told_once
+from tests.quirks.disorder import ARRIVAL, arriving, in_order, masked
 from tests.store.reading import reader_of
 from tests.store.tables import tables_of
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.spark
 
 def plain(events: list[bytes], path: Path) -> list[bytes]:
     store = GraphWriter(path, Names(KEY))
-    store.apply(Batch({}, dict(flat(fold_records(told_once(events), Names(KEY))))), Budget(10**9))
+    store.apply(Batch({}, dict(flat(fold_records(in_order(events), Names(KEY))))), Budget(10**9))
     lines = exported(store)
     store.close()
     return lines

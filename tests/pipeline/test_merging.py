@@ -104,7 +104,7 @@ def same_key(relation: Relation, rows: list[Row]) -> list[Row]:
     by_key: dict[Row, list[Row]] = {}
     for row in rows:
         by_key.setdefault(row[: relation.key_size], []).append(row)
-    return [random.Random(place).choice(by_key[row[: relation.key_size]]) for place, row in enumerate(rows)]
+    return [random.Random(index).choice(by_key[row[: relation.key_size]]) for index, row in enumerate(rows)]
 
 
 @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))

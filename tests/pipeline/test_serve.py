@@ -106,7 +106,7 @@ class Pipeline:
     def expected(self) -> list[bytes]:
         """What the plain fold of the same records gives."""
         reader = LogReader(self.folder / "log")
-        records = [StoredRecord(LOG_SOURCE, 0, place, f) for place, f in reader.read(0, reader.durable_end())]
+        records = [StoredRecord(LOG_SOURCE, 0, offset, f) for offset, f in reader.read(0, reader.durable_end())]
         other = GraphWriter(self.folder / "plain.db", Names(KEY))
         other.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**9))
         lines = list(reader_of(other).whole.lines(frozenset(), now_us=T0))

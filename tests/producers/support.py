@@ -37,11 +37,11 @@ class Port(NamedTuple):
 class Around:
     """A neighbourhood, as `GET /graph/neighbourhood` tells it."""
 
-    def __init__(self, said: Any) -> None:
-        names: dict[str, Name] = {node["id"]: (node["namespace"], node["name"]) for node in said["nodes"]}
-        assert (said["truncated"], said["settling"], {edge["origin"] for edge in said["edges"]} - {"observed"}) == ("", False, set())
-        self.flows = {Flow(names[e["source"]], names[e["target"]], names[e["job"]], e["evidence"]) for e in said["edges"]}
-        self.ports = {Port(names[port["job"]], port["side"], names[port["dataset"]]) for port in said["ports"]}
+    def __init__(self, answer: Any) -> None:
+        names: dict[str, Name] = {node["id"]: (node["namespace"], node["name"]) for node in answer["nodes"]}
+        assert (answer["truncated"], answer["settling"], {edge["origin"] for edge in answer["edges"]} - {"observed"}) == ("", False, set())
+        self.flows = {Flow(names[e["source"]], names[e["target"]], names[e["job"]], e["evidence"]) for e in answer["edges"]}
+        self.ports = {Port(names[port["job"]], port["side"], names[port["dataset"]]) for port in answer["ports"]}
         self.columns = {
             Column(
                 (*names[c["source"]], c["source_field"]),
@@ -49,17 +49,17 @@ class Around:
                 names[c["job"]],
                 tuple(f"{change['type']} {change['subtype']}".strip() for change in c["transformations"]),
             )
-            for c in said["columns"]
+            for c in answer["columns"]
         }
 
 
-def name_of(said: Any) -> Name:
-    return said["namespace"], said["name"]
+def name_of(answer: Any) -> Name:
+    return answer["namespace"], answer["name"]
 
 
-def names_of(said: Collection[Any]) -> set[Name]:
+def names_of(answer: Collection[Any]) -> set[Name]:
     """Names, each told once."""
-    found = [name_of(one) for one in said]
+    found = [name_of(name) for name in answer]
     assert len(set(found)) == len(found)
     return set(found)
 

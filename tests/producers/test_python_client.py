@@ -46,9 +46,9 @@ def emit(served: Served, job: str, folder: Path) -> dict[str, Any]:
     environment = {name: value.format(url=served.url) for name, value in variables.items()}
     done = subprocess.run([sys.executable, str(EMIT), job], env=environment, cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    said: dict[str, Any] = json.loads(done.stdout)
-    assert (said["transport"], configured in said["config"]) == (transport, True), said["config"]
-    return said
+    answer: dict[str, Any] = json.loads(done.stdout)
+    assert (answer["transport"], configured in answer["config"]) == (transport, True), answer["config"]
+    return answer
 
 
 @pytest.mark.parametrize("job", TRANSPORTS)

@@ -62,7 +62,7 @@ def test_no_event_is_rejected(sent: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("sent")
-def test_every_event_is_told_again_as_it_was_sent_but_for_a_password(served: Served) -> None:
+def test_every_event_is_sent_again_as_it_was_sent_but_for_a_password(served: Served) -> None:
     by_run: dict[str, list[str]] = {}
     for event in recorded():
         by_run.setdefault(event["run"]["runId"], []).append(
@@ -95,12 +95,12 @@ def together(sources: list[Name], targets: list[Name]) -> set[tuple[Name, Name, 
 
 @pytest.mark.usefixtures("sent")
 def test_a_copied_table_leads_back_through_both_connectors(served: Served) -> None:
-    said = served.ask("/lineage/datasets/lineage", namespace=POSTGRES, name="shop.public.copy_orders")
-    assert [(name_of(event["job"])[1], event["eventType"]) for event in said["events"]] == [
+    answer = served.ask("/lineage/datasets/lineage", namespace=POSTGRES, name="shop.public.copy_orders")
+    assert [(name_of(event["job"])[1], event["eventType"]) for event in answer["events"]] == [
         ("cdc3.0", "RUNNING"),
         ("copy-out.0", "COMPLETE"),
     ]
-    assert (said["datasets_visited"], said["jobs_visited"]) == (5, 2)
+    assert (answer["datasets_visited"], answer["jobs_visited"]) == (5, 2)
 
 
 @pytest.mark.usefixtures("sent")

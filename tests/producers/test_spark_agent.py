@@ -83,17 +83,17 @@ def around(served: Served, shop: Shop, file: str, direction: str) -> Around:
 
 def test_the_report_comes_from_both_files_by_way_of_the_parquet(served: Served, shop: Shop) -> None:
     namespace, name = shop.name("report")
-    said = served.ask("/lineage/datasets/lineage", namespace=namespace, name=name, direction="upstream")
-    assert (said["datasets_visited"], said["jobs_visited"], said["truncated"]) == (4, 2, "")
+    answer = served.ask("/lineage/datasets/lineage", namespace=namespace, name=name, direction="upstream")
+    assert (answer["datasets_visited"], answer["jobs_visited"], answer["truncated"]) == (4, 2, "")
     assert {
-        name_of(event["job"]): (event["eventType"], names_of(event["inputs"]), names_of(event["outputs"])) for event in said["events"]
+        name_of(event["job"]): (event["eventType"], names_of(event["inputs"]), names_of(event["outputs"])) for event in answer["events"]
     } == {
         FIRST: ("COMPLETE", {shop.name("orders.csv"), shop.name("customers.csv")}, {shop.name("revenue")}),
         SECOND: ("COMPLETE", {shop.name("revenue")}, {shop.name("report")}),
     }
 
 
-def test_flows_are_told_the_same_from_everywhere(served: Served, shop: Shop) -> None:
+def test_flows_are_the_same_from_everywhere(served: Served, shop: Shop) -> None:
     orders = Flow(shop.name("orders.csv"), shop.name("revenue"), FIRST, "column")
     customers = Flow(shop.name("customers.csv"), shop.name("revenue"), FIRST, "column")
     report = Flow(shop.name("revenue"), shop.name("report"), SECOND, "column")

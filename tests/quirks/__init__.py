@@ -6,7 +6,7 @@ One row for each producer of the survey of producers, shown clause by clause and
 from collections.abc import Iterator
 
 from tests.quirks import declared, engines, missing, spark, streams, workflows
-from tests.quirks.telling import Quirk, Row
+from tests.quirks.builders import Quirk, Row
 
 ROWS: tuple[Row, ...] = (
     spark.ROW,
@@ -39,5 +39,5 @@ def quirks() -> Iterator[Quirk]:
 
 def bodies(*, huge: bool = True) -> list[bytes]:
     """Every event of the corpus. `huge`: with the one of several megabytes."""
-    told = [body for shown in quirks() for body in shown.bodies]
-    return [*told, missing.multi_megabyte()] if huge else told
+    bodies = [body for shown in quirks() for body in shown.bodies]
+    return [*bodies, missing.multi_megabyte()] if huge else bodies

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.events import T0, columns, dataset, dataset_event, facet, job_event, schema
-from tests.quirks.telling import MINUTE_US, Quirk, quirk
+from tests.quirks.builders import MINUTE_US, Quirk, quirk
 
 CATALOG = "https://example.org/catalog/v1.2.0"
 CATALOG_NEWER = "https://example.org/catalog/v1.3.0"
@@ -24,7 +24,7 @@ def source(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "DATASET", "namespace": "declared", "name": name, **more}
 
 
-def tells(name: str, minute: float, **facets: Any) -> bytes:
+def describes(name: str, minute: float, **facets: Any) -> bytes:
     return dataset_event(dataset(name, "declared", **facets), T0 + int(minute * MINUTE_US))
 
 
@@ -40,11 +40,11 @@ DECLARED = quirk(
         declares("back and forth", 6, ["g"], ["f"]),
         declares("back and forth", 7, ["a"], ["f"]),
         declares("columns", 8, ["a"], [dataset("h", "declared", columnLineage=columns(id=[("declared", "a", "id")]))]),
-        tells("m", 20, schema=schema("id"), ownership=facet(owners=[{"name": "team:data", "type": "OWNER"}])),
-        tells("m", 21, schema=schema("id", "x"), lineage=facet(inputs=[source("a")])),
-        tells("m", 22, lineage=facet(inputs=[source("n")], fields={"id": {"inputs": [source("n", field="key")]}})),
-        tells("o", 23, lineage=facet(fields={"id": {"inputs": [source("a", field="id")]}})),
-        tells("m", 24, ownership=facet(_deleted=True)),
+        describes("m", 20, schema=schema("id"), ownership=facet(owners=[{"name": "team:data", "type": "OWNER"}])),
+        describes("m", 21, schema=schema("id", "x"), lineage=facet(inputs=[source("a")])),
+        describes("m", 22, lineage=facet(inputs=[source("n")], fields={"id": {"inputs": [source("n", field="key")]}})),
+        describes("o", 23, lineage=facet(fields={"id": {"inputs": [source("a", field="id")]}})),
+        describes("m", 24, ownership=facet(_deleted=True)),
     ],
     "c > b",
     "a > d",

@@ -28,18 +28,18 @@ def masked(*, huge: bool) -> list[bytes]:
     return [mask(body) for body in bodies(huge=huge)]
 
 
-def arriving(told: list[bytes], seed: int) -> list[StoredRecord]:
+def arriving(bodies: list[bytes], seed: int) -> list[StoredRecord]:
     """Every body at least once, some twice, in any order, each copy over one of two channels."""
     order = random.Random(seed)
-    copies = [*told, *(body for body in told if order.random() < _DOUBLED)]
+    copies = [*bodies, *(body for body in bodies if order.random() < _DOUBLED)]
     order.shuffle(copies)
-    return [_copy(body, place, order) for place, body in enumerate(copies, 1)]
+    return [_copy(body, offset, order) for offset, body in enumerate(copies, 1)]
 
 
-def _copy(body: bytes, place: int, order: random.Random) -> StoredRecord:
+def _copy(body: bytes, offset: int, order: random.Random) -> StoredRecord:
     source, part, channel = order.choice(CHANNELS)
     arrival = ARRIVAL + order.randrange(3600) * 1_000_000
-    return StoredRecord(source, part, place, LogRecord(RecordKind.EVENT, event_id(body), arrival, channel, "", b"", body))
+    return StoredRecord(source, part, offset, LogRecord(RecordKind.EVENT, event_id(body), arrival, channel, "", b"", body))
 
 
 def batches(records: list[StoredRecord], seed: int, most: int = 120) -> Iterator[list[StoredRecord]]:
@@ -57,9 +57,9 @@ def alike(tables: Mapping[str, Mapping[Row, Row]]) -> Mapping[str, Mapping[Row, 
     return {**tables, "event_record": {key[:2]: () for key in tables["event_record"]}, "quarantine": quarantine}
 
 
-def told_once(told: list[bytes]) -> list[StoredRecord]:
+def in_order(bodies: list[bytes]) -> list[StoredRecord]:
     """Every body once, in the order it is told."""
     return [
-        StoredRecord("log", 0, place, LogRecord(RecordKind.EVENT, event_id(body), ARRIVAL, "http", "", b"", body))
-        for place, body in enumerate(told, 1)
+        StoredRecord("log", 0, offset, LogRecord(RecordKind.EVENT, event_id(body), ARRIVAL, "http", "", b"", body))
+        for offset, body in enumerate(bodies, 1)
     ]

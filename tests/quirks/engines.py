@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.events import columns, dataset, facet, job_event, schema
-from tests.quirks.telling import Producer, Row, link, quirk, recorded, run_id
+from tests.quirks.builders import Producer, Row, link, quirk, recorded, run_id
 
 TRINO = Producer("https://github.com/trinodb/trino/plugin/trino-openlineage", "trino://coordinator:8080", "trino://coordinator:8080")
 QUERY = "20261118_110640_00001_abcde"
@@ -14,8 +14,8 @@ def query(number: int, minute: float, kind: str = "INSERT") -> list[bytes]:
     job = f"20261118_110640_{number:05}_abcde"
     about = {"trino_metadata": facet(queryPlan=f"{kind} plan"), "processing_engine": facet(version="480", name="trino")}
     return [
-        TRINO.says("START", job, minute, run_facets=about),
-        TRINO.says("COMPLETE", job, minute + 1, ["hive.shop.orders"], [f"hive.shop.q{number}"], run_facets=about),
+        TRINO.event("START", job, minute, run_facets=about),
+        TRINO.event("COMPLETE", job, minute + 1, ["hive.shop.orders"], [f"hive.shop.q{number}"], run_facets=about),
     ]
 
 
@@ -24,8 +24,8 @@ TRINO_ROW = Row(
     quirk(
         "2 events; START without datasets; by default only DELETE, INSERT, MERGE, UPDATE, ALTER TABLE EXECUTE",
         [
-            TRINO.says("START", "starts_empty", 2, [], []),
-            TRINO.says("COMPLETE", "starts_empty", 3, ["hive.shop.orders"], ["hive.shop.later"]),
+            TRINO.event("START", "starts_empty", 2, [], []),
+            TRINO.event("COMPLETE", "starts_empty", 3, ["hive.shop.orders"], ["hive.shop.later"]),
             *(body for number, kind in enumerate(("DELETE", "INSERT", "MERGE", "UPDATE"), 2) for body in query(number, 4, kind)),
         ],
         "hive.shop.orders > hive.shop.later",
@@ -40,8 +40,8 @@ TRINO_ROW = Row(
         quirk(
             "deterministic UUIDv7",
             [
-                TRINO.says("START", QUERY, 50, run="019aa0d5-1c00-7abc-8def-0123456789ab"),
-                TRINO.says("FAIL", QUERY, 51, ["hive.shop.orders"], ["hive.shop.q1"], run="019AA0D5-1C00-7ABC-8DEF-0123456789AB"),
+                TRINO.event("START", QUERY, 50, run="019aa0d5-1c00-7abc-8def-0123456789ab"),
+                TRINO.event("FAIL", QUERY, 51, ["hive.shop.orders"], ["hive.shop.q1"], run="019AA0D5-1C00-7ABC-8DEF-0123456789AB"),
             ],
             "hive.shop.orders > hive.shop.q1",
         ),
@@ -55,12 +55,12 @@ PRESTO_ROW = Row(
     quirk(
         "similar listener",
         [
-            PRESTO.says("START", "20261118_1_p", 0),
-            PRESTO.says("COMPLETE", "20261118_1_p", 1, ["hive.shop.orders"], ["hive.shop.presto"]),
+            PRESTO.event("START", "20261118_1_p", 0),
+            PRESTO.event("COMPLETE", "20261118_1_p", 1, ["hive.shop.orders"], ["hive.shop.presto"]),
         ],
         "hive.shop.orders > hive.shop.presto",
     ),
-    (quirk("-", [PRESTO.says("FAIL", "20261118_2_p", 3, ["hive.shop.orders"])]),),
+    (quirk("-", [PRESTO.event("FAIL", "20261118_2_p", 3, ["hive.shop.orders"])]),),
 )
 
 HIVE = Producer("https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/hive", "hive", "hive://metastore:9083")
@@ -69,10 +69,10 @@ HIVE_ROW = Row(
     quirk(
         "START + COMPLETE/FAIL",
         [
-            HIVE.says("START", "ctas_1", 0),
-            HIVE.says("COMPLETE", "ctas_1", 1, ["shop.orders"], ["shop.big_orders"]),
-            HIVE.says("START", "ctas_2", 0),
-            HIVE.says("FAIL", "ctas_2", 1, ["shop.orders"], ["shop.bad"]),
+            HIVE.event("START", "ctas_1", 0),
+            HIVE.event("COMPLETE", "ctas_1", 1, ["shop.orders"], ["shop.big_orders"]),
+            HIVE.event("START", "ctas_2", 0),
+            HIVE.event("FAIL", "ctas_2", 1, ["shop.orders"], ["shop.bad"]),
         ],
         "shop.orders > shop.big_orders",
         "shop.orders > shop.bad",
@@ -81,14 +81,16 @@ HIVE_ROW = Row(
         quirk(
             "column lineage vanishes under constant folding",
             [
-                HIVE.says(
+                HIVE.event(
                     "COMPLETE",
                     "folded",
                     5,
                     ["shop.orders"],
-                    [HIVE.data_set("shop.folded", columnLineage=columns(id=[(HIVE.data, "shop.orders", "id")], one=[]))],
+                    [HIVE.data_set("shop.folded", columnLineage=columns(id=[(HIVE.data, "shop.orders", "id")], constant=[]))],
                 ),
-                HIVE.says("COMPLETE", "all_folded", 6, ["shop.orders"], [HIVE.data_set("shop.constant", columnLineage=columns(one=[]))]),
+                HIVE.event(
+                    "COMPLETE", "all_folded", 6, ["shop.orders"], [HIVE.data_set("shop.constant", columnLineage=columns(constant=[]))]
+                ),
             ],
             "shop.orders > shop.folded",
             "shop.orders > shop.constant",
@@ -96,7 +98,7 @@ HIVE_ROW = Row(
         quirk(
             "LOCATION symlinks",
             [
-                HIVE.says(
+                HIVE.event(
                     "COMPLETE",
                     "located",
                     7,
@@ -116,13 +118,13 @@ SNOWFLAKE_ROW = Row(
     quirk(
         "receives rather than emits; account-usage extraction by third parties",
         [
-            SNOWFLAKE.says("COMPLETE", "query_1", 0, ["SHOP.PUBLIC.ORDERS"], ["SHOP.PUBLIC.TOTALS"]),
-            SNOWFLAKE.says("COMPLETE", "query_2", 1, [QUOTED], ["SHOP.PUBLIC.QUOTED"]),
+            SNOWFLAKE.event("COMPLETE", "query_1", 0, ["SHOP.PUBLIC.ORDERS"], ["SHOP.PUBLIC.TOTALS"]),
+            SNOWFLAKE.event("COMPLETE", "query_2", 1, [QUOTED], ["SHOP.PUBLIC.QUOTED"]),
         ],
         "SHOP.PUBLIC.ORDERS > SHOP.PUBLIC.TOTALS",
         'SHOP.PUBLIC."Orders" > SHOP.PUBLIC.QUOTED',
     ),
-    (quirk("-", [SNOWFLAKE.says(None, "query_3", 2, ["SHOP.PUBLIC.ORDERS"])]),),
+    (quirk("-", [SNOWFLAKE.event(None, "query_3", 2, ["SHOP.PUBLIC.ORDERS"])]),),
 )
 
 MARQUEZ = Producer("https://github.com/MarquezProject/marquez/blob/main/export", "marquez-export", "postgres://db:5432")
@@ -130,14 +132,14 @@ NULLS: dict[str, Any] = {"run_facets": {"nominalTime": None, "parent": None}, "j
 CORE = "https://openlineage.io/spec/1-0-5/OpenLineage.json"
 MARQUEZ_ROW = Row(
     "Marquez export / bridges",
-    quirk("-", [MARQUEZ.says("COMPLETE", "exported", 0, ["a"], ["b"])], "a > b"),
+    quirk("-", [MARQUEZ.event("COMPLETE", "exported", 0, ["a"], ["b"])], "a > b"),
     (
         quirk(
             "facets with null values (nominalTime, parent, sql), schemaURL without fragment; strip nulls before validation",
             [
-                MARQUEZ.says("START", "nulls", 1, ["a"], None, **NULLS, schemaURL=CORE),
-                MARQUEZ.says("COMPLETE", "nulls", 2, None, [{**MARQUEZ.data_set("c"), "facets": None}], schemaURL=CORE),
-                MARQUEZ.says(None, "nulls", 3, None, [{**MARQUEZ.data_set("c"), "facets": {"schema": None}}], **NULLS),
+                MARQUEZ.event("START", "nulls", 1, ["a"], None, **NULLS, schemaURL=CORE),
+                MARQUEZ.event("COMPLETE", "nulls", 2, None, [{**MARQUEZ.data_set("c"), "facets": None}], schemaURL=CORE),
+                MARQUEZ.event(None, "nulls", 3, None, [{**MARQUEZ.data_set("c"), "facets": {"schema": None}}], **NULLS),
                 job_event("declared_by_marquez", producer=MARQUEZ.uri, schemaURL=CORE, inputs=None, outputs=[MARQUEZ.data_set("d")]),
             ],
             "a > c",
@@ -150,7 +152,7 @@ def other(name: str) -> list[bytes]:
     """One run of a producer that is seldom seen."""
     producer = Producer(f"https://example.org/{name}", name, f"{name}://host:1")
     output = producer.data_set("out", schema=schema("id"), somethingOfItsOwn=facet(of=name))
-    return [producer.says("START", f"{name} job", 0, ["in"]), producer.says("COMPLETE", f"{name} job", 1, None, [output])]
+    return [producer.event("START", f"{name} job", 0, ["in"]), producer.event("COMPLETE", f"{name} job", 1, None, [output])]
 
 
 SEEN_LITTLE = ("druid", "feast", "seatunnel", "streampark", "gravitino", "duckdb")
@@ -164,7 +166,7 @@ OTHERS_ROW = Row(
     (
         quirk(
             "little seen traffic",
-            [Producer("https://example.org/lone", "lone", "lone://host:1").says(None, "lone job", run=run_id("lone"))],
+            [Producer("https://example.org/lone", "lone", "lone://host:1").event(None, "lone job", run=run_id("lone"))],
         ),
     ),
 )

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.events import columns, dataset, facet, run_event, schema
-from tests.quirks.telling import DAY_MINUTES, Producer, Quirk, job_type, link, quirk, run_id, statistics
+from tests.quirks.builders import DAY_MINUTES, Producer, Quirk, job_type, link, quirk, run_id, statistics
 
 LISTED = """ABORT and OTHER; FAIL in disorder; two terminals for one run; JobEvent and DatasetEvent with declared lineage; `_deleted`;
 explicit lineage over several events; emissionPattern snapshots; KPL-aggregated records; multi-MB events; ksqlDB; consumer groups;
@@ -24,31 +24,31 @@ CONFLUENT = Producer("https://example.org/confluent-observer", "confluent://env-
 ABORT_AND_OTHER = quirk(
     "ABORT and OTHER",
     [
-        LAB.says("OTHER", "aborted", 0, ["a"]),
-        LAB.says("START", "aborted", 1),
-        LAB.says("ABORT", "aborted", 5),
-        LAB.says("OTHER", "aborted", 9, None, ["b"]),
+        LAB.event("OTHER", "aborted", 0, ["a"]),
+        LAB.event("START", "aborted", 1),
+        LAB.event("ABORT", "aborted", 5),
+        LAB.event("OTHER", "aborted", 9, None, ["b"]),
     ],
     "a > b",
 )
 FAIL_IN_DISORDER = quirk(
     "FAIL in disorder",
     [
-        LAB.says("FAIL", "disorder", 13),
-        LAB.says("RUNNING", "disorder", 12, ["a"], ["c"]),
-        LAB.says("START", "disorder", 11),
+        LAB.event("FAIL", "disorder", 13),
+        LAB.event("RUNNING", "disorder", 12, ["a"], ["c"]),
+        LAB.event("START", "disorder", 11),
     ],
     "a > c",
 )
 TWO_TERMINALS = quirk(
     "two terminals for one run",
     [
-        LAB.says("START", "two_ends", 20, ["a"], ["d"]),
-        LAB.says("FAIL", "two_ends", 21),
-        LAB.says("COMPLETE", "two_ends", 21),
-        LAB.says("COMPLETE", "two_ends", 22),
-        LAB.says("ABORT", "two_ends_apart", 22, ["a"], ["e"]),
-        LAB.says("COMPLETE", "two_ends_apart", 24),
+        LAB.event("START", "two_ends", 20, ["a"], ["d"]),
+        LAB.event("FAIL", "two_ends", 21),
+        LAB.event("COMPLETE", "two_ends", 21),
+        LAB.event("COMPLETE", "two_ends", 22),
+        LAB.event("ABORT", "two_ends_apart", 22, ["a"], ["e"]),
+        LAB.event("COMPLETE", "two_ends_apart", 24),
     ],
     "a > d",
     "a > e",
@@ -56,7 +56,7 @@ TWO_TERMINALS = quirk(
 DELETED = quirk(
     "`_deleted`",
     [
-        LAB.says(
+        LAB.event(
             "START",
             "deletes",
             30,
@@ -64,7 +64,7 @@ DELETED = quirk(
             [LAB.data_set("f", ownership=facet(owners=[{"name": "team"}]), schema=schema("id"))],
             job_facets={"sql": facet(query="insert into f select * from a"), "documentation": facet(description="copies a to f")},
         ),
-        LAB.says(
+        LAB.event(
             "RUNNING",
             "deletes",
             31,
@@ -72,7 +72,7 @@ DELETED = quirk(
             [LAB.data_set("f", ownership=facet(_deleted=True), columnLineage=facet(_deleted=True))],
             job_facets={"sql": facet(_deleted=True)},
         ),
-        LAB.says("COMPLETE", "deletes", 32, job_facets={"documentation": facet(description="copies a to f, all of it")}),
+        LAB.event("COMPLETE", "deletes", 32, job_facets={"documentation": facet(description="copies a to f, all of it")}),
     ],
     "a > f",
 )
@@ -91,9 +91,9 @@ def explicit(*entries: dict[str, Any]) -> dict[str, Any]:
 EXPLICIT = quirk(
     "explicit lineage over several events",
     [
-        LAB.says("START", "explicit", 40, ["x1", "x2", "x3"], ["y1", "y2"], job_facets=explicit(entry("y1", "x1"))),
-        LAB.says("RUNNING", "explicit", 41, job_facets=explicit(entry("y1", "x2"), entry("y2"))),
-        LAB.says("COMPLETE", "explicit", 42, ["x1", "x2", "x3"], ["y1", "y2"]),
+        LAB.event("START", "explicit", 40, ["x1", "x2", "x3"], ["y1", "y2"], job_facets=explicit(entry("y1", "x1"))),
+        LAB.event("RUNNING", "explicit", 41, job_facets=explicit(entry("y1", "x2"), entry("y2"))),
+        LAB.event("COMPLETE", "explicit", 42, ["x1", "x2", "x3"], ["y1", "y2"]),
     ],
     "x1 > y1",
     "x2 > y1",
@@ -102,11 +102,11 @@ EXPLICIT = quirk(
 SNAPSHOTS = quirk(
     "emissionPattern snapshots",
     [
-        LAB.says("START", "snapshots", 50, ["s1", "s2"], ["t"], job_facets=SNAPSHOT),
-        LAB.says("RUNNING", "snapshots", 51, ["s1", "s3"], ["t"], job_facets=SNAPSHOT),
-        LAB.says("RUNNING", "snapshots", 52, [], []),
-        LAB.says("RUNNING", "accumulates", 50, ["s1"], ["u"], job_facets=STREAM),
-        LAB.says("RUNNING", "accumulates", 51, ["s2"], ["u"], job_facets=STREAM),
+        LAB.event("START", "snapshots", 50, ["s1", "s2"], ["t"], job_facets=SNAPSHOT),
+        LAB.event("RUNNING", "snapshots", 51, ["s1", "s3"], ["t"], job_facets=SNAPSHOT),
+        LAB.event("RUNNING", "snapshots", 52, [], []),
+        LAB.event("RUNNING", "accumulates", 50, ["s1"], ["u"], job_facets=STREAM),
+        LAB.event("RUNNING", "accumulates", 51, ["s2"], ["u"], job_facets=STREAM),
     ],
     "s1 > t",
     "s3 > t",
@@ -115,7 +115,7 @@ SNAPSHOTS = quirk(
 )
 KPL = quirk(
     "KPL-aggregated records",
-    [LAB.says("RUNNING", "aggregated", 60, [f"k{number}"], ["k"], run=run_id("aggregated", str(number // 3))) for number in range(6)],
+    [LAB.event("RUNNING", "aggregated", 60, [f"k{number}"], ["k"], run=run_id("aggregated", str(number // 3))) for number in range(6)],
     *(f"k{number} > k" for number in range(6)),
 )
 PLAN_CHARACTERS = 3_000_000
@@ -125,13 +125,13 @@ def multi_megabyte() -> bytes:
     """An event of three megabytes, a plan and a wide schema, made when asked for."""
     plan = {"spark.logicalPlan": facet(plan="Project [id#1]\n" * (PLAN_CHARACTERS // 15))}
     wide = LAB.data_set("wide", schema=schema(*(f"column_{number}" for number in range(2_000))))
-    return LAB.says("COMPLETE", "huge", 70, ["a"], [wide], run_facets=plan)
+    return LAB.event("COMPLETE", "huge", 70, ["a"], [wide], run_facets=plan)
 
 
 KSQLDB = quirk(
     "ksqlDB",
     [
-        CONFLUENT.says(
+        CONFLUENT.event(
             "RUNNING",
             "CSAS_ORDERS_0",
             80,
@@ -142,15 +142,15 @@ KSQLDB = quirk(
                 "sql": facet(query="CREATE STREAM ORDERS_CLEAN AS SELECT * FROM ORDERS EMIT CHANGES;", dialect="ksqldb"),
             },
         ),
-        CONFLUENT.says("RUNNING", "CSAS_ORDERS_0", 85),
-        CONFLUENT.says("ABORT", "CSAS_ORDERS_0", 90),
+        CONFLUENT.event("RUNNING", "CSAS_ORDERS_0", 85),
+        CONFLUENT.event("ABORT", "CSAS_ORDERS_0", 90),
     ],
     "orders > ORDERS_CLEAN",
 )
 CONSUMER_GROUPS = quirk(
     "consumer groups",
     [
-        CONFLUENT.says(
+        CONFLUENT.event(
             "RUNNING", "billing-service", 80 + minute, topics, None, job_facets=job_type("KAFKA", "STREAMING", jobType="CONSUMER_GROUP")
         )
         for minute, topics in ((0, ["orders"]), (1, ["orders", "customers"]), (2, []), (3, ["customers"]))
@@ -159,21 +159,21 @@ CONSUMER_GROUPS = quirk(
 EVOLUTION = quirk(
     "schema evolution",
     [
-        LAB.says("RUNNING", "evolves", 100, ["a"], [LAB.data_set("evolving", schema=schema("id"))]),
-        LAB.says("RUNNING", "evolves", 130, ["a"], [LAB.data_set("evolving", schema=schema("id", "amount"))]),
-        LAB.says("RUNNING", "evolves", 160, ["a"], [LAB.data_set("evolving", schema=schema("id", "amount", type_="LONG"))]),
-        LAB.says("RUNNING", "evolves", 2 * DAY_MINUTES, ["a"], [LAB.data_set("evolving", schema=schema("id", "amount"))]),
-        LAB.says("RUNNING", "reads_evolved", 140, [LAB.data_set("evolving", schema=schema("id"))], []),
+        LAB.event("RUNNING", "evolves", 100, ["a"], [LAB.data_set("evolving", schema=schema("id"))]),
+        LAB.event("RUNNING", "evolves", 130, ["a"], [LAB.data_set("evolving", schema=schema("id", "amount"))]),
+        LAB.event("RUNNING", "evolves", 160, ["a"], [LAB.data_set("evolving", schema=schema("id", "amount", type_="LONG"))]),
+        LAB.event("RUNNING", "evolves", 2 * DAY_MINUTES, ["a"], [LAB.data_set("evolving", schema=schema("id", "amount"))]),
+        LAB.event("RUNNING", "reads_evolved", 140, [LAB.data_set("evolving", schema=schema("id"))], []),
     ],
     "a > evolving",
 )
 ALIASES = quirk(
     "alias conflicts",
     [
-        LAB.says("COMPLETE", "names_1", 110, ["a"], [dataset("p1", "s3://wh", symlinks=link("hive://m:9083", "db.t"))]),
-        LAB.says("COMPLETE", "names_2", 111, ["a"], [dataset("p2", "s3://wh", symlinks=link("hive://m:9083", "db.t"))]),
-        LAB.says("COMPLETE", "names_1", 112, ["a"], [dataset("p1", "s3://wh", symlinks=link("hive://m:9083", "db.t1"))]),
-        LAB.says("COMPLETE", "names_3", 113, ["a"], [dataset("db.t", "hive://m:9083", symlinks=link("s3://wh", "p3", "LOCATION"))]),
+        LAB.event("COMPLETE", "names_1", 110, ["a"], [dataset("p1", "s3://wh", symlinks=link("hive://m:9083", "db.t"))]),
+        LAB.event("COMPLETE", "names_2", 111, ["a"], [dataset("p2", "s3://wh", symlinks=link("hive://m:9083", "db.t"))]),
+        LAB.event("COMPLETE", "names_1", 112, ["a"], [dataset("p1", "s3://wh", symlinks=link("hive://m:9083", "db.t1"))]),
+        LAB.event("COMPLETE", "names_3", 113, ["a"], [dataset("db.t", "hive://m:9083", symlinks=link("s3://wh", "p3", "LOCATION"))]),
     ],
     "a > p1",
     "a > p2",
@@ -182,10 +182,10 @@ ALIASES = quirk(
 SAME_MOMENT = quirk(
     "two different events with equal run id, type and time",
     [
-        LAB.says("RUNNING", "same_moment", 120, ["a"], [dataset("g", LAB.data, access=statistics(10))]),
-        LAB.says("RUNNING", "same_moment", 120, ["h"], [dataset("g", LAB.data, access=statistics(7, 99))]),
-        LAB.says("RUNNING", "same_moment", 120, ["h"], [LAB.data_set("g", schema=schema("one"))], job_facets={"sql": facet(query="one")}),
-        LAB.says("RUNNING", "same_moment", 120, ["h"], [LAB.data_set("g", schema=schema("two"))], job_facets={"sql": facet(query="two")}),
+        LAB.event("RUNNING", "same_moment", 120, ["a"], [dataset("g", LAB.data, access=statistics(10))]),
+        LAB.event("RUNNING", "same_moment", 120, ["h"], [dataset("g", LAB.data, access=statistics(7, 99))]),
+        LAB.event("RUNNING", "same_moment", 120, ["h"], [LAB.data_set("g", schema=schema("one"))], job_facets={"sql": facet(query="one")}),
+        LAB.event("RUNNING", "same_moment", 120, ["h"], [LAB.data_set("g", schema=schema("two"))], job_facets={"sql": facet(query="two")}),
     ],
     "a > g",
     "h > g",
@@ -193,7 +193,7 @@ SAME_MOMENT = quirk(
 FILE_NAMES = quirk(
     "files whose names sort 1, 10, 2",
     [
-        LAB.says(
+        LAB.event(
             type_,
             "from_files",
             200 + minute,
@@ -210,23 +210,26 @@ FILE_NAMES = quirk(
 STATISTICS = quirk(
     "statistics only on a RUNNING event",
     [
-        LAB.says("START", "counts", 140, ["a"], ["counted"]),
-        LAB.says("RUNNING", "counts", 141, ["a"], [dataset("counted", LAB.data, access=statistics(500, 4_000))]),
-        LAB.says("RUNNING", "counts", 142, ["a"], [dataset("counted", LAB.data, access=statistics(0, 0))]),
-        LAB.says("COMPLETE", "counts", 143, ["a"], [dataset("counted", LAB.data, access=("outputFacets", {"outputStatistics": None}))]),
+        LAB.event("START", "counts", 140, ["a"], ["counted"]),
+        LAB.event("RUNNING", "counts", 141, ["a"], [dataset("counted", LAB.data, access=statistics(500, 4_000))]),
+        LAB.event("RUNNING", "counts", 142, ["a"], [dataset("counted", LAB.data, access=statistics(0, 0))]),
+        LAB.event("COMPLETE", "counts", 143, ["a"], [dataset("counted", LAB.data, access=("outputFacets", {"outputStatistics": None}))]),
     ],
     "a > counted",
 )
 COMPLETE_ONLY = quirk(
     "COMPLETE-only runs",
-    [LAB.says("COMPLETE", "complete_only", 150 + number, ["a"], ["done"], run=run_id("complete_only", str(number))) for number in range(3)],
+    [
+        LAB.event("COMPLETE", "complete_only", 150 + number, ["a"], ["done"], run=run_id("complete_only", str(number)))
+        for number in range(3)
+    ],
     "a > done",
 )
 DROP = quirk(
     "a DROP event with an empty schema facet",
     [
-        LAB.says("COMPLETE", "makes", 160, ["a"], [LAB.data_set("dropped", schema=schema("id"))]),
-        LAB.says(
+        LAB.event("COMPLETE", "makes", 160, ["a"], [LAB.data_set("dropped", schema=schema("id"))]),
+        LAB.event(
             "COMPLETE",
             "drops",
             170,
@@ -239,14 +242,14 @@ DROP = quirk(
 HIVE_AND_HDFS = quirk(
     "one table under hive:// and hdfs:// names",
     [
-        LAB.says(
+        LAB.event(
             "COMPLETE",
             "hive_writes",
             180,
             ["a"],
             [dataset("shop.sales", "hive://m:9083", symlinks=link("hdfs://nn:8020", "/wh/shop.db/sales", "LOCATION"))],
         ),
-        LAB.says(
+        LAB.event(
             "COMPLETE",
             "spark_reads",
             181,
@@ -260,7 +263,7 @@ HIVE_AND_HDFS = quirk(
 COLUMNS_GO = quirk(
     "column lineage that a later event of another run lacks",
     [
-        LAB.says(
+        LAB.event(
             "COMPLETE",
             "columns",
             190,
@@ -268,7 +271,7 @@ COLUMNS_GO = quirk(
             [LAB.data_set("sum", columnLineage=columns(id=[(LAB.data, "a", "id")]))],
             run=run_id("columns", "1"),
         ),
-        LAB.says("COMPLETE", "columns", 191, ["a", "b"], ["sum"], run=run_id("columns", "2")),
+        LAB.event("COMPLETE", "columns", 191, ["a", "b"], ["sum"], run=run_id("columns", "2")),
     ],
     "a > sum",
     "b > sum",
@@ -276,10 +279,12 @@ COLUMNS_GO = quirk(
 ONE_ID_TWO_JOBS = quirk(
     "one run id under two job names, and one that is no UUID under two",
     [
-        LAB.says("START", "first_name", 210, ["a"], ["i"], run=run_id("shared")),
-        LAB.says("COMPLETE", "second_name", 211, ["a"], ["j"], run=run_id("shared")),
-        LAB.says("COMPLETE", "first_name", 212, ["a"], ["i"], run="run-2026-11-18"),
-        LAB.says("COMPLETE", "second_name", 213, ["a"], ["j"], run="run-2026-11-18", run_facets=LAB.parent("first_name", "run-2026-11-18")),
+        LAB.event("START", "first_name", 210, ["a"], ["i"], run=run_id("shared")),
+        LAB.event("COMPLETE", "second_name", 211, ["a"], ["j"], run=run_id("shared")),
+        LAB.event("COMPLETE", "first_name", 212, ["a"], ["i"], run="run-2026-11-18"),
+        LAB.event(
+            "COMPLETE", "second_name", 213, ["a"], ["j"], run="run-2026-11-18", run_facets=LAB.parent("first_name", "run-2026-11-18")
+        ),
     ],
     "a > i",
     "a > j",

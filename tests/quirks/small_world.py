@@ -36,12 +36,12 @@ def small_world(seed: int) -> list[StoredRecord]:
     """Some events, now and then with words of operators: erased runs, aliases, vetoes."""
     choice = random.Random(seed)
     bodies = [mask(squeezed(choice.choice(events()), choice)) for _ in range(choice.randint(3, 14))]
-    records = [_record(body, place, T0 + choice.choice((2, 2, 2, 100)) * DAY_US) for place, body in enumerate(bodies, 1)]
+    records = [_record(body, offset, T0 + choice.choice((2, 2, 2, 100)) * DAY_US) for offset, body in enumerate(bodies, 1)]
     if choice.random() < 0.25:
         records.append(_record(erase(choice.choice(RUNS[:3])), 900, T0, RecordKind.OPERATOR))
     if choice.random() < 0.25:
         words = [operator(choice) for _ in range(choice.randint(1, 3))]
-        records += [_record(word, 901 + place, T0 + place, RecordKind.OPERATOR) for place, word in enumerate(words)]
+        records += [_record(word, 901 + offset, T0 + offset, RecordKind.OPERATOR) for offset, word in enumerate(words)]
     return records
 
 
@@ -76,5 +76,5 @@ def operator(choice: random.Random) -> bytes:
     return json.dumps({"operation": word, "aliases": [{"a": ends[0], "b": ends[1]}]}).encode()
 
 
-def _record(body: bytes, place: int, arrival: int, kind: RecordKind = RecordKind.EVENT) -> StoredRecord:
-    return StoredRecord("log", 0, place, LogRecord(kind, event_id(body), arrival, "http", "", b"", body))
+def _record(body: bytes, offset: int, arrival: int, kind: RecordKind = RecordKind.EVENT) -> StoredRecord:
+    return StoredRecord("log", 0, offset, LogRecord(kind, event_id(body), arrival, "http", "", b"", body))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.events import columns, dataset, facet, schema
-from tests.quirks.telling import DAY_MINUTES, Producer, Row, job_type, link, quirk, recorded, run_id, statistics
+from tests.quirks.builders import DAY_MINUTES, Producer, Row, job_type, link, quirk, recorded, run_id, statistics
 
 SPARK = Producer("https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark", "spark", "s3://lake")
 APP = "shop_app"
@@ -15,25 +15,25 @@ UNDER = SPARK.parent(APP)
 def batch_run(job: str, minute: float, run: str | None = None) -> list[bytes]:
     """START and COMPLETE of an execution that reads orders and writes `job`'s table."""
     pair: dict[str, Any] = {"reads": ["orders"], "writes": [job], "run": run, "run_facets": UNDER, "job_facets": BATCH}
-    return [SPARK.says("START", job, minute, **pair), SPARK.says("COMPLETE", job, minute + 1, **pair)]
+    return [SPARK.event("START", job, minute, **pair), SPARK.event("COMPLETE", job, minute + 1, **pair)]
 
 
 V2_WRITE = [
-    SPARK.says("START", "append_data", 10, ["orders", "customers"], [], run_facets=UNDER, job_facets=BATCH),
-    SPARK.says("COMPLETE", "append_data", 11, [], [SPARK.data_set("enriched", schema=schema("id", "name"))], run_facets=UNDER),
+    SPARK.event("START", "append_data", 10, ["orders", "customers"], [], run_facets=UNDER, job_facets=BATCH),
+    SPARK.event("COMPLETE", "append_data", 11, [], [SPARK.data_set("enriched", schema=schema("id", "name"))], run_facets=UNDER),
 ]
 ONE_SIDED = [
-    SPARK.says("START", "adaptive_plan", 20, run_facets=UNDER),
-    SPARK.says("RUNNING", "adaptive_plan", 21, ["orders"], None, run_facets=UNDER),
-    SPARK.says("RUNNING", "adaptive_plan", 22, None, [dataset("daily", "s3://lake", access=statistics(0, 0))], run_facets=UNDER),
-    SPARK.says("RUNNING", "adaptive_plan", 23, [], [dataset("daily", "s3://lake", access=statistics(800, 64_000))], run_facets=UNDER),
-    SPARK.says("COMPLETE", "adaptive_plan", 24, [], [], run_facets=UNDER),
+    SPARK.event("START", "adaptive_plan", 20, run_facets=UNDER),
+    SPARK.event("RUNNING", "adaptive_plan", 21, ["orders"], None, run_facets=UNDER),
+    SPARK.event("RUNNING", "adaptive_plan", 22, None, [dataset("daily", "s3://lake", access=statistics(0, 0))], run_facets=UNDER),
+    SPARK.event("RUNNING", "adaptive_plan", 23, [], [dataset("daily", "s3://lake", access=statistics(800, 64_000))], run_facets=UNDER),
+    SPARK.event("COMPLETE", "adaptive_plan", 24, [], [], run_facets=UNDER),
 ]
 TEMPORARY = [
-    SPARK.says("COMPLETE", "stage_write", 30, ["orders"], ["report/_temporary/0/task_1", ".spark-staging-9/dt=1"]),
-    SPARK.says("COMPLETE", "stage_commit", 31, ["report/_temporary/0/task_1", ".spark-staging-9/dt=1"], ["report"]),
+    SPARK.event("COMPLETE", "stage_write", 30, ["orders"], ["report/_temporary/0/task_1", ".spark-staging-9/dt=1"]),
+    SPARK.event("COMPLETE", "stage_commit", 31, ["report/_temporary/0/task_1", ".spark-staging-9/dt=1"], ["report"]),
 ]
-WITHOUT_START = [SPARK.says("COMPLETE", "never_started", 60, ["orders"], ["never_started_out"], run_facets=UNDER)]
+WITHOUT_START = [SPARK.event("COMPLETE", "never_started", 60, ["orders"], ["never_started_out"], run_facets=UNDER)]
 LARGE_PLAN = "Project [id#1, name#2]\n+- Relation [id#1,name#2] parquet\n" * 400
 OLD_DEBUG = {
     "spark.logicalPlan": facet(plan=[{"class": "org.apache.spark.sql.catalyst.plans.logical.Project", "text": LARGE_PLAN}]),
@@ -41,12 +41,12 @@ OLD_DEBUG = {
     "spark_unknown": facet(output={"description": {"@class": "LogicalRDD"}}),
 }
 PLANS = [
-    SPARK.says("START", "older_agent", 70, ["orders"], ["older_out"], run_facets={**UNDER, **OLD_DEBUG}),
-    SPARK.says("COMPLETE", "older_agent", 71, ["orders"], ["older_out"], run_facets={**UNDER, **OLD_DEBUG}),
+    SPARK.event("START", "older_agent", 70, ["orders"], ["older_out"], run_facets={**UNDER, **OLD_DEBUG}),
+    SPARK.event("COMPLETE", "older_agent", 71, ["orders"], ["older_out"], run_facets={**UNDER, **OLD_DEBUG}),
 ]
 ENGINE = '"processing_engine": {"_producer": "https://x.org", "_schemaURL": "https://x.org/1", "version": "3.5.%d", "name": "spark"}'
 ENGINE_TWICE = [
-    SPARK.says("COMPLETE", "engine_twice", 80, ["orders"], ["engine_out"], run_facets={"processing_engine": "TWICE"}).replace(
+    SPARK.event("COMPLETE", "engine_twice", 80, ["orders"], ["engine_out"], run_facets={"processing_engine": "TWICE"}).replace(
         b'"processing_engine": "TWICE"', f"{ENGINE % 1}, {ENGINE % 2}".encode()
     )
 ]
@@ -56,38 +56,38 @@ DIRECT = {"type": "DIRECT", "subtype": "IDENTITY", "description": "", "masking":
 
 def multiplied(*fields: str) -> dict[str, object]:
     """Column lineage of an older agent: the column that filters stands in every output column."""
-    place = {"namespace": "s3://lake", "name": "orders"}
-    filtered = {**place, "field": "status", "transformations": [INDIRECT]}
-    return facet(fields={name: {"inputFields": [{**place, "field": name, "transformations": [DIRECT]}, filtered]} for name in fields})
+    orders = {"namespace": "s3://lake", "name": "orders"}
+    filtered = {**orders, "field": "status", "transformations": [INDIRECT]}
+    return facet(fields={name: {"inputFields": [{**orders, "field": name, "transformations": [DIRECT]}, filtered]} for name in fields})
 
 
 MULTIPLIED = [
-    SPARK.says(
+    SPARK.event(
         "COMPLETE", "older_columns", 90, ["orders"], [SPARK.data_set("filtered", columnLineage=multiplied("id", "amount", "currency"))]
     )
 ]
 MERGE = [
-    SPARK.says("START", "merge_into", 100, ["gold"], [SPARK.data_set("gold", schema=schema("id", "amount"))]),
-    SPARK.says("COMPLETE", "merge_into", 101, ["gold"], [SPARK.data_set("gold", columnLineage=columns(id=[("s3://lake", "gold", "id")]))]),
+    SPARK.event("START", "merge_into", 100, ["gold"], [SPARK.data_set("gold", schema=schema("id", "amount"))]),
+    SPARK.event("COMPLETE", "merge_into", 101, ["gold"], [SPARK.data_set("gold", columnLineage=columns(id=[("s3://lake", "gold", "id")]))]),
 ]
 FOREACH_BATCH = [
-    SPARK.says("START", "micro_batch_read", 110, ["events"], [], run_facets=SPARK.parent("foreach_app"), job_facets=STREAM),
-    SPARK.says("COMPLETE", "micro_batch_read", 111, ["events"], [], run_facets=SPARK.parent("foreach_app"), job_facets=STREAM),
-    SPARK.says("START", "micro_batch_write", 110.5, [], ["events_out"], run_facets=SPARK.parent("foreach_app"), job_facets=BATCH),
-    SPARK.says("COMPLETE", "micro_batch_write", 110.9, [], ["events_out"], run_facets=SPARK.parent("foreach_app"), job_facets=BATCH),
+    SPARK.event("START", "micro_batch_read", 110, ["events"], [], run_facets=SPARK.parent("foreach_app"), job_facets=STREAM),
+    SPARK.event("COMPLETE", "micro_batch_read", 111, ["events"], [], run_facets=SPARK.parent("foreach_app"), job_facets=STREAM),
+    SPARK.event("START", "micro_batch_write", 110.5, [], ["events_out"], run_facets=SPARK.parent("foreach_app"), job_facets=BATCH),
+    SPARK.event("COMPLETE", "micro_batch_write", 110.9, [], ["events_out"], run_facets=SPARK.parent("foreach_app"), job_facets=BATCH),
 ]
 FILE_SINK = [
-    SPARK.says("START", "stream_to_files", 120, ["events"], [], job_facets=STREAM),
-    SPARK.says("RUNNING", "stream_to_files", 121, ["events"], [], job_facets=STREAM),
+    SPARK.event("START", "stream_to_files", 120, ["events"], [], job_facets=STREAM),
+    SPARK.event("RUNNING", "stream_to_files", 121, ["events"], [], job_facets=STREAM),
 ]
 LONG_STREAM = [
-    SPARK.says("START", "long_stream", 130, ["events"], ["long_out"], job_facets=STREAM),
-    SPARK.says("COMPLETE", "long_stream", 130 + 20 * DAY_MINUTES, [], [], job_facets=STREAM),
+    SPARK.event("START", "long_stream", 130, ["events"], ["long_out"], job_facets=STREAM),
+    SPARK.event("COMPLETE", "long_stream", 130 + 20 * DAY_MINUTES, [], [], job_facets=STREAM),
 ]
 SYMLINKS = [
-    SPARK.says("COMPLETE", "by_path", 140, ["orders"], [SPARK.data_set("wh/sales", symlinks=link("hive://metastore:9083", "shop.sales"))]),
-    SPARK.says("COMPLETE", "by_name", 141, [dataset("shop.sales", "hive://metastore:9083")], ["sales_copy"]),
-    SPARK.says("COMPLETE", "no_metastore", 142, ["orders"], [SPARK.data_set("wh/sales", symlinks=link("file:/warehouse", "shop.sales"))]),
+    SPARK.event("COMPLETE", "by_path", 140, ["orders"], [SPARK.data_set("wh/sales", symlinks=link("hive://metastore:9083", "shop.sales"))]),
+    SPARK.event("COMPLETE", "by_name", 141, [dataset("shop.sales", "hive://metastore:9083")], ["sales_copy"]),
+    SPARK.event("COMPLETE", "no_metastore", 142, ["orders"], [SPARK.data_set("wh/sales", symlinks=link("file:/warehouse", "shop.sales"))]),
 ]
 
 ROW = Row(
@@ -95,13 +95,13 @@ ROW = Row(
     quirk(
         "START, RUNNING, COMPLETE/FAIL per SQL execution/job; application START/COMPLETE as parent",
         [
-            SPARK.says("START", APP, 0),
+            SPARK.event("START", APP, 0),
             *batch_run("insert_orders", 1),
-            SPARK.says("RUNNING", "insert_orders", 1.5, ["orders"], ["insert_orders"], run_facets=UNDER),
-            SPARK.says("START", "failing_write", 3, ["orders"], ["failing_out"], run_facets=UNDER),
-            SPARK.says("FAIL", "failing_write", 4, ["orders"], ["failing_out"], run_facets=UNDER),
-            SPARK.says("COMPLETE", "failing_write", 4.0002, ["orders"], ["failing_out"], run_facets=UNDER),
-            SPARK.says("COMPLETE", APP, 200),
+            SPARK.event("RUNNING", "insert_orders", 1.5, ["orders"], ["insert_orders"], run_facets=UNDER),
+            SPARK.event("START", "failing_write", 3, ["orders"], ["failing_out"], run_facets=UNDER),
+            SPARK.event("FAIL", "failing_write", 4, ["orders"], ["failing_out"], run_facets=UNDER),
+            SPARK.event("COMPLETE", "failing_write", 4.0002, ["orders"], ["failing_out"], run_facets=UNDER),
+            SPARK.event("COMPLETE", APP, 200),
         ],
         "orders > insert_orders",
         "orders > failing_out",
@@ -129,7 +129,7 @@ ROW = Row(
         ),
         quirk(
             "AQE filter drops events (#4299)",
-            [SPARK.says("START", "dropped_by_filter", 50, ["orders"], ["dropped_out"], run_facets=UNDER)],
+            [SPARK.event("START", "dropped_by_filter", 50, ["orders"], ["dropped_out"], run_facets=UNDER)],
             "orders > dropped_out",
         ),
         quirk("missing START (#2322)", WITHOUT_START, "orders > never_started_out"),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.events import dataset, facet, schema
-from tests.quirks.telling import Producer, Row, job_type, link, quirk, recorded, run_id
+from tests.quirks.builders import Producer, Row, job_type, link, quirk, recorded, run_id
 
 KAFKA = "kafka://broker:9092"
 
@@ -14,17 +14,17 @@ FLINK_1_ROW = Row(
     quirk(
         "START, RUNNING at checkpoints with datasets, terminal",
         [
-            FLINK_1.says("START", "totals", 0, ["orders"], ["totals"], job_facets=FLINK_STREAM),
-            FLINK_1.says("RUNNING", "totals", 1, ["orders"], ["totals"], run_facets={"checkpoints": facet(completed=1, failed=0)}),
-            FLINK_1.says("RUNNING", "totals", 2, ["orders"], ["totals"], run_facets={"checkpoints": facet(completed=2, failed=0)}),
-            FLINK_1.says("COMPLETE", "totals", 3, ["orders"], ["totals"]),
+            FLINK_1.event("START", "totals", 0, ["orders"], ["totals"], job_facets=FLINK_STREAM),
+            FLINK_1.event("RUNNING", "totals", 1, ["orders"], ["totals"], run_facets={"checkpoints": facet(completed=1, failed=0)}),
+            FLINK_1.event("RUNNING", "totals", 2, ["orders"], ["totals"], run_facets={"checkpoints": facet(completed=2, failed=0)}),
+            FLINK_1.event("COMPLETE", "totals", 3, ["orders"], ["totals"]),
         ],
         "orders > totals",
     ),
     (
         quirk(
             "attached application mode only",
-            [FLINK_1.says("START", "attached", 4, ["orders"], ["attached_out"], job_facets=FLINK_STREAM)],
+            [FLINK_1.event("START", "attached", 4, ["orders"], ["attached_out"], job_facets=FLINK_STREAM)],
             "orders > attached_out",
         ),
     ),
@@ -44,9 +44,9 @@ FLINK_2_ROW = Row(
     quirk(
         "START with datasets; RUNNING (checkpoint poll, 60 s) and terminal **without datasets or jobType**",
         [
-            FLINK.says("START", "enrich", 0, ["orders"], ["enriched"], job_facets=FLINK_STREAM),
-            *(FLINK.says("RUNNING", "enrich", minute) for minute in range(1, 6)),
-            FLINK.says("COMPLETE", "enrich", 6, [], []),
+            FLINK.event("START", "enrich", 0, ["orders"], ["enriched"], job_facets=FLINK_STREAM),
+            *(FLINK.event("RUNNING", "enrich", minute) for minute in range(1, 6)),
+            FLINK.event("COMPLETE", "enrich", 6, [], []),
         ],
         "orders > enriched",
     ),
@@ -54,36 +54,36 @@ FLINK_2_ROW = Row(
         quirk(
             "the mechanism behind the Marquez/DataHub graph loss",
             [
-                FLINK.says("START", "graph_loss", 10, LOST, ["kept"], job_facets=FLINK_STREAM),
-                FLINK.says("RUNNING", "graph_loss", 11, [], []),
-                FLINK.says("RUNNING", "graph_loss", 12, LOST, ["kept"]),
+                FLINK.event("START", "graph_loss", 10, LOST, ["kept"], job_facets=FLINK_STREAM),
+                FLINK.event("RUNNING", "graph_loss", 11, [], []),
+                FLINK.event("RUNNING", "graph_loss", 12, LOST, ["kept"]),
             ],
             "orders > kept",
         ),
         quirk(
             "CANCELED became ABORT in 1.50 (#4615)",
             [
-                FLINK.says("START", "canceled", 20, ["orders"], ["canceled_out"], job_facets=FLINK_STREAM, run=run_id("canceled", "1.49")),
-                FLINK.says("FAIL", "canceled", 21, run=run_id("canceled", "1.49")),
-                FLINK.says("START", "canceled", 22, ["orders"], ["canceled_out"], job_facets=FLINK_STREAM, run=run_id("canceled", "1.50")),
-                FLINK.says("ABORT", "canceled", 23, run=run_id("canceled", "1.50")),
+                FLINK.event("START", "canceled", 20, ["orders"], ["canceled_out"], job_facets=FLINK_STREAM, run=run_id("canceled", "1.49")),
+                FLINK.event("FAIL", "canceled", 21, run=run_id("canceled", "1.49")),
+                FLINK.event("START", "canceled", 22, ["orders"], ["canceled_out"], job_facets=FLINK_STREAM, run=run_id("canceled", "1.50")),
+                FLINK.event("ABORT", "canceled", 23, run=run_id("canceled", "1.50")),
             ],
             "orders > canceled_out",
         ),
         quirk(
             "detached mode sends only START unless enabled (#4596, #3788)",
-            [FLINK.says("START", "detached", 30, ["orders"], ["detached_out"], job_facets=FLINK_STREAM)],
+            [FLINK.event("START", "detached", 30, ["orders"], ["detached_out"], job_facets=FLINK_STREAM)],
             "orders > detached_out",
         ),
         quirk(
             "RUNNING can follow FAIL/ABORT",
             [
-                FLINK.says("START", "straggler", 40, ["orders"], ["straggler_out"], job_facets=FLINK_STREAM),
-                FLINK.says("ABORT", "straggler", 45),
-                FLINK.says("RUNNING", "straggler", 45.5),
-                FLINK.says("START", "failed_straggler", 46, ["orders"], ["failed_out"], job_facets=FLINK_STREAM),
-                FLINK.says("FAIL", "failed_straggler", 47),
-                FLINK.says("RUNNING", "failed_straggler", 47.2),
+                FLINK.event("START", "straggler", 40, ["orders"], ["straggler_out"], job_facets=FLINK_STREAM),
+                FLINK.event("ABORT", "straggler", 45),
+                FLINK.event("RUNNING", "straggler", 45.5),
+                FLINK.event("START", "failed_straggler", 46, ["orders"], ["failed_out"], job_facets=FLINK_STREAM),
+                FLINK.event("FAIL", "failed_straggler", 47),
+                FLINK.event("RUNNING", "failed_straggler", 47.2),
             ],
             "orders > straggler_out",
             "orders > failed_out",
@@ -91,8 +91,8 @@ FLINK_2_ROW = Row(
         quirk(
             "first bootstrap server only",
             [
-                FLINK.says("START", "first_server", 50, [dataset("orders", "kafka://b1:9092")], ["first_out"]),
-                FLINK.says("START", "all_servers", 51, [dataset("orders", "kafka://b1:9092,b2:9092")], ["all_out"]),
+                FLINK.event("START", "first_server", 50, [dataset("orders", "kafka://b1:9092")], ["first_out"]),
+                FLINK.event("START", "all_servers", 51, [dataset("orders", "kafka://b1:9092,b2:9092")], ["all_out"]),
             ],
             "orders > first_out",
             "orders > all_out",
@@ -100,9 +100,9 @@ FLINK_2_ROW = Row(
         quirk(
             "topic lists/patterns unsplit or null names",
             [
-                FLINK.says("START", "topic_list", 52, ["orders;customers", "shop-.*"], ["listed_out"]),
-                FLINK.says("START", "null_name", 53, ["orders"], [dataset("null", KAFKA)]),
-                FLINK.says("START", "no_name", 54, ["orders"], [dataset("", KAFKA)]),
+                FLINK.event("START", "topic_list", 52, ["orders;customers", "shop-.*"], ["listed_out"]),
+                FLINK.event("START", "null_name", 53, ["orders"], [dataset("null", KAFKA)]),
+                FLINK.event("START", "no_name", 54, ["orders"], [dataset("", KAFKA)]),
             ],
             "orders;customers > listed_out",
             "shop-.* > listed_out",
@@ -112,16 +112,16 @@ FLINK_2_ROW = Row(
         quirk(
             "Kafka and JDBC connectors only",
             [
-                FLINK.says("START", "to_jdbc", 55, ["orders"], [dataset("shop.public.orders", "postgres://db:5432")]),
-                FLINK.says("START", "datagen_to_topic", 56, [], [local("generated", "t")]),
+                FLINK.event("START", "to_jdbc", 55, ["orders"], [dataset("shop.public.orders", "postgres://db:5432")]),
+                FLINK.event("START", "datagen_to_topic", 56, [], [local("generated", "t")]),
             ],
             "orders > shop.public.orders",
         ),
         quirk(
             "no column lineage",
             [
-                FLINK.says("START", "two_to_two", 57, [local("left", "l"), local("right", "t")], ["sum", "count"]),
-                FLINK.says("START", "other_session", 58, [local("unrelated", "t")], ["unrelated_out"]),
+                FLINK.event("START", "two_to_two", 57, [local("left", "l"), local("right", "t")], ["sum", "count"]),
+                FLINK.event("START", "other_session", 58, [local("unrelated", "t")], ["unrelated_out"]),
             ],
             "left > sum",
             "left > count",
@@ -132,8 +132,8 @@ FLINK_2_ROW = Row(
         quirk(
             "tracking can be switched off",
             [
-                FLINK.says("START", "untracked", 60, ["orders"], ["untracked_out"], job_facets=FLINK_STREAM, run=run_id("untracked", "1")),
-                FLINK.says("START", "untracked", 90, ["orders"], ["untracked_out"], job_facets=FLINK_STREAM, run=run_id("untracked", "2")),
+                FLINK.event("START", "untracked", 60, ["orders"], ["untracked_out"], job_facets=FLINK_STREAM, run=run_id("untracked", "1")),
+                FLINK.event("START", "untracked", 90, ["orders"], ["untracked_out"], job_facets=FLINK_STREAM, run=run_id("untracked", "2")),
             ],
             "orders > untracked_out",
         ),
@@ -152,7 +152,7 @@ def table(name: str, *fields: str) -> dict[str, Any]:
 
 
 def change(type_: str | None, job: str, minute: float, reads: Any = None, writes: Any = None, **more: Any) -> bytes:
-    return DEBEZIUM.says(type_, job, minute, reads or [], writes or [], **{"job_facets": TASK, **more})
+    return DEBEZIUM.event(type_, job, minute, reads or [], writes or [], **{"job_facets": TASK, **more})
 
 
 def fine_digits(body: bytes, digits: str) -> bytes:
@@ -236,10 +236,10 @@ CONNECT_ROW = Row(
     quirk(
         "RUNNING, COMPLETE, FAIL; **no START**",
         [
-            CONNECT.says("RUNNING", "s3-sink", 0, ["orders"], ["s3-orders"]),
-            CONNECT.says("COMPLETE", "s3-sink", 5),
-            CONNECT.says("RUNNING", "failing-sink", 6, ["orders"], ["failing"]),
-            CONNECT.says("FAIL", "failing-sink", 7),
+            CONNECT.event("RUNNING", "s3-sink", 0, ["orders"], ["s3-orders"]),
+            CONNECT.event("COMPLETE", "s3-sink", 5),
+            CONNECT.event("RUNNING", "failing-sink", 6, ["orders"], ["failing"]),
+            CONNECT.event("FAIL", "failing-sink", 7),
         ],
         "orders > s3-orders",
         "orders > failing",
@@ -248,29 +248,29 @@ CONNECT_ROW = Row(
         quirk(
             "needs tasks.max 1",
             [
-                CONNECT.says("RUNNING", "many-tasks", minute, ["orders"], ["many"], run=run_id("many-tasks", task))
+                CONNECT.event("RUNNING", "many-tasks", minute, ["orders"], ["many"], run=run_id("many-tasks", task))
                 for minute, task in ((10, "0"), (10, "1"), (10, "2"))
             ],
             "orders > many",
         ),
         quirk(
             "Avro only",
-            [CONNECT.says("RUNNING", "avro", 12, [CONNECT.data_set("avro-in", schema=AVRO)], ["avro-out"])],
+            [CONNECT.event("RUNNING", "avro", 12, [CONNECT.data_set("avro-in", schema=AVRO)], ["avro-out"])],
             "avro-in > avro-out",
         ),
         quirk(
             "no schema version tracking",
             [
-                CONNECT.says("RUNNING", "evolving", 13, [CONNECT.data_set("evolving-in", schema=schema("id"))], ["evolving-out"]),
-                CONNECT.says("RUNNING", "evolving", 33, [CONNECT.data_set("evolving-in", schema=schema("id", "x"))], ["evolving-out"]),
+                CONNECT.event("RUNNING", "evolving", 13, [CONNECT.data_set("evolving-in", schema=schema("id"))], ["evolving-out"]),
+                CONNECT.event("RUNNING", "evolving", 33, [CONNECT.data_set("evolving-in", schema=schema("id", "x"))], ["evolving-out"]),
             ],
             "evolving-in > evolving-out",
         ),
-        quirk("initial failure unreported", [CONNECT.says("FAIL", "failed-later", 40)]),
+        quirk("initial failure unreported", [CONNECT.event("FAIL", "failed-later", 40)]),
         quirk(
             "sink dataset named by topic. A Connect extension in Apache Kafka (PR 22050) was closed",
             [
-                CONNECT.says(
+                CONNECT.event(
                     "RUNNING",
                     "named-by-topic",
                     41,
@@ -282,7 +282,7 @@ CONNECT_ROW = Row(
         ),
         quirk(
             "Iceberg connector request iceberg #14511",
-            [CONNECT.says("RUNNING", "iceberg-sink", 42, ["orders"], [dataset("wh/shop/orders", "s3://lake")])],
+            [CONNECT.event("RUNNING", "iceberg-sink", 42, ["orders"], [dataset("wh/shop/orders", "s3://lake")])],
             "orders > wh/shop/orders",
         ),
     ),

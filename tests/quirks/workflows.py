@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.events import facet, schema
-from tests.quirks.telling import DAY_MINUTES, Producer, Row, job_type, quirk, run_id
+from tests.quirks.builders import DAY_MINUTES, Producer, Row, job_type, quirk, run_id
 
 AIRFLOW = Producer("https://github.com/apache/airflow/tree/providers-openlineage/2.7.0", "airflow", "postgres://db:5432")
 DAG = job_type("AIRFLOW", jobType="DAG")
@@ -17,8 +17,8 @@ def task(name: str, minute: float, reads: list[Any], writes: list[Any], end: str
     """A task: its START names nothing, its end does."""
     run_facets = {**UNDER_DAG, **facets}
     return [
-        AIRFLOW.says("START", name, minute, [], [], run_facets=run_facets, job_facets=TASK),
-        AIRFLOW.says(end, name, minute + 2, reads, writes, run_facets=run_facets, job_facets=TASK),
+        AIRFLOW.event("START", name, minute, [], [], run_facets=run_facets, job_facets=TASK),
+        AIRFLOW.event(end, name, minute + 2, reads, writes, run_facets=run_facets, job_facets=TASK),
     ]
 
 
@@ -27,10 +27,10 @@ AIRFLOW_ROW = Row(
     quirk(
         "DAG run + task START/COMPLETE/FAIL",
         [
-            AIRFLOW.says("START", "shop_dag", 0, job_facets=DAG),
+            AIRFLOW.event("START", "shop_dag", 0, job_facets=DAG),
             *task("shop_dag.load", 1, ["shop.public.orders"], ["shop.public.orders_clean"]),
             *task("shop_dag.broken", 4, ["shop.public.orders"], ["shop.public.never"], end="FAIL"),
-            AIRFLOW.says("COMPLETE", "shop_dag", 30, job_facets=DAG),
+            AIRFLOW.event("COMPLETE", "shop_dag", 30, job_facets=DAG),
         ],
         "shop.public.orders > shop.public.orders_clean",
         "shop.public.orders > shop.public.never",
@@ -44,10 +44,10 @@ AIRFLOW_ROW = Row(
         quirk(
             "deterministic UUIDs",
             [
-                AIRFLOW.says("START", "shop_dag.retried", 8, run=run_id("shop_dag", "2026-11-18", "retried", "1"), run_facets=UNDER_DAG),
-                AIRFLOW.says("FAIL", "shop_dag.retried", 9, run=run_id("shop_dag", "2026-11-18", "retried", "1"), run_facets=UNDER_DAG),
-                AIRFLOW.says("START", "shop_dag.retried", 12, run=run_id("shop_dag", "2026-11-18", "retried", "1"), run_facets=UNDER_DAG),
-                AIRFLOW.says(
+                AIRFLOW.event("START", "shop_dag.retried", 8, run=run_id("shop_dag", "2026-11-18", "retried", "1"), run_facets=UNDER_DAG),
+                AIRFLOW.event("FAIL", "shop_dag.retried", 9, run=run_id("shop_dag", "2026-11-18", "retried", "1"), run_facets=UNDER_DAG),
+                AIRFLOW.event("START", "shop_dag.retried", 12, run=run_id("shop_dag", "2026-11-18", "retried", "1"), run_facets=UNDER_DAG),
+                AIRFLOW.event(
                     "COMPLETE",
                     "shop_dag.retried",
                     13,
@@ -60,7 +60,7 @@ AIRFLOW_ROW = Row(
         ),
         quirk(
             "10 s extraction limit can drop the event",
-            [AIRFLOW.says("START", "shop_dag.slow_extraction", 14, [], [], run_facets=UNDER_DAG, job_facets=TASK)],
+            [AIRFLOW.event("START", "shop_dag.slow_extraction", 14, [], [], run_facets=UNDER_DAG, job_facets=TASK)],
         ),
         quirk(
             "EmptyOperator and skipped tasks silent",
@@ -79,7 +79,7 @@ AIRFLOW_ROW = Row(
         ),
         quirk(
             "externally changed state not reported",
-            [AIRFLOW.says("START", "shop_dag.marked_by_hand", 24, ["shop.public.a"], ["shop.public.f"], run_facets=UNDER_DAG)],
+            [AIRFLOW.event("START", "shop_dag.marked_by_hand", 24, ["shop.public.a"], ["shop.public.f"], run_facets=UNDER_DAG)],
             "shop.public.a > shop.public.f",
         ),
         quirk(
@@ -89,8 +89,8 @@ AIRFLOW_ROW = Row(
         quirk(
             "root added (Airflow #49237)",
             [
-                AIRFLOW.says("START", "shop_dag.old_root", 28, run_facets=AIRFLOW.parent("shop_dag")),
-                AIRFLOW.says("COMPLETE", "shop_dag.old_root", 29, run_facets=AIRFLOW.parent("shop_dag", root="trigger_dag")),
+                AIRFLOW.event("START", "shop_dag.old_root", 28, run_facets=AIRFLOW.parent("shop_dag")),
+                AIRFLOW.event("COMPLETE", "shop_dag.old_root", 29, run_facets=AIRFLOW.parent("shop_dag", root="trigger_dag")),
             ],
         ),
         quirk(
@@ -113,8 +113,8 @@ def model(producer: Producer, name: str, minute: float, source: str, target: str
     """The pair of events of a model."""
     pair: dict[str, Any] = {"run_facets": COMMAND, "job_facets": MODEL}
     return [
-        producer.says("START", name, minute, [source], [producer.data_set(target, schema=schema("id"))], **pair),
-        producer.says("COMPLETE", name, minute + 0.5, [source], [target], **pair),
+        producer.event("START", name, minute, [source], [producer.data_set(target, schema=schema("id"))], **pair),
+        producer.event("COMPLETE", name, minute + 0.5, [source], [target], **pair),
     ]
 
 
@@ -124,12 +124,12 @@ DBT_ROW = Row(
         "wrapper: pairs per node after the run from artifacts; structured-log mode: live command → node → SQL hierarchy",
         [
             *model(DBT, "model.shop.stg", 40, "raw.orders", "stg.orders"),
-            DBT.says("START", "dbt-run-shop", 41),
-            DBT.says("START", "model.shop.totals", 42, run_facets=COMMAND),
-            DBT.says("START", "model.shop.totals.sql.1", 43, ["stg.orders"], ["mart.totals"], run_facets=NODE),
-            DBT.says("COMPLETE", "model.shop.totals.sql.1", 44, ["stg.orders"], ["mart.totals"], run_facets=NODE),
-            DBT.says("COMPLETE", "model.shop.totals", 45, ["stg.orders"], ["mart.totals"], run_facets=COMMAND),
-            DBT.says("COMPLETE", "dbt-run-shop", 46),
+            DBT.event("START", "dbt-run-shop", 41),
+            DBT.event("START", "model.shop.totals", 42, run_facets=COMMAND),
+            DBT.event("START", "model.shop.totals.sql.1", 43, ["stg.orders"], ["mart.totals"], run_facets=NODE),
+            DBT.event("COMPLETE", "model.shop.totals.sql.1", 44, ["stg.orders"], ["mart.totals"], run_facets=NODE),
+            DBT.event("COMPLETE", "model.shop.totals", 45, ["stg.orders"], ["mart.totals"], run_facets=COMMAND),
+            DBT.event("COMPLETE", "dbt-run-shop", 46),
         ],
         "raw.orders > stg.orders",
         "stg.orders > mart.totals",
@@ -147,7 +147,7 @@ DBT_ROW = Row(
         quirk(
             "tests as run/assertion facets",
             [
-                DBT.says(
+                DBT.event(
                     "COMPLETE",
                     "test.shop.not_null",
                     52,
@@ -156,19 +156,19 @@ DBT_ROW = Row(
                 )
             ],
         ),
-        quirk("failing tests as FAIL", [DBT.says("FAIL", "test.shop.unique", 53, ["mart.totals"], [], run_facets=COMMAND)]),
+        quirk("failing tests as FAIL", [DBT.event("FAIL", "test.shop.unique", 53, ["mart.totals"], [], run_facets=COMMAND)]),
     ),
 )
 
 EXPECTATIONS = Producer("no uri at all", "great_expectations", "postgres://db:5432")
-WITHOUT_A_ZONE = EXPECTATIONS.says("COMPLETE", "validate_local_time", 56, ["shop.public.orders"])
+WITHOUT_A_ZONE = EXPECTATIONS.event("COMPLETE", "validate_local_time", 56, ["shop.public.orders"])
 WITHOUT_A_ZONE = WITHOUT_A_ZONE.replace(b'Z", "producer"', b'", "producer"')
 EXPECTATIONS_ROW = Row(
     "Great Expectations",
     quirk(
         "one COMPLETE with assertions",
         [
-            EXPECTATIONS.says(
+            EXPECTATIONS.event(
                 "COMPLETE",
                 "validate_orders",
                 55,
@@ -185,17 +185,17 @@ DAGSTER_ROW = Row(
     quirk(
         "community package over sensors",
         [
-            DAGSTER.says("START", "asset_job", 60),
-            DAGSTER.says("START", "asset_job.step", 60.1, run_facets=DAGSTER.parent("asset_job")),
-            DAGSTER.says("COMPLETE", "asset_job.step", 61, run_facets=DAGSTER.parent("asset_job")),
-            DAGSTER.says("COMPLETE", "asset_job", 62),
+            DAGSTER.event("START", "asset_job", 60),
+            DAGSTER.event("START", "asset_job.step", 60.1, run_facets=DAGSTER.parent("asset_job")),
+            DAGSTER.event("COMPLETE", "asset_job.step", 61, run_facets=DAGSTER.parent("asset_job")),
+            DAGSTER.event("COMPLETE", "asset_job", 62),
         ],
     ),
     (
         quirk(
             "several sensors duplicate runs",
             [
-                DAGSTER.says(type_, "twice", 64 + minute, ["shop.public.x"], ["shop.public.y"], run=run_id("dagster", sensor))
+                DAGSTER.event(type_, "twice", 64 + minute, ["shop.public.x"], ["shop.public.y"], run=run_id("dagster", sensor))
                 for sensor in ("sensor 1", "sensor 2")
                 for minute, type_ in enumerate(("START", "COMPLETE"))
             ],

@@ -126,10 +126,10 @@ def test_of_the_next_address_only_the_token_is_used(system: System, http: HttpCl
     assert [path for _, path, _ in system.asked] == ["/x?environment=env-1", "/x?environment=env-1&page_token=a%3D"]
 
 
-@pytest.mark.parametrize(("following", "says"), [("{}/x?page_token=a", "never ends"), ("{}/x", "without a page_token")])
-def test_pages_in_a_circle_or_without_a_token_are_an_error(system: System, http: HttpClient, following: str, says: str) -> None:
+@pytest.mark.parametrize(("following", "message"), [("{}/x?page_token=a", "never ends"), ("{}/x", "without a page_token")])
+def test_pages_in_a_circle_or_without_a_token_are_an_error(system: System, http: HttpClient, following: str, message: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
-    with pytest.raises(SourceError, match=says):
+    with pytest.raises(SourceError, match=message):
         list(http.pages("/x"))
     assert len(system.asked) <= 2
 
@@ -146,7 +146,7 @@ def test_what_has_not_changed_is_not_sent_again(system: System, http: HttpClient
     assert [headers.get("If-None-Match") for _, _, headers in system.asked] == [None, '"1"', '"1"']
 
 
-def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, http: HttpClient) -> None:
+def test_callers_that_share_a_limiter_wait_for_what_the_other_received(system: System, http: HttpClient) -> None:
     other = HttpClient(http.settings, limiter=http.limiter)
     system.answers["/x"] = [(200, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, b"{}"), OK]
     http.get("/x")
@@ -156,7 +156,7 @@ def test_who_shares_a_gate_waits_for_what_the_other_was_told(system: System, htt
     assert len(system.asked) == 1
 
 
-def test_credentials_are_sent_and_never_told(system: System, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+def test_credentials_are_sent_and_never_shown(system: System, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("TOKEN", "hunter2")
     (tmp_path / "password").write_text("hunter3\n")
     system.answers["/x"] = [(401, {}, b'{"message": "no"}')]
@@ -222,5 +222,5 @@ def test_a_secret_of_the_keyring() -> None:
 def test_who_shares_trust_reads_it_once():
     trust = TlsContext(HttpSettings(url="https://example.com"))
     assert trust.context() is trust.context()
-    with pytest.raises(SourceError, match="a file of TLS cannot be used"):
+    with pytest.raises(SourceError, match="a TLS file cannot be used"):
         TlsContext(HttpSettings(url="https://example.com", ca_file="/nowhere.pem")).context()

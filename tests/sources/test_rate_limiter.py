@@ -28,101 +28,101 @@ class Clock:
         (429, {"retry-after": "86400"}, LONGEST_WAIT_S),
     ],
 )
-def test_it_is_closed_as_long_as_was_said(status: int, headers: dict[str, str], wait_s: float) -> None:
+def test_it_is_closed_as_long_as_was_asked(status: int, headers: dict[str, str], wait_s: float) -> None:
     clock = Clock()
-    gate = RateLimiter(clock)
-    gate.update(status, headers)
+    limiter = RateLimiter(clock)
+    limiter.update(status, headers)
     passed = threading.Event()
-    waiting = threading.Thread(target=_enter, args=(gate, passed), daemon=True)
+    waiting = threading.Thread(target=_enter, args=(limiter, passed), daemon=True)
     waiting.start()
     assert passed.wait(0.2) == (wait_s == 0)
     if wait_s:
         clock.now = wait_s - 0.01
         assert not passed.wait(0.05)
-    gate.stop.set()
+    limiter.stop.set()
     waiting.join(5)
 
 
-def _enter(gate: RateLimiter, passed: threading.Event) -> None:
+def _enter(limiter: RateLimiter, passed: threading.Event) -> None:
     with suppress(StoppedError):
-        gate.acquire()
+        limiter.acquire()
         passed.set()
 
 
-def test_it_opens_by_itself_and_a_shorter_word_does_not_open_it_sooner() -> None:
+def test_it_opens_by_itself_and_a_shorter_wait_does_not_open_it_sooner() -> None:
     clock = Clock()
-    gate = RateLimiter(clock)
-    gate.update(429, {"retry-after": "60"})
-    gate.update(429, {"retry-after": "1"})
+    limiter = RateLimiter(clock)
+    limiter.update(429, {"retry-after": "60"})
+    limiter.update(429, {"retry-after": "1"})
     clock.now = 30
-    gate.stop.set()
+    limiter.stop.set()
     with pytest.raises(StoppedError):
-        gate.acquire()
-    gate.stop.clear()
+        limiter.acquire()
+    limiter.stop.clear()
     clock.now = 60
-    gate.acquire()
+    limiter.acquire()
 
 
 def _headers(left: int, reset: str = "9") -> dict[str, str]:
     return {"x-ratelimit-limit": "3", "x-ratelimit-remaining": str(left), "x-ratelimit-reset": reset}
 
 
-def _passed(gate: RateLimiter, tries: int) -> int:
+def _passed(limiter: RateLimiter, tries: int) -> int:
     """How many of so many callers pass at once."""
     passed = [threading.Event() for _ in range(tries)]
-    threads = [threading.Thread(target=_enter, args=(gate, caller), daemon=True) for caller in passed]
+    threads = [threading.Thread(target=_enter, args=(limiter, caller), daemon=True) for caller in passed]
     for thread in threads:
         thread.start()
     for caller in passed[:-1]:
         caller.wait(0.05)
-    gate.stop.set()
+    limiter.stop.set()
     for thread in threads:
         thread.join(5)
-    gate.stop.clear()
+    limiter.stop.clear()
     return sum(caller.is_set() for caller in passed)
 
 
 def test_calls_under_way_count_before_they_are_answered() -> None:
     clock = Clock()
-    gate = RateLimiter(clock)
-    assert _passed(gate, 5) == 5
-    gate.update(200, _headers(2))
-    assert _passed(gate, 5) == 2
+    limiter = RateLimiter(clock)
+    assert _passed(limiter, 5) == 5
+    limiter.update(200, _headers(2))
+    assert _passed(limiter, 5) == 2
     clock.now = 9
-    assert _passed(gate, 5) == 3
+    assert _passed(limiter, 5) == 3
 
 
 def test_calls_that_nobody_answers_do_not_close_it_for_ever() -> None:
     clock = Clock()
-    gate = RateLimiter(clock)
-    gate.update(200, _headers(0))
+    limiter = RateLimiter(clock)
+    limiter.update(200, _headers(0))
     clock.now = 9
-    assert _passed(gate, 5) == 3
+    assert _passed(limiter, 5) == 3
     clock.now = 17.9
-    assert _passed(gate, 5) == 0
+    assert _passed(limiter, 5) == 0
     clock.now = 18
-    assert _passed(gate, 5) == 3
+    assert _passed(limiter, 5) == 3
 
 
 def test_an_answer_of_a_new_time_shortens_the_wait_and_a_refusal_lengthens_it() -> None:
     clock = Clock()
-    gate = RateLimiter(clock)
-    gate.update(200, _headers(0))
+    limiter = RateLimiter(clock)
+    limiter.update(200, _headers(0))
     clock.now = 9
-    gate.acquire()
-    gate.update(200, _headers(0, "1"))
+    limiter.acquire()
+    limiter.update(200, _headers(0, "1"))
     clock.now = 10
-    gate.acquire()
-    gate.update(429, _headers(0, "5"))
+    limiter.acquire()
+    limiter.update(429, _headers(0, "5"))
     clock.now = 14.9
-    assert _passed(gate, 2) == 0
+    assert _passed(limiter, 2) == 0
     clock.now = 15
-    assert _passed(gate, 5) == 3
+    assert _passed(limiter, 5) == 3
 
 
 def test_a_reset_without_a_limit_is_believed() -> None:
     clock = Clock()
-    gate = RateLimiter(clock)
-    gate.update(200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9"})
+    limiter = RateLimiter(clock)
+    limiter.update(200, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9"})
     clock.now = 9
-    assert _passed(gate, 3) == 1
+    assert _passed(limiter, 3) == 1

@@ -106,7 +106,7 @@ def queries(draw: st.DrawFn) -> Query:
     joins = []
     for at in range(1, count):
         before = draw(st.sampled_from(sources[:at]))
-        left, right = (Side(one.alias, draw(st.sampled_from(one.columns)), draw(st.booleans())) for one in (before, sources[at]))
+        left, right = (Side(first.alias, draw(st.sampled_from(first.columns)), draw(st.booleans())) for first in (before, sources[at]))
         joins.append(Join(draw(st.integers(0, 3)) == 0, left, right, draw(st.booleans())))
     items = draw(st.lists(_items(sources), min_size=1, max_size=4))
     return Query(tuple(sources), tuple(joins), tuple(items))

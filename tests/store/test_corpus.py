@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 from tests.quirks import quirks
-from tests.quirks.disorder import ARRIVAL, arriving, batches, seeds, told_once
+from tests.quirks.builders import Quirk
+from tests.quirks.disorder import ARRIVAL, arriving, batches, in_order, seeds
 from tests.quirks.small_world import small_world
-from tests.quirks.telling import Quirk
 from tests.store.corpus import corpus_events, put
 from tests.store.reading import reader_of
 from tests.store.tables import contents, execute
@@ -33,7 +33,7 @@ def exported(writer: GraphWriter) -> list[bytes]:
 def at_once() -> Iterator[GraphWriter]:
     """The corpus in one batch, in its own order."""
     with opened() as writer:
-        put(writer, told_once(corpus_events()), 10**9)
+        put(writer, in_order(corpus_events()), 10**9)
         yield writer
 
 
@@ -51,7 +51,7 @@ def test_any_disorder_and_budget_gives_one_graph(at_once: GraphWriter, seed: int
 
 
 def test_the_store_holds_what_the_plain_fold_gives(at_once: GraphWriter) -> None:
-    tables = fold_records(told_once(corpus_events()), NAMES)
+    tables = fold_records(in_order(corpus_events()), NAMES)
     derived = derive(tables, NAMES)
     for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
         assert contents(at_once, name) == {key + values for key, values in tables[name].items()}, name
@@ -71,7 +71,7 @@ def flows(at_once: GraphWriter) -> dict[str, set[str]]:
 WRITTEN = [quirk for quirk in quirks() if quirk.flows is not None]
 
 
-@pytest.mark.parametrize("quirk", WRITTEN, ids=[quirk.says[:50] for quirk in WRITTEN])
+@pytest.mark.parametrize("quirk", WRITTEN, ids=[quirk.clause[:50] for quirk in WRITTEN])
 def test_a_quirk_gives_the_flows_written_beside_it(flows: dict[str, set[str]], quirk: Quirk) -> None:
     corpus_events = [json.loads(body) for body in quirk.bodies if b'"job": {' in body or b'"dataset": {' in body]
     jobs = {event.get("job", event.get("dataset"))["name"] for event in corpus_events}

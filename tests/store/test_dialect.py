@@ -185,17 +185,17 @@ def test_statements_of_full_text_search_are_the_dialects_own(index: str) -> None
         ("SELECT unixepoch()", "unknown function UNIXEPOCH"),
     ],
 )
-def test_words_of_one_database_are_found(sql: str, problem: str) -> None:
+def test_functions_of_one_database_are_found(sql: str, problem: str) -> None:
     assert problem.lower() in [found.lower() for found in problems(sql, Postgres())]
 
 
-def test_no_other_file_has_the_words_of_one_database() -> None:
-    spoken = {}
+def test_no_other_file_has_what_one_database_alone_knows() -> None:
+    found = {}
     for path in sorted(SOURCES.rglob("*.py")):
         name = path.relative_to(SOURCES).as_posix()
-        if "migrations" not in path.parts and name not in SPEAKS_SQLITE and (found := ONLY_SQLITE.search(path.read_text())):
-            spoken[name] = found[0]
-    assert spoken == {}
+        if "migrations" not in path.parts and name not in SPEAKS_SQLITE and (match := ONLY_SQLITE.search(path.read_text())):
+            found[name] = match[0]
+    assert found == {}
 
 
 @pytest.mark.parametrize(
@@ -207,5 +207,5 @@ def test_no_other_file_has_the_words_of_one_database() -> None:
         ("SELECT min(a), 'LEASTWISE' FROM t", "SELECT min(a), 'LEASTWISE' FROM t"),
     ],
 )
-def test_portable_words_are_sqlites(portable: str, sqlite: str) -> None:
+def test_portable_functions_are_sqlites(portable: str, sqlite: str) -> None:
     assert SQLITE.render(portable) == sqlite

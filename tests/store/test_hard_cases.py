@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.events import RUNS, T0, dataset, facet, run_event
-from tests.quirks.telling import MINUTE_US, SAMPLES, run_id
+from tests.quirks.builders import MINUTE_US, SAMPLES, run_id
 from tests.store.reading import reader_of
 from tests.store.tables import execute
 from tests.store.writing import NAMES, opened

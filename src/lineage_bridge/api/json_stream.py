@@ -24,7 +24,7 @@ def encode(value: object) -> bytes:
 
 
 def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[bytes]]) -> Response:
-    """An answer whose pieces `write` makes from one moment of the store. Raises StoreMissingError."""
+    """Stream an answer that `write` makes piece by piece within one read transaction. Raises StoreMissingError."""
     held = ExitStack()
     reader = held.enter_context(services.graph())
 

@@ -178,7 +178,7 @@ def _is_catching_up(services: Services) -> bool:
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError) -> Exception:
-    """The same error; with a backlog, one that says how much is missing."""
+    """The error to raise: if answers lag behind the log, it also says how far."""
     try:
         backlog = measure_backlog(services)
     except (LogError, StoreError):

@@ -1,4 +1,4 @@
-"""How each part of the server stands, and how far answers lag behind the log."""
+"""The state of each part of the server, and how far answers lag behind the log."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
 
 
 def readiness(services: Services) -> Readiness:
-    """How each part stands now."""
+    """The state of each part now."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
     texts = position_tokens.encode_log_end(services.log.end()), position_tokens.encode(applied)
@@ -73,7 +73,7 @@ def disk_use(services: Services) -> DiskUse:
 
 
 def pipeline_part(services: Services) -> PartState:
-    """How the pipeline stands, by what it last reported."""
+    """The state of the pipeline, by its last report."""
     status = services.pipeline()
     if status is None:
         return PartState("absent", "the pipeline has not reported yet")
@@ -104,7 +104,7 @@ def _log(health: LogHealth) -> PartState:
 
 
 def _store(services: Services) -> tuple[PartState, position_tokens.Position, bool]:
-    """How the store stands, the position it has applied, and whether lineage is still to be derived."""
+    """The state of the store, the position it has applied, and whether lineage is still to be derived."""
     try:
         with services.graph() as reader:
             return PartState(HEALTHY, "questions are answered"), reader.progress.position(), reader.progress.settling()

@@ -54,13 +54,13 @@ def _no_findings() -> FindingsReader:
 class Services:
     """What the API depends on.
 
-    `graph` opens a reader of one moment and raises StoreMissingError before there is a store. `pipeline` returns the pipeline's last
-    status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong with the log.
-    `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before the first analysis.
+    `graph` opens a reader within one read transaction and raises StoreMissingError before there is a store. `pipeline` returns the
+    pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
+    with the log. `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before the first analysis.
     `allowed_hosts` are the host names, without port, that a request may be addressed to. A question for what is not in the graph yet
-    waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are answered
-    at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A page of a list
-    ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is given up.
+    waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are
+    answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A
+    page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is given up.
     """
 
     log: EventLog

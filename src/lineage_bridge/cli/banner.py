@@ -54,7 +54,7 @@ class StartupBanner:
         return position
 
     def _wait_for_graph(self, client: Client, position: str) -> bool:
-        """Wait until answers contain all events and nothing is settling; whether to go on."""
+        """Wait until answers contain all events and nothing is settling. Returns whether to go on."""
         try:
             client.wait_for(position)
             while client.readiness()["settling"]:

@@ -177,7 +177,7 @@ class Client:
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
-    """The error that an unsuccessful response stands for."""
+    """Make the error that fits an unsuccessful response."""
     answer = _json(response)
     problem = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(problem, dict):

@@ -42,7 +42,7 @@ def key(settings: Settings, printed: bool) -> None:
 @_name
 @with_settings("data_dir")
 def set_(settings: Settings, name: str) -> None:
-    """Encrypt the secret NAME. Its value is asked for, or read from standard input."""
+    """Encrypt the secret NAME. Its value is prompted for, or read from standard input."""
     if not _NAME.fullmatch(name):
         raise RequestError(f"{name!r} is not a valid secret name", "use letters, digits and . _ - /, and begin with a letter or digit")
     value = click.prompt(name, hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.read()

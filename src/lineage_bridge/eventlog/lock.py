@@ -23,7 +23,7 @@ class DirectoryLock:
         except Timeout as error:
             raise LogLockedError(
                 f"the event log in {directory} is already written by {_holder(path)}",
-                "Stop that process, or give this one its own data folder.",
+                "stop that process, or give this one its own data folder",
             ) from error
         with suppress(OSError):  # if the disk is full, the holder's id is missing, which only affects the error message
             path.write_text(f"{os.getpid()}\n", encoding="ascii")

@@ -58,7 +58,7 @@ class DurableMark:
             os.close(self._fd)
             self._fd = fd
         if self._disk.write(self._fd, (_PAIR.pack(end, end ^ _CHECK),), 0) != _PAIR.size:
-            raise OSError("the durable mark was written in part")
+            raise OSError("the durable mark was only partly written")
 
     def heal(self, end: int) -> None:
         """Publish `end` again if the file does not say so: it was damaged or deleted. Raises OSError."""

@@ -38,8 +38,8 @@ class Pending:
                 raise LogError("the event log's writer is closed")
             if self._bytes + submission.size > self._max_bytes:
                 raise UnavailableError(
-                    f"the event log is overloaded: {self._bytes} bytes wait to be written; {self._max_bytes} may",
-                    "Send again later, or in smaller pieces.",
+                    f"the write queue of the event log is full: {self._bytes} bytes queued, limit {self._max_bytes}",
+                    "send again later, or in smaller pieces",
                 )
             self._bytes += submission.size
             self._queue.append(submission)

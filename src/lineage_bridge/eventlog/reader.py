@@ -122,8 +122,8 @@ class LogReader:
             return
         if start < 0 or end > durable:
             raise OffsetError(
-                f"the range {start} to {end} leaves the log in {self._directory}, which ends at {durable}",
-                "The log was replaced or put back to an older copy.",
+                f"the range {start} to {end} is outside the log in {self._directory}, which ends at {durable}",
+                "the log was replaced, or restored from an older copy",
             )
         numbers = [n for n in list_segments(self._directory) if segment_of(start) <= n <= segment_of(durable)]
         for number, following in zip_longest(numbers, numbers[1:]):

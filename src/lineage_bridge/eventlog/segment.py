@@ -81,7 +81,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
     with path.open("rb", buffering=0) as file:
         data = file.read(HEADER_BYTES)
     if len(data) < HEADER_BYTES or _CRC.pack(crc32(data[: _FIELDS.size])) != data[_FIELDS.size :]:
-        raise RecordError(f"segment {path} has no whole header", _HINT)
+        raise RecordError(f"the header of segment {path} is incomplete or damaged", _HINT)
     magic, version, *header = _FIELDS.unpack_from(data)
     if magic != MAGIC or version != VERSION or header[0] != number:
         raise RecordError(f"segment {path} is not segment {number} of a log of version {VERSION}", _HINT)

@@ -143,19 +143,19 @@ class LogWriter:
         if isinstance(error, OSError) and error.errno in _FULL:
             return LogFullError(
                 f"the event log in {self._directory} cannot grow: {error.strerror}",
-                "Free space or raise the limit; writing goes on by itself.",
+                "free disk space or raise the limit; writing then resumes by itself",
             )
         return LogError(
             f"the event log in {self._directory} cannot be written: {error!r}",
-            "Look at the disk's health and at the folder's rights.",
+            "check the disk's health and the folder's permissions",
         )
 
 
 def _check_sizes(segment_bytes: int, max_pending_bytes: int) -> None:
     if not HEADER_BYTES < segment_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"a log segment of {segment_bytes} bytes is not possible; the limit is {MAX_SEGMENT_BYTES}")
+        raise ConfigError(f"a log segment cannot have {segment_bytes} bytes; the limit is {MAX_SEGMENT_BYTES}")
     if not 0 < max_pending_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"{max_pending_bytes} bytes may not wait for the log; the limit is {MAX_SEGMENT_BYTES}")
+        raise ConfigError(f"the write queue of the log cannot have {max_pending_bytes} bytes; the limit is {MAX_SEGMENT_BYTES}")
 
 
 def _make_directory(directory: Path, disk: Disk) -> None:

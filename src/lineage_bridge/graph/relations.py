@@ -238,7 +238,7 @@ JOB_DEPENDENCY = relation(
 waits for this run (1, downstream). `dependency`, `sequence` and `status` are values of the jobDependencies facet, or empty."""
 
 ERASED = relation("erased", key("run", Type.BYTES), Column("since", Type.INT, MergeRule.MIN))
-"""Runs that an operator erased: nothing they asserted counts, before or after."""
+"""Runs that an operator erased: whatever they assert is ignored, whether it arrived before or after the erasure."""
 
 RELEASED = relation("released", key("event", Type.BYTES), Column("since", Type.INT, MergeRule.MIN))
 """Events that were accepted after they had been in quarantine."""

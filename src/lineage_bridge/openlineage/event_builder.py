@@ -58,7 +58,7 @@ class RunContent(NamedTuple):
     outputs: list[Json]
 
     def names_only(self) -> "RunContent":
-        """The same run with the names of its datasets only."""
+        """A copy of this run whose datasets have names only, without facets."""
         inputs, outputs = (
             [{key: dataset[key] for key in ("namespace", "name")} for dataset in side] for side in (self.inputs, self.outputs)
         )

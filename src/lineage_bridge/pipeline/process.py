@@ -33,7 +33,7 @@ class SparkProcess:
             self.session: SparkSession = start_session(self.scratch, master=master, memory=memory)
         gateway = self.session.sparkContext._gateway  # noqa: SLF001 - Spark has no public way to its own process
         if gateway is None:
-            raise UnavailableError("Spark runs in no process of ours", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")
+            raise UnavailableError("Spark runs outside of LineageBridge's processes", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")
         self.java: subprocess.Popen[bytes] = gateway.proc
         # When the Java process dies, Spark's Python side would print a traceback; the error that `check` raises is clearer.
         listener = self.session.sparkContext._accumulatorServer  # noqa: SLF001 - as above

@@ -43,6 +43,8 @@ def spark_batch(settings: Settings, scratch: Path, log_name: str) -> Iterator[Sp
     except Exception as error:  # the boundary of the batch: failures in Spark have many types
         with suppress(OSError), log_path.open("a", encoding="utf-8") as file:
             file.write(f"\n{error}\n")
-        raise UnavailableError(f"the batch failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {log_path}") from error
+        raise UnavailableError(
+            f"the batch failed: {gist(str(error)) or type(error).__name__}", f"the full error is in {log_path}"
+        ) from error
     finally:
         spark.end()

@@ -196,7 +196,7 @@ def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageB
         file.write(f"\n{error}\n")
     if isinstance(error, LineageBridgeError):
         return error
-    return UnavailableError(f"the pipeline failed: {gist(str(error)) or type(error).__name__}", f"all of it is in {log_path}")
+    return UnavailableError(f"the pipeline failed: {gist(str(error)) or type(error).__name__}", f"the full error is in {log_path}")
 
 
 def gist(text: str) -> str:

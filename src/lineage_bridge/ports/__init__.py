@@ -1,1 +1,1 @@
-"""The seams: what each part of the program asks of the others. `wiring` connects them."""
+"""The interfaces between the parts of the program. `wiring` connects them to implementations."""

@@ -8,7 +8,7 @@ from lineage_bridge.model.analysis import FindingsSummary, GraphTable
 
 
 class GraphTables(Protocol):
-    """Reads the whole graph, at one moment, as plain tables."""
+    """Reads the whole graph, within one read transaction, as plain tables."""
 
     def rows(self, table: GraphTable) -> Iterator[Row]:
         """The rows of a table, in no order."""

@@ -21,7 +21,7 @@ from lineage_bridge.ports.analysis import GraphTables
 
 
 class ProgressReader(Protocol):
-    """How far the store has come."""
+    """How far the store has applied the log."""
 
     def position(self) -> dict[tuple[str, int], int]:
         """(source, partition) to the offset up to which the store has applied the log."""
@@ -202,11 +202,11 @@ class InventoryReader(Protocol):
     def heads(self, kinds: Sequence[NodeKind]) -> "Iterator[tuple[GraphReader, list[Node]]]":
         """Every dataset and job of these kinds once, as the canonical node of its group, in portions sorted by name.
 
-        Each portion comes with a reader of the same moment that caches nothing of the other portions.
+        Each portion comes with a reader that sees the same state of the store and caches nothing of the other portions.
         """
 
     def quiet(self) -> "Iterator[tuple[GraphReader, list[Node]]]":
-        """As `heads`: the jobs without an observed run, and the datasets that no job names or that declare their own lineage."""
+        """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
@@ -256,11 +256,11 @@ class WholeGraphReader(Protocol):
 
 
 class GraphReader(Protocol):
-    """All questions to the graph store. Made per request; every answer within one reader is of one moment of the store."""
+    """All questions to the graph store. Made per request; all answers of one reader come from one read transaction."""
 
     @property
     def progress(self) -> ProgressReader:
-        """How far the store has come."""
+        """How far the store has applied the log."""
 
     @property
     def nodes(self) -> NodeReader:

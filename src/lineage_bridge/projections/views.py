@@ -61,7 +61,7 @@ def _is_statement(reader: GraphReader, record: RunRecord) -> bool:
 
 
 def _declared_datasets(reader: GraphReader, job: Node, now_us: int) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """A job's inputs and outputs, whatever is known of them."""
+    """The inputs and outputs of a job that never ran, as the graph has them."""
     ports = reader.inventory.ports([job], now_us=now_us)
     inputs, outputs = (tuple(port.dataset for port in ports if port.side == side) for side in (Side.INPUT, Side.OUTPUT))
     return inputs, outputs
@@ -182,7 +182,7 @@ class _ViewEventBuilder:
         return _ENCODER.encode(self._renamed(value) if key in _LINEAGE else value)
 
     def _renamed(self, value: Any) -> Any:  # noqa: ANN401 - a JSON edge
-        """The same with every dataset and job in it under its name in the view's style."""
+        """The value with every dataset and job in it renamed to the view's style."""
         if isinstance(value, list):
             return [self._renamed(element) for element in value]
         if not isinstance(value, dict):

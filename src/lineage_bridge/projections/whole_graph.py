@@ -117,13 +117,13 @@ class GraphCounter:
         self.edge_count = 0
 
     def count_nodes(self, nodes: Iterable[LineageNode]) -> Iterator[LineageNode]:
-        """The same nodes, counted."""
+        """Yield the nodes, and count them."""
         for node in nodes:
             self.add_node(node.node_id)
             yield node
 
     def count_edges(self, edges: Iterable[LineageEdge]) -> Iterator[LineageEdge]:
-        """The same edges, counted. Their nodes have been counted before."""
+        """Yield the edges, and count them. Their nodes must have been counted before."""
         for edge in edges:
             self.add_edge(edge.src_id, edge.dst_id)
             yield edge

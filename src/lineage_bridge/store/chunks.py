@@ -8,12 +8,12 @@ _CHUNKS = (1, 8, 64, 512)
 
 
 def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
-    """Sorted ids in lists of few different lengths, so that few different statements are prepared; the last id may be repeated."""
+    """As `batches`, of sorted ids without duplicates."""
     return batches(sorted(set(ids)))
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """The same of any values, in their order."""
+    """The values in lists of few different lengths, so that few different statements are prepared; the last value may be repeated."""
     start, end = 0, len(items)
     while start < end:
         size = next((size for size in _CHUNKS if size >= end - start), _CHUNKS[-1])

@@ -35,7 +35,7 @@ class FullText(Protocol):
         """A query for a text, taken literally."""
 
     def prefix(self, text: str) -> str:
-        """A query for a text whose last word may go on."""
+        """A query for a text whose last word may be the beginning of a longer word."""
 
     def all_of(self, queries: Sequence[str]) -> str:
         """A query that matches what every one of these matches."""
@@ -84,7 +84,7 @@ class Fts5:
         return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + '"'
 
     def prefix(self, text: str) -> str:
-        """A query for a text whose last word may go on."""
+        """A query for a text whose last word may be the beginning of a longer word."""
         return f"{self.phrase(text)} *"
 
     def all_of(self, queries: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Readers of the store. A reader sees one moment of it: all its answers are of the same position."""
+"""Readers of the store. A reader works within one read transaction, so all its answers are of the same position."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ class StoreReader:
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
-        """With `processing`, how jobs work is read elsewhere: a store of earlier facts may not have learnt it yet."""
+        """With `processing`, whether jobs stream is read from there: a store of earlier facts may not know it yet."""
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes, processing)
         self.progress = StoreProgress(connection)
@@ -45,7 +45,7 @@ class StoreReader:
         self._connection.interrupt()
 
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
-        """A reader of the same moment with another cache of nodes."""
+        """A reader in the same transaction, with another cache of nodes."""
         return StoreReader(self._connection, nodes)
 
 
@@ -58,7 +58,7 @@ class ReaderPool:
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
-        """A reader of one moment of the store. Raises StoreMissingError, StoreVersionError."""
+        """A reader in one transaction: all its answers reflect the same state. Raises StoreMissingError, StoreVersionError."""
         try:
             connection = self._idle.get_nowait()
         except Empty:

@@ -126,7 +126,7 @@ def _log_health(found: LogCheck | None) -> "LogHealth":
 def _tasks(
     stack: ExitStack, settings: Settings, service: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
 ) -> TaskService:
-    """The tasks of this process, which end with `stack`."""
+    """The task service of this process. Closing `stack` stops its tasks."""
     state, secrets_ = state_database(settings), secrets(settings)
     repository = SourceRepository(state)
 
@@ -201,7 +201,7 @@ def listen(settings: Settings) -> socket.socket:
         listener.close()
         raise UnavailableError(
             f"{settings.host}:{settings.port} cannot be used: {error.strerror}",
-            f"choose another port, as --port {settings.port % 65_535 + 1}, or stop the program that listens there",
+            f"choose another port, such as --port {settings.port % 65_535 + 1}, or stop the program that uses this one",
         ) from error
     return listener
 

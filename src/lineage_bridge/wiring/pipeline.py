@@ -48,7 +48,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
     from lineage_bridge.pipeline.replayer import alone, run_replay  # noqa: PLC0415  # loads Spark
 
     if to is not None and to.exists():
-        raise RequestError(f"{to} exists", "name a file that does not")
+        raise RequestError(f"{to} already exists", "name a new file")
     paths, key = settings.paths, state_database(settings).key()
     unfinished = paths.replayed if to is None else to.with_name(f"{to.name}.part")
     scratch = paths.spark if to is None else to.with_name(f"{to.name}.spark")
@@ -81,5 +81,5 @@ def _check_key(paths: DataFolder, key: bytes) -> None:
                 if node.id != node_id(key, kind, node.namespace, node.name):
                     raise StoreError(
                         f"{paths.graph} was not made with the key in {paths.state}",
-                        "put the right one back, or remove the graph: it is computed again from the log",
+                        "restore the right key, or remove the graph: it is computed again from the log",
                     )

@@ -37,7 +37,7 @@ def test_paths_of_a_graph_without_cycles_are_counted_one_by_one(pairs: set[tuple
     assert {r.node: r.paths for r in reach(0, acyclic, ())} == {n: len(p) for n in range(1, 8) if (p := all_paths(0, n, edges))}
 
 
-def test_a_cycle_counts_as_one_place() -> None:
+def test_a_cycle_counts_as_one_step() -> None:
     found = {r.node: r.paths for r in reach(0, {(0, 1), (1, 2), (2, 1), (2, 3), (0, 2)}, ())}
     assert found == {1: 2, 2: 2, 3: 2}
 
@@ -68,7 +68,7 @@ def test_simple_paths_are_all_of_them_the_shortest_first(pairs: set[tuple[int, i
     assert [len(path) for path in found] == sorted(len(path) for path in found)
 
 
-def test_simple_paths_end_when_told() -> None:
+def test_simple_paths_end_when_the_caller_says_so() -> None:
     edges = {n: set(range(40)) - {n} for n in range(40)}
     assert len(list(islice(simple_paths(0, 39, edges, 30, lambda: True), 1000))) == 1000
     assert list(simple_paths(0, 39, edges, 30, lambda: False)) == []

@@ -69,7 +69,7 @@ def test_two_jobs_that_disagree_do_not_flap() -> None:
     assert {s.version: s.jobs for s in history(mentions)} == {"a": frozenset({1}), "b": frozenset({2})}
 
 
-def test_two_jobs_that_agree_are_one_stretch() -> None:
+def test_two_jobs_that_agree_share_one_period() -> None:
     (period,) = history(mentions_of((0, "a", 1), (50, "a", 2), (20, "a", 1), (90, "a", 2)))
     assert (period.first[0], period.last[0], period.jobs) == (0, 90 * MINUTE, frozenset({1, 2}))
 

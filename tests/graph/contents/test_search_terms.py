@@ -36,7 +36,7 @@ def test_each_facet_has_its_field() -> None:
 
 
 @pytest.mark.parametrize("facets", [{}, {"storage": facet(storageLayer="x")}, {"sql": {"query": 5}}, {"tags": facet(tags=[])}])
-def test_a_node_of_which_nothing_is_said_has_no_text(facets: dict[str, Any]) -> None:
+def test_a_node_without_statements_has_no_text(facets: dict[str, Any]) -> None:
     assert search_text_of(**facets) == {}
 
 

@@ -29,8 +29,8 @@ def test_any_shuffle_and_doubling_gives_equal_tables(records: list[StoredRecord]
 @given(record_lists(), st.data())
 def test_any_cut_gives_equal_tables(records: list[StoredRecord], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(records)))
-    one, other = fold_records(records[:cut], NAMES), fold_records(records[cut:], NAMES)
-    assert merge_tables(one, other) == fold_records(records, NAMES)
+    first, second = fold_records(records[:cut], NAMES), fold_records(records[cut:], NAMES)
+    assert merge_tables(first, second) == fold_records(records, NAMES)
 
 
 def test_what_one_event_counts_no_other_of_the_same_time_hides() -> None:
@@ -55,9 +55,9 @@ def test_merging_a_fold_into_itself_changes_nothing(records: list[StoredRecord])
 def test_derived_values_do_not_depend_on_order(records: list[StoredRecord], random: object) -> None:
     shuffled = list(records)
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # as above
-    one = derive(without_erased(fold_records(records, NAMES)), NAMES)
-    other = derive(without_erased(fold_records(shuffled, NAMES)), NAMES)
-    assert one == other
+    first = derive(without_erased(fold_records(records, NAMES)), NAMES)
+    second = derive(without_erased(fold_records(shuffled, NAMES)), NAMES)
+    assert first == second
 
 
 def test_every_relation_has_a_key_and_every_other_column_a_law() -> None:

@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 from tests.events import KEY
 from tests.quirks import LACKING, ROWS, missing
-from tests.quirks.disorder import alike, arriving, batches, masked, seeds, told_once
-from tests.quirks.telling import Row
+from tests.quirks.builders import Row
+from tests.quirks.disorder import alike, arriving, batches, in_order, masked, seeds
 
 from lineage_bridge.graph.facts.fold import Tables, empty_tables, fold_records, merge_tables
 from lineage_bridge.graph.facts.names import Names
@@ -18,13 +18,13 @@ A_TEST = 10
 
 
 @cache
-def told() -> list[bytes]:
+def bodies() -> list[bytes]:
     return masked(huge=False)
 
 
 @cache
 def expected() -> tuple[Tables, Derived]:
-    tables = fold_records(told_once(told()), NAMES)
+    tables = fold_records(in_order(bodies()), NAMES)
     return tables, derive(tables, NAMES)
 
 
@@ -38,10 +38,10 @@ def folded(records: list[StoredRecord], seed: int) -> Tables:
 
 @pytest.mark.parametrize("first", seeds(200 // A_TEST))
 def test_any_disorder_gives_equal_tables(first: int) -> None:
-    wanted, derived = expected()
+    tables_in_order, derived = expected()
     for seed in range(first * A_TEST, (first + 1) * A_TEST):
-        tables = folded(arriving(told(), seed), seed)
-        assert alike(tables) == alike(wanted), seed
+        tables = folded(arriving(bodies(), seed), seed)
+        assert alike(tables) == alike(tables_in_order), seed
         assert derive(tables, NAMES) == derived, seed
 
 
@@ -52,7 +52,7 @@ def test_every_clause_of_a_row_has_its_events(row: Row) -> None:
 
 def test_everything_recordings_lack_is_shown() -> None:
     listed = set(missing.LISTED.replace("\n", " ").split("; "))
-    assert listed - {shown.says for shown in LACKING} == {missing.HUGE}
+    assert listed - {shown.clause for shown in LACKING} == {missing.HUGE}
     assert len(missing.multi_megabyte()) > 3_000_000
 
 

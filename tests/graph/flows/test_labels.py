@@ -20,7 +20,7 @@ def test_three_newer_runs_without_it_supersede_a_dataset() -> None:
     assert is_superseded(1, [lacking, lacking, lacking, having])
 
 
-def test_superseded_says_more_than_stale() -> None:
+def test_superseded_outranks_stale() -> None:
     assert side_label(0, superseded=True, now_us=NOW) is Label.SUPERSEDED
     assert side_label(NOW, superseded=False, now_us=NOW) is Label.CURRENT
 

@@ -59,9 +59,9 @@ def test_columns_that_name_nothing_say_nothing() -> None:
 
 
 def test_two_texts_that_say_the_same_have_one_meaning() -> None:
-    one = columns(id=[("ns", "a", "id"), ("ns", "b", "id")])
-    other = {**columns(id=[("ns", "b", "id"), ("ns", "a", "id")]), "_producer": "https://example.org/another"}
-    assert lineage_set("columnLineage", one) == lineage_set("columnLineage", other)
+    first = columns(id=[("ns", "a", "id"), ("ns", "b", "id")])
+    second = {**columns(id=[("ns", "b", "id"), ("ns", "a", "id")]), "_producer": "https://example.org/another"}
+    assert lineage_set("columnLineage", first) == lineage_set("columnLineage", second)
 
 
 def test_the_explicit_statement_is_complete() -> None:
@@ -92,7 +92,7 @@ def test_a_wide_run_is_kept_as_a_hub() -> None:
 
 
 def test_a_shape_is_the_same_in_any_order_and_with_repeats() -> None:
-    one = make_shape(Origin.OBSERVED, [(0, A), (1, B)], [(B, b"m")])
-    assert one == make_shape(Origin.OBSERVED, [(1, B), (0, A), (0, A)], [(B, b"m"), (B, b"m")])
-    assert one.id != make_shape(Origin.DECLARED, [(0, A), (1, B)], [(B, b"m")]).id
+    first = make_shape(Origin.OBSERVED, [(0, A), (1, B)], [(B, b"m")])
+    assert first == make_shape(Origin.OBSERVED, [(1, B), (0, A), (0, A)], [(B, b"m"), (B, b"m")])
+    assert first.id != make_shape(Origin.DECLARED, [(0, A), (1, B)], [(B, b"m")]).id
     assert make_shape(Origin.OBSERVED, [], []).id == NO_SHAPE

@@ -37,7 +37,7 @@ def test_a_server_is_of_the_cluster_that_its_topics_lie_in() -> None:
     assert source(B1, "kafka://lkc-1") == {("space", B1, "kafka://lkc-1")}
 
 
-def test_a_server_that_clusters_share_tells_of_the_topic_alone() -> None:
+def test_a_server_that_clusters_share_names_the_topic_alone() -> None:
     assert cluster(PKC) == {("name", f"{PKC} t", "kafka://lkc-1 t")}
     assert cluster("confluent://env-1/lkc-1", bootstrap_servers=PKC.removeprefix("kafka://")) == set()
 
@@ -68,7 +68,7 @@ def test_a_list_of_servers_that_the_namespace_is_one_of_is_one_cluster() -> None
     assert source("kafka://lkc-1", "kafka://lkc-2,b1.example.com:9092") == set()
 
 
-def test_a_driver_s_address_tells_the_system_of_the_same_server() -> None:
+def test_a_driver_s_address_names_the_system_of_the_same_server() -> None:
     expected = {("name", "jdbc://db.example.com:5432 public.orders", "postgres://db.example.com:5432 shop.public.orders")}
     assert source("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com:5432/shop?ssl=true", "public.orders") == expected
     assert source("jdbc://db.example.com:5432", "jdbc:postgresql://db.example.com/shop", "public.orders") == expected
@@ -90,8 +90,8 @@ def test_what_is_withdrawn_or_cannot_be_read_claims_nothing() -> None:
 
 
 def test_what_is_claimed_to_be_two_is_neither() -> None:
-    one, two = (NamespaceClaim(1, B1, "", f"kafka://lkc-{n}", "", "confluent_kafka", 1) for n in (1, 2))
+    first, second = (NamespaceClaim(1, B1, "", f"kafka://lkc-{n}", "", "confluent_kafka", 1) for n in (1, 2))
     listed = NamespaceClaim(1, B1, "", B2, "", "dataSource", 0)
-    assert uncontradicted([one, listed]) == [one, listed]
-    assert uncontradicted([one, two, listed]) == [listed]
-    assert uncontradicted([one, one._replace(evidence="dataSource")]) == [one, one._replace(evidence="dataSource")]
+    assert uncontradicted([first, listed]) == [first, listed]
+    assert uncontradicted([first, second, listed]) == [listed]
+    assert uncontradicted([first, first._replace(evidence="dataSource")]) == [first, first._replace(evidence="dataSource")]

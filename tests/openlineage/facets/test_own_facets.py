@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 OUT = EventBuilder("https://example.com/test")
 
 
-@pytest.mark.parametrize(("url", "schema"), [pytest.param(*one, id=one[0].rpartition("/")[2]) for one in schemas()])
+@pytest.mark.parametrize(("url", "schema"), [pytest.param(*entry, id=entry[0].rpartition("/")[2]) for entry in schemas()])
 def test_each_is_a_schema_of_one_facet_that_the_documents_name(url: str, schema: dict[str, Any]) -> None:
     Draft202012Validator.check_schema(schema)
     name = url.rpartition("/")[2].removesuffix(".json")

@@ -71,7 +71,7 @@ def test_an_older_worker_has_no_offsets_and_is_asked_once_a_poll_whether_it_has_
 @pytest.mark.parametrize(
     "broken", [{"/": 500}, {"/connectors?": 409}, {"/connectors?": b'{"shop": {"info"'}, {"/connectors?": ["shop"]}, {"/": 401}]
 )
-def test_when_nothing_can_be_said_an_error_says_so(broken):
+def test_without_any_answer_there_is_an_error(broken):
     with fake_worker(worker_with(entry("shop", FILE), **broken)) as worker, pytest.raises(SourceError):
         observer(worker.url).observe(None, NO_METADATA, T0)
 
@@ -149,7 +149,7 @@ def test_rows_of_a_source_are_those_of_topics_that_it_alone_writes():
     assert [(job, topic, facets["outputStatistics"]["rowCount"]) for job, topic, facets in rows] == [("a", "lines", 3)]
 
 
-def test_secrets_are_masked_by_the_plugins_word_and_never_stored():
+def test_secrets_are_masked_by_what_the_plugin_declares_and_never_stored():
     config = {
         **FILE,
         "plain.looking": "hunter2",
@@ -173,7 +173,7 @@ def test_secrets_are_masked_by_the_plugins_word_and_never_stored():
     assert kinds(again) == [("RUNNING", "shop")], "a new password is no new configuration"
 
 
-def test_no_configuration_is_told_before_it_is_known_which_settings_are_secrets():
+def test_no_configuration_is_reported_before_it_is_known_which_settings_are_secrets():
     config = {**FILE, "plain.looking": "hunter2"}
     answers = worker_with(entry("shop", config))
     path = f"/connector-plugins/{FILE['connector.class']}/config"
@@ -189,7 +189,7 @@ def test_no_configuration_is_told_before_it_is_known_which_settings_are_secrets(
     assert "config" in second.events[0]["run"]["facets"]["kafka_connect"]
 
 
-def test_a_class_may_be_called_by_its_last_word():
+def test_a_class_may_be_named_without_its_package():
     answers = worker_with(entry("shop", {**FILE, "connector.class": "FileStreamSource"}))
     answers["/connector-plugins"] = [{"class": FILE["connector.class"], "type": "source", "version": "9"}]
     answers[f"/connector-plugins/{FILE['connector.class']}/config"] = [{"name": "file", "type": "PASSWORD"}]
@@ -217,7 +217,7 @@ def test_topics_named_by_the_clusters_id_meet_those_named_by_a_server():
     assert first.aliases == third.aliases == ()
 
 
-def test_a_test_tells_each_step():
+def test_a_test_reports_each_step():
     with fake_worker(worker_with(entry("shop", FILE), **{"/connectors/shop/offsets": 404})) as worker:
         checks = list(observer(worker.url).test())
     assert [(check.step, check.works) for check in checks] == [

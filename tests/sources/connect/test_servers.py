@@ -127,7 +127,7 @@ def test_a_connector_from_its_making_to_its_end(connect, kafka):
     assert not watch.seen[-1].unseen
 
 
-def test_failures_are_told_with_their_traces(connect, kafka):
+def test_failures_are_reported_with_their_traces(connect, kafka):
     watch = Watch(connect, kafka, "fed", "broken-*")
     connect.put("fed", lines(connect, "fed"))
     kafka.consume("fed-lines", 2)
@@ -165,7 +165,7 @@ def test_a_mirror_has_a_run_for_each_of_its_tasks(connect, kafka):
     assert sorted(watch.look()) == [("ABORT", "mirror"), ("ABORT", "mirror.0"), ("ABORT", "mirror.1")]
 
 
-def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sink, graph):
+def test_debezium_and_we_report_one_jobs_graph(connect, kafka, postgres, event_sink, graph):
     postgres.execute("CREATE TABLE pets (id INT PRIMARY KEY, name TEXT); INSERT INTO pets VALUES (1, 'Rex')")
     postgres.execute("CREATE TABLE toys (id INT PRIMARY KEY, pet INT); INSERT INTO toys VALUES (7, 1)")
     own = {
@@ -207,7 +207,7 @@ def test_debezium_and_we_tell_one_jobs_graph(connect, kafka, postgres, event_sin
     connect.delete("zoo-copy")
     graph.parts.now_us = watch.now_us
     graph.send(*(json.dumps(event).encode() for event in event_sink.events if event["job"]["namespace"] == "zoo"))
-    for path, body in (parcel for seen in watch.seen for parcel in outbox_messages(seen)):
+    for path, body in (message for seen in watch.seen for message in outbox_messages(seen)):
         assert graph.client.post(path, content=body, headers={"Content-Type": "application/json"}).is_success
     graph.fold()
     database = f"postgres://{postgres.host}:{postgres.port}"

@@ -263,7 +263,7 @@ def test_an_outbox_column_may_go_beside_the_payload():
     assert {".payload <- .after.payload", ".kind <- .after.type"} <= found
 
 
-def test_dropped_fields_are_told():
+def test_dropped_fields_are_reported():
     start = Record.starting(["id"], ["id", "name", "note"])
     after = replay(chain((KAFKA + "ReplaceField$Value", {"include": "id"})), "t", start).outcomes[0].record
     assert dropped(start, after) == [RecordField("value", "name"), RecordField("value", "note")]

@@ -68,7 +68,7 @@ def test_a_name_stands_before_a_pattern():
         ("name: a\ntags: 5", "not a list"),
     ],
 )
-def test_what_is_no_annotation_is_told(text: str, message: str):
+def test_what_is_no_annotation_is_reported(text: str, message: str):
     with pytest.raises(ConfigError, match=message) as caught:
         read_text(text, "job.yaml")
     assert "job.yaml" in str(caught.value)

@@ -10,14 +10,14 @@ SOURCE = Operator("v", "Source: a", ())
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1))
-def test_totals_never_fall_and_count_no_record_twice(told: list[int]):
-    """What is told is the task's own counter; it counts on, or falls to what was counted since a restart."""
+def test_totals_never_fall_and_count_no_record_twice(counters: list[int]):
+    """`counters` are readings of the task's own counter; it grows, or falls to what was counted since a restart."""
     held: Held = {}
     totals = []
-    for rows in told:
+    for rows in counters:
         held.update(hold(held, key_of(SOURCE), {"rows": rows}))
         totals.append(total(held, (SOURCE,), "rows"))
-    grown = sum(max(0, after - before) for before, after in zip([0, *told], told, strict=False))
+    grown = sum(max(0, after - before) for before, after in zip([0, *counters], counters, strict=False))
 
     assert totals == sorted(totals, key=lambda count: count or 0)
     assert totals[-1] == grown

@@ -49,8 +49,8 @@ def source(name: str, field: str | None = None, subtype: str | None = None) -> d
     return members
 
 
-def untyped(said: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in said.items() if key != "type"}
+def untyped(facet: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facet.items() if key != "type"}
 
 
 def columns(*fields: tuple[str, str]) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def test_then_only_heartbeats_in_few_calls(stand: Stand, scripted: dict[str, Any
     assert len(stand.asked) == 5, stand.asked
 
 
-def test_the_plan_alone_tells_tables_as_inferred(stand: Stand):
+def test_the_plan_alone_reports_tables_as_inferred(stand: Stand):
     """No DDL: the topic that is read is in the metrics, but its cluster is not known; tables of a session are the job's own."""
     answer_orders(stand)
     started = bare(look(stand).events[0])
@@ -186,7 +186,7 @@ def test_the_plan_alone_tells_tables_as_inferred(stand: Stand):
     assert look(stand).unseen == (Unseen("job orders_pipeline: tables", why),)
 
 
-def test_metrics_tell_the_topic_of_a_known_cluster(stand: Stand):
+def test_metrics_report_the_topic_of_a_known_cluster(stand: Stand):
     answer_orders(stand)
     started = bare(look(stand, kafka="b1.example.com:9092,b2.example.com:9092").events[0])
 
@@ -194,10 +194,10 @@ def test_metrics_tell_the_topic_of_a_known_cluster(stand: Stand):
 
 
 def test_annotations_stand_before_the_statements(stand: Stand, scripted: dict[str, Any], tmp_path: Path):
-    said = (
+    facet = (
         "name: orders*\ninputs: [kafka://b1.example.com:9092/orders]\noutputs: ['kafka://b1.example.com:9092/orders-agg', 's3://lake/x']\n"
     )
-    (tmp_path / "a.yaml").write_text(said + "owner: team\ndescription: Doubles.\ntags: [pii]\n")
+    (tmp_path / "a.yaml").write_text(facet + "owner: team\ndescription: Doubles.\ntags: [pii]\n")
     answer_orders(stand)
     started = bare(look(stand, annotations=(str(tmp_path / "a.yaml"),), **scripted).events[0])
 

@@ -95,7 +95,7 @@ def test_a_restart_is_a_state_of_the_run(polls: Polls):
     assert polls.kinds() == ["RUNNING"]
 
 
-def test_an_end_is_told_once_with_the_last_counters(polls: Polls):
+def test_an_end_is_reported_once_with_the_last_counters(polls: Polls):
     polls.poll()
     polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="CANCELED", **{"end-time": 1795219700_000})
     count(polls.stand, 35)
@@ -119,7 +119,7 @@ def test_an_end_is_not_before_the_last_heartbeat(polls: Polls):
     assert (event["eventType"], event["eventTime"]) == ("COMPLETE", format_time(NOW_US))
 
 
-def test_a_suspended_job_is_told_once_and_goes_on(polls: Polls):
+def test_a_suspended_job_is_reported_once_and_goes_on(polls: Polls):
     polls.poll()
     polls.stand.answers["/jobs/overview"] = overview(ORDERS, state="SUSPENDED")
     assert [polls.kinds(), polls.kinds()] == [["OTHER"], []]
@@ -204,7 +204,7 @@ def test_only_the_jobs_that_are_wanted(polls: Polls):
 
 
 @pytest.mark.parametrize("answer", [500, 403, b"half an ans", {"errors": ["not yet"]}, {"jobs": [{"jid": "1"}]}, {"jobs": None}])
-def test_without_a_whole_list_nothing_is_said(polls: Polls, answer: Any):
+def test_without_a_whole_list_nothing_is_reported(polls: Polls, answer: Any):
     polls.poll()
     polls.stand.answers["/jobs/overview"] = answer
 
@@ -212,7 +212,7 @@ def test_without_a_whole_list_nothing_is_said(polls: Polls, answer: Any):
         polls.poll()
 
 
-def test_without_a_jobmanager_nothing_is_said():
+def test_without_a_jobmanager_nothing_is_reported():
     with standing() as stand:
         gone = Polls(stand)
     with pytest.raises(UnreachableError):
@@ -227,7 +227,7 @@ def test_without_a_jobmanager_nothing_is_said():
         (SOURCE_METRICS, b"[", "metrics"),
     ],
 )
-def test_a_part_that_fails_is_told_and_the_rest_goes_on(polls: Polls, path: str, answer: Any, what: str):
+def test_a_request_that_fails_is_reported_and_the_rest_goes_on(polls: Polls, path: str, answer: Any, what: str):
     polls.poll()
     polls.stand.answers[path] = answer
     seen = polls.poll()
@@ -253,7 +253,7 @@ def test_a_job_that_cannot_be_seen_stays_as_it_was(polls: Polls, answer: Any, is
     assert polls.kinds() == ["COMPLETE"]
 
 
-def test_a_failure_is_told_with_its_cause_or_later(polls: Polls):
+def test_a_failure_is_reported_with_its_cause_or_later(polls: Polls):
     polls.stand.answers["/jobs/overview"] = overview(FAILED)
     polls.stand.answers[f"/jobs/{FAILED}"] = recorded("flink_job_failed")
     polls.stand.answers[f"/jobs/{FAILED}/exceptions"] = 500
@@ -290,7 +290,7 @@ def test_a_file_that_cannot_be_read_takes_nothing_away(polls: Polls, tmp_path: P
     assert "lineage" in changed["job"]["facets"]
 
 
-def test_a_job_that_is_new_while_a_file_cannot_be_read_is_told_when_it_can(polls: Polls, tmp_path: Path):
+def test_a_job_that_is_new_while_a_file_cannot_be_read_is_reported_when_it_can(polls: Polls, tmp_path: Path):
     file = tmp_path / "a.sql"
     polls.settings["statements"] = (str(file),)
     started: Any = polls.poll().events
@@ -344,7 +344,7 @@ def names(event: Any) -> list[tuple[str, str]]:
     return [(dataset["namespace"], dataset["name"]) for dataset in (*event["inputs"], *event["outputs"])]
 
 
-def test_the_gateway_tells_tables_once(of_a_catalog: Polls):
+def test_the_gateway_reports_tables_once(of_a_catalog: Polls):
     seen = of_a_catalog.poll()
 
     assert names(seen.events[0]) == [("kafka://b1:9092", "shown-orders"), ("kafka://b1:9092", "shown-copy")]
@@ -403,7 +403,7 @@ def test_groups_and_schemas_are_for_others(polls: Polls):
     assert schema.rank == 1
 
 
-def test_groups_that_are_annotated_tell_inputs(polls: Polls, tmp_path: Path):
+def test_groups_that_are_annotated_report_inputs(polls: Polls, tmp_path: Path):
     """A DataStream job: operators only."""
     polls.stand.answers[PLACE] = {
         **recorded("flink_job"),
@@ -483,7 +483,7 @@ def test_each_step_is_tested(polls: Polls):
     assert checks["read annotations"].hint
 
 
-def test_no_secret_is_told_or_remembered(polls: Polls):
+def test_no_secret_is_reported_or_remembered(polls: Polls):
     """Of DDL, of the job's statement, of a stack trace."""
     secret = "hunter2hunter2"
     polls.settings["init_sql"] = tuple(text.replace("'format'='json'", f"'properties.sasl.jaas.config'='{secret}'") for text in DDL)

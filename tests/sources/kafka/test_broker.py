@@ -91,7 +91,7 @@ def test_each_way_in_shows_the_topics(kafka, observed, way):
 
 
 @pytest.mark.parametrize("way", ["plain", "scram", "scram-512", "scram-ssl"])
-def test_a_wrong_password_is_told_as_such_and_at_once(observed, way):
+def test_a_wrong_password_is_reported_as_such_and_at_once(observed, way):
     started = time.monotonic()
     with pytest.raises(ForbiddenError, match="refuses the login"):
         poll(observed(way, password="not-it"))
@@ -116,7 +116,7 @@ def test_a_token_of_an_identity_provider_leads_in(kafka, observed, monkeypatch):
         assert not got.unseen
         assert [field["name"] for field in about(got, "by-token")["dataset"]["facets"]["schema"]["fields"]] == ["id"]
         monkeypatch.setenv("LB_TEST_CLIENT", "wrong-secret")
-        with pytest.raises(ForbiddenError, match="token endpoint gave no token"):
+        with pytest.raises(ForbiddenError, match="token endpoint returned no token"):
             poll(observed(**oauth(kafka, identity)))
         monkeypatch.setenv("LB_TEST_CLIENT", SECRET)
         identity.answer = b'{"access_token": "not.a.token", "expires_in": 3600}'
@@ -124,7 +124,7 @@ def test_a_token_of_an_identity_provider_leads_in(kafka, observed, monkeypatch):
             poll(observed(**oauth(kafka, identity)))
 
 
-def test_what_does_not_answer_is_told_by_name(kafka, observed):
+def test_what_does_not_answer_is_reported_by_name(kafka, observed):
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1: no answer"):
         poll(observed(bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(UnreachableError, match="does not answer"):
@@ -201,7 +201,7 @@ def test_a_group_that_is_hidden_is_not_gone(kafka, observed):
     assert Unseen("groups: those that are listed no more", "GroupAuthorizationFailedError (1: watch-hidden)") in second.unseen
 
 
-def test_a_topic_made_again_is_told(kafka, observed):
+def test_a_topic_made_again_is_reported(kafka, observed):
     kafka.create_topics("phoenix")
     observer = observed(topics=("phoenix",))
     first = poll(observer)
@@ -271,7 +271,7 @@ def test_a_consumer_is_seen_with_its_members_rows_and_lag(kafka, observed, kind,
     topic, group = f"read-{kind}", f"readers-{kind}"
     kafka.create_topics(topic, partitions=2)
     observer = observed(topics=(topic,), groups=(group,))
-    with reading(kafka, topic, group, **{"group.protocol": protocol}) as tell:
+    with reading(kafka, topic, group, **{"group.protocol": protocol}) as run:
         first = until(observer, has_members(group))
         event = about(first, f'"{group}"')
         found = facet(event, "kafka_group")
@@ -280,12 +280,15 @@ def test_a_consumer_is_seen_with_its_members_rows_and_lag(kafka, observed, kind,
         assert (member["clientId"], member["partitions"]) == (f"client-of-{group}", 2)
         assert [dataset["name"] for dataset in event["inputs"]] == [topic]
         kafka.produce(topic, ["x"] * 7)
-        tell(committing(topic, 0, 0))
+        run(committing(topic, 0, 0))
         base = poll(observer, first, 1)
         ends = base.snapshot["topics"][topic]["end"]
         assert ends == 7
-        spread = [tell(lambda consumer, place=place: consumer.get_watermark_offsets(TopicPartition(topic, place)))[1] for place in (0, 1)]
-        tell(committing(topic, *(min(2, end) for end in spread)))
+        spread = [
+            run(lambda consumer, partition=partition: consumer.get_watermark_offsets(TopicPartition(topic, partition)))[1]
+            for partition in (0, 1)
+        ]
+        run(committing(topic, *(min(2, end) for end in spread)))
         read = sum(min(2, end) for end in spread)
         second = poll(observer, base, 2)
     assert f"RUNNING {group}: {topic}={read}" in summaries(second.events)
@@ -355,14 +358,14 @@ def test_a_transactional_producer_is_a_job(kafka, observed):
     assert "COMPLETE payer: " in summaries(over.events)
 
 
-def test_rights_are_told_as_hints(kafka, observed):
+def test_rights_are_reported_as_hints(kafka, observed):
     kafka.create_topics("rightful")
     kafka.allow("limited", "topic", "rightful", "read")
     found = facet(poll(observed(topics=("rightful",))).events[0], "kafka_access")
     assert found == {"confidence": "LOW", "mayRead": ["User:limited"], "mayWrite": []}
 
 
-def test_an_unchanged_estate_takes_few_requests_and_tells_nothing(kafka, observed):
+def test_an_unchanged_cluster_takes_few_requests_and_reports_nothing(kafka, observed):
     names = [f"many-{number:02}" for number in range(60)]
     kafka.create_topics(*names, partitions=3)
     kafka.produce(names[0], ["x"])
@@ -376,7 +379,7 @@ def test_an_unchanged_estate_takes_few_requests_and_tells_nothing(kafka, observe
         assert wire.requests < 15
 
 
-def test_records_tell_names_and_types_and_nothing_else(kafka, observed):
+def test_records_report_names_and_types_and_nothing_else(kafka, observed):
     kafka.create_topics("sampled-json", "sampled-avro", "sampled-not", "sampled-none", partitions=2)
     kafka.produce("sampled-json", [json.dumps({"id": 7, "note": "very secret", "to": {"city": "Rome"}})], key=json.dumps({"id": 7}))
     producer = Producer({**kafka.client_config(), "compression.type": "zstd"})
@@ -447,7 +450,7 @@ class Failing(KafkaProtocol):
         return answers
 
 
-def test_whichever_answer_is_missing_nothing_is_told_as_gone_or_ended(kafka, observed):
+def test_whichever_answer_is_missing_nothing_is_reported_as_gone_or_ended(kafka, observed):
     kafka.create_topics("cut-a", "cut-b", "cut-gone")
     producer = Producer({**kafka.client_config(), "transactional.id": "cut-writer"})
     producer.init_transactions(30)

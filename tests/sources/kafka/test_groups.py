@@ -67,7 +67,7 @@ def test_a_group_that_is_idle_at_two_polls_has_ended_and_runs_anew_when_members_
     assert anew.events[0]["run"]["runId"] != first.events[0]["run"]["runId"]
 
 
-def test_an_idle_group_is_told_once() -> None:
+def test_an_idle_group_is_reported_once() -> None:
     first = poll(groups(IDLE))
     assert summaries(first.events) == ["COMPLETE reader: orders"]
     assert not poll(groups(IDLE), first.snapshot, 1).events
@@ -92,7 +92,7 @@ def test_only_a_group_that_is_known_to_be_dead_is_gone() -> None:
     assert not gone.snapshot["groups"]
 
 
-def test_a_group_whose_members_are_unknown_is_told_all_the_same() -> None:
+def test_a_group_whose_members_are_unknown_is_reported_all_the_same() -> None:
     blind = groups(KafkaGroup(SHARE, "Stable", "share"), unseen=(Unseen("groups: members", "too old (1: reader)"),))
     got = poll(blind)
     assert summaries(got.events) == ["START reader: orders=0"]
@@ -125,7 +125,7 @@ def test_a_group_reads_what_it_subscribed_to_and_not_what_it_once_read() -> None
     assert summaries(poll(groups(IDLE, committed=both)).events) == ["COMPLETE reader: old orders"]
 
 
-def test_a_subscription_by_pattern_is_told() -> None:
+def test_a_subscription_by_pattern_is_reported() -> None:
     member = GroupMember("app-1", "/10.0.0.1", frozenset({"orders"}), "ord.*", 2)
     got = poll(groups(KafkaGroup(CONSUMER, "Stable", members=(member,))))
     assert facet(got.events[0], "kafka_group")["subscribedPatterns"] == ["ord.*"]
@@ -138,14 +138,14 @@ def test_workers_of_connect_are_no_readers() -> None:
 OWNED = SharedMetadata(owners={("c1", "reader"): ("kafka-connect://connect:8083", "sink")})
 
 
-def test_a_group_of_another_sources_job_is_not_told() -> None:
+def test_a_group_of_another_sources_job_is_not_reported() -> None:
     got = poll(groups(), around=OWNED)
     assert not got.events
     assert not [same for same in got.aliases if isinstance(same, SameJob)]
     assert "reader" in got.snapshot["groups"]
 
 
-def test_a_group_that_was_told_before_its_owner_was_known_is_that_job() -> None:
+def test_a_group_that_was_reported_before_its_owner_was_known_is_that_job() -> None:
     first = poll(groups())
     joined = poll(groups(), first.snapshot, 1, OWNED)
     assert summaries(joined.events) == ["COMPLETE reader: orders=0"]
@@ -191,6 +191,6 @@ def test_a_streams_application_of_the_classic_kind_is_known_by_its_topics() -> N
     ]
 
 
-def test_topics_that_are_not_told_are_no_inputs() -> None:
+def test_topics_that_are_not_reported_are_no_inputs() -> None:
     got = poll(groups(), exclude_topics=("ord*",))
     assert summaries(got.events) == ["START reader: "]

@@ -44,7 +44,7 @@ def test_a_token_is_used_until_shortly_before_its_end() -> None:
         assert first not in repr([first])
 
 
-def test_a_client_that_is_refused_is_told_and_its_secret_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_is_refused_is_reported_and_its_secret_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LB_TEST_CLIENT", "wrong-secret")
     with provider() as identity, pytest.raises(ForbiddenError, match=r"no token \(HTTP 401\)") as refused:
         Tokens(oauth(identity.url)).token()
@@ -52,14 +52,14 @@ def test_a_client_that_is_refused_is_told_and_its_secret_is_not(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("answer", [b"[]", b'{"access_token": 1}'])
-def test_an_answer_without_a_token_is_told(answer: bytes) -> None:
+def test_an_answer_without_a_token_is_reported(answer: bytes) -> None:
     with provider() as identity:
         identity.answer = answer
         with pytest.raises(ForbiddenError, match="no token"):
             Tokens(oauth(identity.url)).token()
 
 
-def test_a_provider_that_does_not_answer_is_told() -> None:
+def test_a_provider_that_does_not_answer_is_reported() -> None:
     with pytest.raises(UnreachableError, match="token endpoint does not answer"):
         Tokens(oauth("http://127.0.0.1:1/token")).token()
     with provider() as identity:
@@ -78,7 +78,7 @@ KERBEROS = KafkaSettings(
 )
 
 
-def test_kerberos_without_its_package_tells_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kerberos_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gssapi", None)
     with pytest.raises(ConfigError) as missing:
         protocol_config(KERBEROS)
@@ -90,22 +90,22 @@ def test_kerberos_logs_in_with_the_principal_and_keytab(monkeypatch: pytest.Monk
 
     class Name:
         def __init__(self, name: str, name_type: str) -> None:
-            self.said = f"{name_type}:{name}"
+            self.name = f"{name_type}:{name}"
 
         def __eq__(self, other: object) -> bool:
-            return other == self.said
+            return other == self.name
 
         __hash__ = None  # type: ignore[assignment]  # it is compared only
 
         def canonicalize(self, mechanism: str) -> str:
-            return f"{mechanism} {self.said}"
+            return f"{mechanism} {self.name}"
 
-    def context(**said: Any) -> SimpleNamespace:
-        asked.append(("context", said))
+    def context(**arguments: Any) -> SimpleNamespace:
+        asked.append(("context", arguments))
         return SimpleNamespace(step=lambda token: b"first" if token is None else b"next", complete=False)
 
-    def credentials(**said: Any) -> str:
-        asked.append(("credentials", said))
+    def credentials(**arguments: Any) -> str:
+        asked.append(("credentials", arguments))
         return "held"
 
     gssapi = ModuleType("gssapi")

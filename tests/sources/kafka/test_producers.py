@@ -67,7 +67,7 @@ def test_an_application_that_reads_as_a_group_and_writes_in_transactions_is_one_
     assert summaries(poll(both, got.snapshot, 1).events) == ["RUNNING app: orders=0"]
 
 
-def test_a_streams_application_that_writes_in_transactions_tells_its_sinks() -> None:
+def test_a_streams_application_that_writes_in_transactions_reports_its_sinks() -> None:
     between, store = "app-COUNT-0000000003-repartition", "app-COUNT-0000000003-changelog"
     member = GroupMember(f"app-{UUID}-StreamThread-1-consumer", "/h", frozenset({"words", between}), "", 2)
     names = ("words", "counts", between, store)

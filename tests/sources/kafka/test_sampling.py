@@ -37,7 +37,7 @@ def test_plain_json_has_rough_types() -> None:
     ]
 
 
-def test_records_are_told_together() -> None:
+def test_records_are_reported_together() -> None:
     assert of({"id": 1, "a": None}, {"id": 1.5, "a": "x", "b": {"c": 1}}, {"b": {"d": 2}, "a": 1}) == [
         ("id", "double"),
         ("a", None),
@@ -67,7 +67,7 @@ def test_connects_own_schema_is_believed() -> None:
     ]
 
 
-def test_keys_of_maps_are_data_and_not_told() -> None:
+def test_keys_of_maps_are_data_and_not_reported() -> None:
     by_person = {"ann@example.org": 1, "bob@example.org": 2}
     assert of({"id": 1, "scores": by_person}) == [("id", "long"), ("scores", "record")]
     assert of(by_person) == []
@@ -75,13 +75,13 @@ def test_keys_of_maps_are_data_and_not_told() -> None:
     assert of({f"k{number}": 1 for number in range(400)}) == []
 
 
-def test_what_is_no_object_tells_nothing() -> None:
+def test_what_is_no_object_reports_nothing() -> None:
     assert (
         sample([b"plain text", b"17", b'"text"', b"[1]", b"{broken", b"\xff\xfe", b"", None, b"\x00\x01", b"[" * 100_000]) == RecordSample()
     )
 
 
-def test_a_registrys_schemas_are_told_by_their_ids() -> None:
+def test_a_registrys_schemas_are_reported_by_their_ids() -> None:
     assert sample([b"\x00\x00\x00\x00\x11rest", b"\x00\x00\x00\x00\x07", b"\x00\x00\x00\x00\x11"]) == RecordSample((), (7, 17))
 
 

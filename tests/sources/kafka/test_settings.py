@@ -23,8 +23,8 @@ OAUTH = {
 }
 
 
-def settings(**said: Any) -> KafkaSettings:
-    return KafkaSettings(**{"bootstrap_servers": "a:9092, b:9093", **said})
+def settings(**stated: Any) -> KafkaSettings:
+    return KafkaSettings(**{"bootstrap_servers": "a:9092, b:9093", **stated})
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_the_first_server_names_the_cluster() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "stated",
     [
         {"bootstrap_servers": "a"},
         {"bootstrap_servers": "SASL_SSL://a:9092"},
@@ -56,9 +56,9 @@ def test_the_first_server_names_the_cluster() -> None:
         {"properties": {"sasl.oauthbearer.client.secret": "s3cret"}},
     ],
 )
-def test_what_cannot_be_meant_is_refused(said: dict[str, Any]) -> None:
+def test_what_cannot_be_meant_is_refused(stated: dict[str, Any]) -> None:
     with pytest.raises(ValidationError) as refused:
-        settings(**said)
+        settings(**stated)
     assert "s3cret" not in str(refused.value.errors(include_input=False))
 
 
@@ -117,12 +117,12 @@ def test_further_properties_reach_the_clients_and_their_secrets_are_revealed() -
     assert (records["client.id"], records["ssl.keystore.password"], records["log.connection.close"]) == ("mine", "s3cret", "false")
 
 
-def test_a_key_that_cannot_be_read_is_told() -> None:
+def test_a_key_that_cannot_be_read_is_reported() -> None:
     with pytest.raises(ConfigError, match="No such file"):
         protocol_config(settings(security_protocol="SSL", ssl_ca_file="/nowhere/ca.pem"))
 
 
-def test_failures_of_one_name_are_told_as_one() -> None:
+def test_failures_of_one_name_are_reported_as_one() -> None:
     failures = Failures()
     failures.add_listing("topics: offsets", "no answer")
     failures.add_listing("topics: offsets", "no answer again")

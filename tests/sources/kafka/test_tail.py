@@ -66,7 +66,7 @@ def test_of_many_records_the_rest_comes_the_next_time(kafka: Kafka, topic: str):
     assert sorted(map(int, some + others)) == list(range(1200))
 
 
-def test_what_is_gone_is_told_and_the_rest_is_read(kafka: Kafka, topic: str):
+def test_what_is_gone_is_reported_and_the_rest_is_read(kafka: Kafka, topic: str):
     write(kafka, topic, 0, "a", "b", "c")
     admin = kafka.admin()
     admin.delete_records([TopicPartition(topic, 0, 2)])[TopicPartition(topic, 0)].result(30)
@@ -85,7 +85,7 @@ def test_an_open_reader_hears_what_comes(kafka: Kafka, topic: str):
         assert received == (b"a",)
 
 
-def test_who_is_not_let_in_is_told_so(kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch):
+def test_who_is_not_let_in_is_an_error(kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LB_TEST_WRONG", "wrong")
     way: dict[str, Any] = {
         "bootstrap_servers": kafka.address("plain"),

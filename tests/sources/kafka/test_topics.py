@@ -19,7 +19,7 @@ def topics(**more: Any) -> ClusterState:
     return ClusterState(**{"cluster": "c1", "brokers": ("b1:9092",), "topics": here, **stand, **more})
 
 
-def test_a_topic_is_told_whole_at_first() -> None:
+def test_a_topic_is_reported_whole_at_first() -> None:
     got = poll(topics(producers={"orders": (Producer(7, 1_700_000_000_000),)}))
     assert summaries(got.events) == [f"orders: {WHOLE}"]
     (event,) = got.events
@@ -39,7 +39,7 @@ def test_a_topic_is_told_whole_at_first() -> None:
     assert counted == {"retainedRows": 150, "endOffsets": 160, "producers": 1, "lastWritten": "2023-11-14T22:13:20.000000Z"}
 
 
-def test_the_namespaces_of_a_cluster_are_one_and_that_is_told_once() -> None:
+def test_the_namespaces_of_a_cluster_are_one_and_that_is_reported_once() -> None:
     got = poll(topics())
     assert got.aliases == (
         SameNamespace("kafka://broker:9092", "kafka://b1:9092", "cluster id c1 answered by b1:9092"),
@@ -48,14 +48,14 @@ def test_the_namespaces_of_a_cluster_are_one_and_that_is_told_once() -> None:
     assert not poll(topics(), got.snapshot).aliases
 
 
-def test_nothing_new_tells_nothing() -> None:
+def test_nothing_new_reports_nothing() -> None:
     first = poll(topics())
     again = poll(topics(), first.snapshot, minutes=600)
     assert not again.events
     assert {**again.snapshot, "configured": T0} == first.snapshot
 
 
-def test_a_change_tells_the_topic_again() -> None:
+def test_a_change_reports_the_topic_again() -> None:
     first = poll(topics()).snapshot
     assert summaries(poll(topics(configs={"orders": {"cleanup.policy": "delete"}}), first, 1).events) == [
         "orders: dataSource datasetType kafka_topic"
@@ -117,7 +117,7 @@ def test_only_a_topic_that_is_known_not_to_exist_is_gone() -> None:
     assert not gone.snapshot["topics"]
 
 
-def test_a_topic_made_again_under_its_name_is_told_so() -> None:
+def test_a_topic_made_again_under_its_name_is_reported() -> None:
     first = poll(topics()).snapshot
     made = topics(topics={"orders": KafkaTopic("id-2", leaders=(1, 2), replication=3)}, starts={"orders": (0, 0)}, ends={"orders": (1, 0)})
     again = poll(made, first, 1)

@@ -42,7 +42,7 @@ def observer(server: Standin) -> Iterator[KsqldbObserver]:
     made.close()
 
 
-def test_two_requests_tell_everything(server: Standin, observer: KsqldbObserver) -> None:
+def test_two_requests_report_everything(server: Standin, observer: KsqldbObserver) -> None:
     first = observer.observe(None, AROUND, T0)
     assert server.asked == ["GET /info", "POST /ksql"]
     again = observer.observe(json.loads(json.dumps(first.snapshot)), AROUND, T0 + MINUTE)
@@ -51,7 +51,7 @@ def test_two_requests_tell_everything(server: Standin, observer: KsqldbObserver)
     assert KINDS.load("ksqldb").observer is KsqldbObserver
 
 
-def test_what_a_test_of_the_source_tells(server: Standin, observer: KsqldbObserver) -> None:
+def test_what_a_test_of_the_source_reports(server: Standin, observer: KsqldbObserver) -> None:
     assert [tuple(check)[:3] for check in observer.test()] == [
         ("server", True, "ksqlDB 7.9.0, service default_, on the Kafka cluster c1"),
         ("health", True, "healthy"),
@@ -87,7 +87,7 @@ def test_what_a_test_of_the_source_tells(server: Standin, observer: KsqldbObserv
         ("/info", Reply(200, {"version": "4.3.1", "kafka_cluster_id": "c1"}), SourceError),
     ],
 )
-def test_refusals_and_half_answers_tell_nothing(
+def test_refusals_and_half_answers_report_nothing(
     server: Standin, observer: KsqldbObserver, path: str, reply: Reply, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lineage_bridge.sources.common.http.TRIES", 1)

@@ -178,7 +178,7 @@ def test_a_registry_that_is_known_later_is_not_contradicted_and_begins_another_r
     assert sorted(topics(polling.poll())["orders"]) == ["ksqldb", "symlinks"]
 
 
-def test_what_runs_tells_its_amounts_since_it_was_first_seen() -> None:
+def test_what_runs_reports_its_amounts_since_it_was_first_seen() -> None:
     polling = Polling(shop())
     polling.poll()
     rich = polling.server.relations[2]
@@ -231,7 +231,7 @@ def test_of_a_topic_with_several_streams_all_writers_count() -> None:
     assert all("outputFacets" not in dataset for dataset in beat["outputs"])
 
 
-def test_offsets_of_the_broker_where_ksqldb_tells_none() -> None:
+def test_offsets_of_the_broker_where_ksqldb_reports_none() -> None:
     server = shop()
     server.relations[2].offsets = {}
     group = "_confluent-ksql-default_query_CSAS_RICH_3"
@@ -368,7 +368,7 @@ WINDOW HOPPING ( SIZE 1 HOURS , ADVANCE BY 10 MINUTES , RETENTION 7 DAYS , GRACE
     assert start["outputs"][0]["facets"]["columnLineage"]["fields"]["N"]["inputFields"] == [source("orders", "AMOUNT", "AGGREGATION")]
 
 
-def test_topics_come_from_the_topology_where_streams_are_not_told() -> None:
+def test_topics_come_from_the_topology_where_streams_are_not_reported() -> None:
     server = shop()
     server.relations = []
     server.queries[0].topology = """Topologies:
@@ -384,7 +384,7 @@ def test_topics_come_from_the_topology_where_streams_are_not_told() -> None:
     )
 
 
-def test_what_is_not_understood_of_a_statement_is_told() -> None:
+def test_what_is_not_understood_of_a_statement_is_reported() -> None:
     server = shop()
     server.queries[0].text = "CREATE STREAM RICH AS SELECT ((( FROM ORDERS EMIT CHANGES;"
     (start,) = runs(Polling(server).poll())
@@ -393,7 +393,7 @@ def test_what_is_not_understood_of_a_statement_is_told() -> None:
     assert [dataset["name"] for dataset in start["inputs"]] == ["customers", "orders"]
 
 
-def test_a_stream_that_is_dropped_takes_its_word_back() -> None:
+def test_a_stream_that_is_dropped_withdraws_what_it_declared() -> None:
     polling = Polling(shop())
     polling.poll()
     polling.server.relations = polling.server.relations[1:]
@@ -415,7 +415,7 @@ def test_without_a_kafka_source_the_cluster_goes_by_its_id_or_by_what_is_set() -
     assert {dataset["namespace"] for dataset in datasets(seen)} == {"kafka://b7:9092"}
 
 
-def test_of_a_server_that_is_not_well_nothing_is_told_as_gone() -> None:
+def test_of_a_server_that_is_not_well_nothing_is_reported_as_gone() -> None:
     polling = Polling(shop())
     polling.poll()
     polling.server.relations, polling.server.queries, polling.server.status = [], [], "DEGRADED"

@@ -131,8 +131,8 @@ def test_each_poll_gives_the_events_of_its_changes(life):
     reader, before = Reader(), None
     with msk() as service:
         source = observer(service)
-        for number, (told, gives) in enumerate(life[1]):
-            service.connectors = [] if told is None else [connector("shop", **{"config": FILE, **told})]
+        for number, (state, gives) in enumerate(life[1]):
+            service.connectors = [] if state is None else [connector("shop", **{"config": FILE, **state})]
             seen = source.observe(before, NO_METADATA, T0 + number * MINUTE_US)
             anew = seen_after(service, Observation(before) if before else None, number)
             assert anew == seen, "what is remembered of descriptions changes nothing"
@@ -204,7 +204,7 @@ def test_when_nothing_can_be_listed_an_error_says_so(answer, error, hint):
     assert [check.works for check in checks] == [False]
 
 
-def test_nobody_there_is_said_so():
+def test_an_address_without_a_server_is_an_error():
     with msk() as service:
         gone = observer(service)
     with pytest.raises(UnreachableError):
@@ -245,7 +245,7 @@ def test_secrets_are_masked_and_placeholders_stay(caplog):
     assert "hunter2" not in json.dumps([events_of(seen), seen.snapshot]) + caplog.text
 
 
-def test_a_configuration_of_plugins_whose_secrets_nobody_knows_is_not_told():
+def test_a_configuration_of_plugins_whose_secrets_nobody_knows_is_not_reported():
     own = {**LAKE, "transforms": "seal", "transforms.seal.type": "org.example.Seal", "transforms.seal.recipe": "hunter2-in-clear"}
     with msk(
         connector("lake", own), connector("odd", {"connector.class": "org.example.OddSource", "recipe": "hunter2-in-clear"})
@@ -255,7 +255,7 @@ def test_a_configuration_of_plugins_whose_secrets_nobody_knows_is_not_told():
     assert "hunter2" not in json.dumps([events_of(seen), seen.snapshot])
 
 
-def test_the_facet_tells_what_the_service_does():
+def test_the_facet_reports_what_the_service_does():
     with msk(connector("shop", CAPTURE)) as service:
         found = facet(seen_after(service))
     assert found["connectorArn"] == arn("shop")
@@ -349,7 +349,7 @@ def test_who_asks_is_found_as_the_library_does_or_set(monkeypatch, tmp_path):
         assert "ASIAROLE/" in service.signed[-1]
 
 
-def test_without_keys_region_or_the_library_an_error_tells_what_to_do(monkeypatch):
+def test_without_keys_region_or_the_library_an_error_says_what_to_do(monkeypatch):
     with msk(connector("a", FILE)) as service:
         with pytest.raises(ConfigError, match="region"):
             seen_after(service, region="")

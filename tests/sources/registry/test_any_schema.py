@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_bridge.sources.common.registry.answers import SchemaVersion
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema
 from lineage_bridge.sources.common.registry.subjects import subject_of
 
 _WORDS = st.sampled_from(
@@ -60,7 +60,7 @@ _PROTO = st.lists(
 
 
 def read(kind: str, text: str, **more: Any) -> None:
-    found = subject_of(SchemaVersion("s", 1, 1, kind, text, **more), {})
+    found = subject_of(RegisteredSchema("s", 1, 1, kind, text, **more), {})
     assert (found.fields is None) == bool(found.why)
     found.columns()
 

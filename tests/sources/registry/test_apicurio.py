@@ -104,7 +104,7 @@ def test_all_kinds_of_schemas_and_their_history(registry: Registry, graph: Serve
     assert gone["dataset"]["facets"]["schema"]["_deleted"] is True
 
 
-def test_what_fails_tells_nothing(registry: Registry, graph: Server) -> None:
+def test_what_fails_reports_nothing(registry: Registry, graph: Server) -> None:
     registry.register("lost-orders-value", BUYER)
     with faulty.before(registry.url) as proxy:
         watch = Watch(proxy.url, "lost-", graph, "orders")
@@ -114,7 +114,7 @@ def test_what_fails_tells_nothing(registry: Registry, graph: Server) -> None:
         assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["subject lost-orders-value"])
         proxy.mend()
         proxy.answer(200, "/subjects?", body=b"<html>")
-        with pytest.raises(SourceError, match="not answer JSON"):
+        with pytest.raises(SourceError, match="not return JSON"):
             watch.poll()
         proxy.mend()
         assert watch.poll().events == ()

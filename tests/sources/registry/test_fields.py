@@ -147,6 +147,6 @@ def test_json_schemas_refer_to_others_and_are_composed() -> None:
 
 
 @pytest.mark.parametrize(("kind", "text"), [("AVRO", "{"), ("JSON", "{"), ("PROTOBUF", "message {"), ("PROTOBUF", ""), ("THRIFT", "")])
-def test_what_cannot_be_read_is_told(kind: str, text: str) -> None:
+def test_what_cannot_be_read_is_reported(kind: str, text: str) -> None:
     with pytest.raises(RequestError):
         fields_of(kind, text, {})

@@ -101,7 +101,7 @@ def test_no_version_is_passed_over_because_a_call_failed(registry: Confluent, se
     assert versions_of(polling.poll()) == [("orders", "orders-value version 2, id 2"), ("orders", "orders-value version 3, id 3")]
 
 
-def test_the_first_look_tells_all_versions_with_the_registrys_times(registry: Confluent, polling: Polling) -> None:
+def test_the_first_look_reports_all_versions_with_the_registrys_times(registry: Confluent, polling: Polling) -> None:
     registry.register("orders-value", record("a"), ts=T0 // 1000 - 7_200_000)
     registry.register("orders-value", record("a", "b"), ts=T0 // 1000 - 3_600_000)
     seen = polling.poll()
@@ -157,7 +157,7 @@ def test_subjects_may_be_chosen(registry: Confluent, server: Standin) -> None:
     chosen.observer.close()
 
 
-def test_half_an_answer_tells_nothing_as_gone(registry: Confluent, server: Standin, polling: Polling) -> None:
+def test_half_an_answer_reports_nothing_as_gone(registry: Confluent, server: Standin, polling: Polling) -> None:
     registry.register("orders-value", record("a"))
     before = polling.poll()
     registry.most = 1
@@ -204,7 +204,7 @@ def test_who_asks_may_be_refused(registry: Confluent, server: Standin, monkeypat
     allowed.observer.close()
 
 
-def test_what_a_test_of_the_source_tells(registry: Confluent, server: Standin, polling: Polling) -> None:
+def test_what_a_test_of_the_source_reports(registry: Confluent, server: Standin, polling: Polling) -> None:
     registry.register(":.lab:orders-value", record("a"))
     checks = list(polling.observer.test())
     assert [(check.step, check.works) for check in checks] == [
@@ -235,7 +235,7 @@ def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, serv
 
 def test_an_address_that_is_none_of_a_registry(server: Standin, polling: Polling) -> None:
     server.failing["/"] = Reply(200, {"version": "4.3.1"})
-    with pytest.raises(SourceError, match="not answer a list"):
+    with pytest.raises(SourceError, match="not return a list"):
         polling.poll()
     assert KINDS.load("registry").observer is RegistryObserver
 

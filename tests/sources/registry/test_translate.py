@@ -8,7 +8,7 @@ from tests.published import faults
 
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Unseen
-from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaReference, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema, RegistryState, SchemaReference, Tagging
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.translate import shared_metadata, translate
 from lineage_bridge.sources.common.shared_metadata import KEY, NO_METADATA, VALUE, ClusterMetadata, SharedMetadata
@@ -29,22 +29,24 @@ def around(*topics: str, **more: Any) -> SharedMetadata:
     return SharedMetadata((ClusterMetadata("c1", SPACE, frozenset(("b1:9092",)), frozenset(topics), **more),))
 
 
-def registered(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> SchemaVersion:
+def registered(subject: str, schema: object, version: int = 1, id_: int = 1, **more: Any) -> RegisteredSchema:
     text = schema if isinstance(schema, str) else json.dumps(schema)
-    return SchemaVersion(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
+    return RegisteredSchema(subject, version, id_, more.pop("kind", "AVRO"), text, **more)
 
 
-def answers(*versions: SchemaVersion, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
-    new: dict[str, tuple[SchemaVersion, ...]] = {}
+def answers(*versions: RegisteredSchema, listed: tuple[str, ...] = (), **more: Any) -> RegistryState:
+    new: dict[str, tuple[RegisteredSchema, ...]] = {}
     for version in versions:
         new[version.subject] = (*new.get(version.subject, ()), version)
     return RegistryState(frozenset((*new, *listed)), new, level=more.pop("level", "BACKWARD"), **more)
 
 
-def look(said: RegistryState, knows: SharedMetadata, before: Observation | None = None, now_us: int = T0, **settings: Any) -> Observation:
+def look(
+    state: RegistryState, metadata: SharedMetadata, before: Observation | None = None, now_us: int = T0, **settings: Any
+) -> Observation:
     """An observation, by way of JSON, as the poller keeps snapshots."""
     snapshot = json.loads(json.dumps(before.snapshot)) if before else None
-    seen = translate(said, snapshot, knows, now_us, RegistrySettings(url="http://r:8081", **settings))
+    seen = translate(state, snapshot, metadata, now_us, RegistrySettings(url="http://r:8081", **settings))
     assert not faults(seen.events)
     return seen
 
@@ -111,7 +113,7 @@ def test_key_and_value_of_a_topic() -> None:
     assert (metadata.schemas[topic, VALUE].version, metadata.schemas[topic, VALUE].rank) == ("orders-value version 3, id 17", 0)
 
 
-def test_what_did_not_change_is_not_told_again_and_a_new_version_is() -> None:
+def test_what_did_not_change_is_not_reported_again_and_a_new_version_is() -> None:
     first = look(answers(registered("orders-value", ORDER)), around("orders"))
     same = look(answers(listed=("orders-value",)), around("orders"), first)
     assert (same.events, same.snapshot) == ((), first.snapshot)
@@ -123,7 +125,7 @@ def test_what_did_not_change_is_not_told_again_and_a_new_version_is() -> None:
     assert facets(event)["schema_registry"]["subjects"][0]["compatibility"] == "NONE"
 
 
-def test_versions_from_before_the_first_look_are_told_in_order() -> None:
+def test_versions_from_before_the_first_look_are_reported_in_order() -> None:
     times = {"at_us": T0 - 90 * HOUR}
     seen = look(answers(registered("orders-value", ORDER, 1, 1, **times), registered("orders-value", ORDER_2, 2, 2)), around("orders"))
     assert [event["eventTime"] for event in seen.events] == ["2026-11-14T17:06:40.000000Z", "2026-11-18T11:06:40.000000Z"]
@@ -174,16 +176,18 @@ def test_all_three_strategies() -> None:
     assert names(by_topic["pages"]["schema"]["fields"]) == {"view": "int"}
 
 
-def test_ids_in_records_tell_where_records_of_a_name_are() -> None:
+def test_ids_in_records_report_where_records_of_a_name_are() -> None:
     view = {"type": "record", "name": "View", "namespace": "web", "fields": [{"name": "at", "type": "long"}]}
     wider = {**view, "fields": [*view["fields"], {"name": "by", "type": "string"}]}
-    knows = around("pages", "views", sampled={("pages", VALUE): frozenset((1,)), ("views", VALUE): frozenset((1,))})
-    first = look(answers(registered("web.View", view, 1, 1), registered("views-value", view, 1, 1), registered("copy", view, 1, 1)), knows)
+    metadata = around("pages", "views", sampled={("pages", VALUE): frozenset((1,)), ("views", VALUE): frozenset((1,))})
+    first = look(
+        answers(registered("web.View", view, 1, 1), registered("views-value", view, 1, 1), registered("copy", view, 1, 1)), metadata
+    )
     assert {event["dataset"]["name"]: facets(event)["version"]["datasetVersion"] for event in first.events} == {
         "pages": "web.View version 1, id 1",
         "views": "views-value version 1, id 1",
     }
-    (event,) = look(answers(registered("web.View", wider, 2, 2), listed=("views-value", "copy")), knows, first).events
+    (event,) = look(answers(registered("web.View", wider, 2, 2), listed=("views-value", "copy")), metadata, first).events
     assert facets(event)["version"] == {"datasetVersion": "web.View version 2, id 2"}
 
 
@@ -228,7 +232,7 @@ def test_what_only_other_schemas_refer_to_is_no_drift() -> None:
     assert seen.unseen == ()
 
 
-def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
+def test_a_subject_is_a_topics_name_where_topics_are_not_listed() -> None:
     seen = look(answers(registered("orders-value", ORDER), registered("a-b-shop.Order", ORDER, 1, 2)), NO_METADATA, kafka="b9:9092")
     assert [(event["dataset"]["namespace"], event["dataset"]["name"]) for event in seen.events] == [
         ("kafka://b9:9092", "a-b"),
@@ -236,7 +240,7 @@ def test_a_subject_is_taken_at_its_word_where_topics_are_not_listed() -> None:
     ]
 
 
-def test_without_a_cluster_nothing_is_told() -> None:
+def test_without_a_cluster_nothing_is_reported() -> None:
     seen = look(answers(registered("orders-value", ORDER)), NO_METADATA)
     assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["topics of the subjects"])
     assert "kafka" in seen.unseen[0].why
@@ -253,8 +257,8 @@ def test_tags_of_the_stream_catalog() -> None:
         Tagging("kafka_topic", "lkc-1:orders", "", "Public"),
         Tagging("kafka_topic", "lkc-2:orders", "", "Secret"),
     )
-    knows = SharedMetadata((ClusterMetadata("lkc-1", SPACE, topics=frozenset(("orders",))),))
-    seen = look(answers(registered("orders-value", ORDER, 3, 17), catalog=tagged), knows, catalog=True)
+    metadata = SharedMetadata((ClusterMetadata("lkc-1", SPACE, topics=frozenset(("orders",))),))
+    seen = look(answers(registered("orders-value", ORDER, 3, 17), catalog=tagged), metadata, catalog=True)
     (event,) = seen.events
     assert [(tag.get("field", ""), tag["key"], tag["source"]) for tag in facets(event)["tags"]["tags"]] == [
         ("mail", "PII", "SCHEMA_REGISTRY"),
@@ -262,9 +266,9 @@ def test_tags_of_the_stream_catalog() -> None:
         ("", "Public", "STREAM_CATALOG"),
         ("mail", "GDPR", "STREAM_CATALOG"),
     ]
-    unseen = look(answers(listed=("orders-value",)), knows, seen, catalog=True)
+    unseen = look(answers(listed=("orders-value",)), metadata, seen, catalog=True)
     assert unseen.events == ()
-    (event,) = look(answers(listed=("orders-value",), catalog=tagged[1:2]), knows, seen, catalog=True).events
+    (event,) = look(answers(listed=("orders-value",), catalog=tagged[1:2]), metadata, seen, catalog=True).events
     assert [tag["key"] for tag in facets(event)["tags"]["tags"]] == ["PII"]
 
 

@@ -87,7 +87,7 @@ def test_a_key_that_others_may_read_is_refused(sealed: SealedFile):
 def test_a_key_in_the_environment_takes_precedence_and_is_rotated_by_the_user(sealed: SealedFile):
     old, new = sealed.key_file.read_text().strip(), new_key()
     sealed.key_file.unlink()
-    with pytest.raises(RequestError, match="one key only"):
+    with pytest.raises(RequestError, match="only one key"):
         SealedFile(sealed.path, sealed.key_file, old).rotate()
     SealedFile(sealed.path, sealed.key_file, f"{new},{old}").rotate()
     assert SealedFile(sealed.path, sealed.key_file, new).secret("cloud") == "s3cr€t"

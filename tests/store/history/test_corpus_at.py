@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from tests.quirks.disorder import seeds, told_once
+from tests.quirks.disorder import in_order, seeds
 from tests.store.corpus import corpus_events, put
 from tests.store.reading import read_as_of, reader_of
 from tests.store.tables import execute
@@ -24,7 +24,7 @@ LIMITS = WalkLimits(nodes=2_000, edges=2_000, seconds=60)
 @pytest.fixture(scope="module")
 def corpus() -> Iterator[GraphWriter]:
     with opened() as writer:
-        put(writer, told_once(corpus_events()), 10**9)
+        put(writer, in_order(corpus_events()), 10**9)
         yield writer
 
 

@@ -37,7 +37,7 @@ def node(writer: GraphWriter, name: str = "b", namespace: str = "ns", kind: Node
     return found
 
 
-def told(writer: GraphWriter, at_us: int = NEVER, **named: Any) -> SchemaHistory:
+def schema_history(writer: GraphWriter, at_us: int = NEVER, **named: Any) -> SchemaHistory:
     return reader_of(writer).history.schemas(node(writer, **named), at_us)
 
 
@@ -58,20 +58,20 @@ def read(at: int, *names: str) -> bytes:
     return run_event("RUNNING", run=RUNS[3], job="reader", time_us=T0 + at, inputs=[dataset("b", schema=schema(*names))])
 
 
-def test_only_the_strongest_word_counts(writer: GraphWriter) -> None:
+def test_only_the_strongest_statement_counts(writer: GraphWriter) -> None:
     add(writer, read(5 * HOUR, "r"))
-    assert (told(writer).evidence, columns(told(writer))) == ("input", [["r"]])
+    assert (schema_history(writer).evidence, columns(schema_history(writer))) == ("input", [["r"]])
     add(writer, wrote(0, "id"), wrote(HOUR, "id", "x"))
-    assert (told(writer).evidence, columns(told(writer))) == ("output", [["id"], ["id", "x"]])
+    assert (schema_history(writer).evidence, columns(schema_history(writer))) == ("output", [["id"], ["id", "x"]])
     add(writer, dataset_event(dataset("b", schema=schema("own"))))
-    assert (told(writer).evidence, columns(told(writer))) == ("dataset", [["own"]])
-    assert [line["version"] for line in exported(writer, "b")] == [v.version for v in told(writer).versions if v.current]
+    assert (schema_history(writer).evidence, columns(schema_history(writer))) == ("dataset", [["own"]])
+    assert [line["version"] for line in exported(writer, "b")] == [v.version for v in schema_history(writer).versions if v.current]
 
 
 def test_the_real_debezium_restarts_without_flapping(writer: GraphWriter) -> None:
     add(writer, *(json.dumps(json.loads(line).get("body", json.loads(line))).encode() for line in DEBEZIUM.read_bytes().splitlines()))
     rows = execute(writer, "SELECT namespace, name FROM node WHERE name IN ('shop.public.orders', 'shop.public.customers')")
-    found = {name: told(writer, name=name, namespace=namespace) for namespace, name in rows.fetchall()}
+    found = {name: schema_history(writer, name=name, namespace=namespace) for namespace, name in rows.fetchall()}
     orders = found["shop.public.orders"].versions
     assert [(len(v.fields), v.fields[0].type, v.current) for v in orders] == [
         (4, "serial", False),
@@ -87,16 +87,16 @@ def test_the_real_debezium_restarts_without_flapping(writer: GraphWriter) -> Non
 
 def test_as_of_an_earlier_time(writer: GraphWriter) -> None:
     add(writer, wrote(0, "id"), wrote(HOUR, "id", "x"))
-    assert columns(told(writer, T0 + HOUR - 1)) == [["id"]]
-    assert told(writer, T0 + HOUR - 1).versions[0].current
-    assert columns(told(writer, T0 - 1)) == []
+    assert columns(schema_history(writer, T0 + HOUR - 1)) == [["id"]]
+    assert schema_history(writer, T0 + HOUR - 1).versions[0].current
+    assert columns(schema_history(writer, T0 - 1)) == []
 
 
 def test_evidence_is_named(writer: GraphWriter) -> None:
     events = [wrote(0, "id"), wrote(MINUTE, "id"), wrote(2 * MINUTE, "id", "x", job="other", run=RUNS[1])]
     add(writer, *events)
     ids = [stored.record.event_id for stored in records_of(events)]
-    first, second = told(writer).versions
+    first, second = schema_history(writer).versions
     assert (first.first, first.last) == ((T0, ids[0]), (T0 + MINUTE, ids[1]))
     assert ([job.name for job in first.jobs], [job.name for job in second.jobs]) == (["job"], ["other"])
 
@@ -104,13 +104,13 @@ def test_evidence_is_named(writer: GraphWriter) -> None:
 def test_a_schema_that_is_withdrawn_is_a_version_without_fields(writer: GraphWriter) -> None:
     gone = run_event("RUNNING", time_us=T0 + HOUR, outputs=[dataset("b", schema=facet(_deleted=True))])
     add(writer, wrote(0, "id"), gone)
-    assert [version.version for version in told(writer).versions][-1] == ""
+    assert [version.version for version in schema_history(writer).versions][-1] == ""
     assert exported(writer, "b") == []
 
 
 def test_what_is_declared_counts_as_output(writer: GraphWriter) -> None:
     add(writer, job_event(outputs=[dataset("b", schema=schema("declared"))]), read(0, "r"))
-    assert (told(writer).evidence, columns(told(writer))) == ("output", [["declared"]])
+    assert (schema_history(writer).evidence, columns(schema_history(writer))) == ("output", [["declared"]])
 
 
 def renamed(at: int) -> bytes:
@@ -129,13 +129,13 @@ def test_the_life_of_a_dataset(writer: GraphWriter) -> None:
     ]
     assert [entry.dataset.name for entry in reader.history.lifecycle(node(writer, "old"), 10, 0)] == ["b"]
     assert [entry.change for entry in reader.history.lifecycle(node(writer), 1, 1)] == ["CREATE"]
-    assert [before.name for before in told(writer).renamed_from] == ["old"]
+    assert [before.name for before in schema_history(writer).renamed_from] == ["old"]
 
 
-def test_all_that_was_said_under_a_key(writer: GraphWriter) -> None:
+def test_every_statement_under_a_key(writer: GraphWriter) -> None:
     def owned(at: int, *owners: str, run: str = RUNS[0]) -> bytes:
-        said = facet(owners=[{"name": owner} for owner in owners])
-        return run_event("RUNNING", run=run, time_us=T0 + at, inputs=[dataset("b", ownership=said)])
+        ownership = facet(owners=[{"name": owner} for owner in owners])
+        return run_event("RUNNING", run=run, time_us=T0 + at, inputs=[dataset("b", ownership=ownership)])
 
     add(writer, owned(0, "one"), owned(HOUR, "two"), owned(2 * HOUR, "one", run=RUNS[1]), dataset_event(dataset("b", ownership=facet())))
     history = reader_of(writer).history.facet(node(writer), "ownership", NEVER)

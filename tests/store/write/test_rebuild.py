@@ -29,14 +29,14 @@ from lineage_bridge.store.write.apply import GraphWriter
 
 rebuild.PAGES, calls = 3, int(sys.argv[3])
 
-def told(left, total):
+def on_progress(left, total):
     global calls
     calls -= 1
     if calls == 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
 fresh = GraphWriter(Path(sys.argv[2]), NAMES, feed=False)
-rebuild.put_in_place(fresh, Path(sys.argv[1]), told)
+rebuild.put_in_place(fresh, Path(sys.argv[1]), on_progress)
 print("in place")
 """
 
@@ -106,13 +106,13 @@ def test_counts_are_compared_by_relation(tmp_path: Path) -> None:
 def test_a_log_that_holds_less_does_not_replace_the_store(tmp_path: Path) -> None:
     path = tmp_path / "graph.db"
     with closing(store(path, ["a", "b"])) as used, closing(fresh_store(tmp_path / "fresh.db", ["a"])) as fresh:
-        with pytest.raises(StoreError, match="a part of the log is gone") as refused:
+        with pytest.raises(StoreError, match="part of the log is missing") as refused:
             rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         assert "--anyway" in refused.value.hint
         apply(fresh, records_of([run_event(job="b", time_us=T0 + 1, outputs=[dataset("b")])]))
         rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         execute(used, 'UPDATE position SET "offset" = 1000')
-        with pytest.raises(StoreError, match="a part of the log is gone"):
+        with pytest.raises(StoreError, match="part of the log is missing"):
             rebuild.refuse_loss(path, fresh, rebuild.compare(path, fresh))
         rebuild.seal(fresh, path)
         assert fresh.position("log") == {0: 1000}

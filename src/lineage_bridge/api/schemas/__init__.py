@@ -1,1 +1,1 @@
-"""The JSON shapes of requests and responses, one module for each group of calls."""
+"""The JSON schemas of requests and responses, one module for each group of routes."""

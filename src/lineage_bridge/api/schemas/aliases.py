@@ -1,4 +1,4 @@
-"""The shapes of calls on aliases."""
+"""Requests and responses of the routes for aliases."""
 
 from msgspec import UNSET, Struct, UnsetType
 

@@ -1,4 +1,4 @@
-"""The shapes of the change feed's answers."""
+"""Responses of the change feed."""
 
 from msgspec import UNSET, Struct, UnsetType
 

@@ -1,4 +1,4 @@
-"""The shapes of the graph as a list of nodes and edges. Absent values of the members that LineageBridge's users know are null."""
+"""The graph as a list of nodes and edges. Absent values of the members that LineageBridge's users know are null."""
 
 from msgspec import Struct
 

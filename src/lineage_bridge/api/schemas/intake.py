@@ -1,4 +1,4 @@
-"""The shapes of calls that bring events, and of the quarantine."""
+"""Responses to requests that send events, and responses of the quarantine."""
 
 from typing import Literal
 

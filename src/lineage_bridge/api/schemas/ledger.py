@@ -1,4 +1,4 @@
-"""The shapes of a hop ledger."""
+"""Responses with the ledger of a path."""
 
 from msgspec import UNSET, Struct, UnsetType
 

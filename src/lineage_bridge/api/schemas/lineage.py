@@ -1,4 +1,4 @@
-"""The shapes of answers about lineage: of datasets and jobs, impact, paths and column traces.
+"""Responses about lineage: of datasets and jobs, impact, paths and column traces.
 
 `resolution` is "exact", or "day" where the last statement within the day of the requested time is not known.
 """

@@ -1,4 +1,4 @@
-"""The shapes of nodes and edges, of neighbourhoods and of searches."""
+"""Nodes and edges, and responses with a neighbourhood or search results."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The shapes of calls that operate the server."""
+"""Responses about the state of the server, and requests that operate it."""
 
 from msgspec import Raw, Struct
 
@@ -63,7 +63,7 @@ class LogDamage(Struct, frozen=True):
 
 
 class Readiness(Struct, frozen=True):
-    """Whether everything works, and how each part stands."""
+    """Whether everything works, and the state of each part."""
 
     ready: bool
     parts: PartStates

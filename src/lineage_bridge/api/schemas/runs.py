@@ -1,4 +1,4 @@
-"""The shapes of answers about runs inside and behind each other."""
+"""Responses about runs, their parents and children."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The shapes of answers about schema versions, facets over time, and the life of datasets."""
+"""Responses about schema versions, facets over time, and lifecycle changes of datasets."""
 
 from typing import Any, Literal
 

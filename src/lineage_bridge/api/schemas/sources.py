@@ -1,4 +1,4 @@
-"""The shapes of calls on sources."""
+"""Requests and responses of the routes for sources."""
 
 from typing import Any
 

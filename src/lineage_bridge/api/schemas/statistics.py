@@ -1,4 +1,4 @@
-"""The shapes of answers about amounts."""
+"""Responses about the amounts that runs read and wrote."""
 
 from typing import Literal
 

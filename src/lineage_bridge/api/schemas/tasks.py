@@ -1,4 +1,4 @@
-"""The shapes of calls on tasks. Absent values of the members that LineageBridge's users know are null."""
+"""Requests and responses of the routes for tasks. Absent values of the members that LineageBridge's users know are null."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The shapes of answers about time: what changed between two moments, and what differs from what was declared."""
+"""Responses about what changed between two times, and what differs from what was declared."""
 
 from typing import Literal
 

@@ -74,7 +74,7 @@ def history(mentions: Iterable[Mention]) -> list[VersionPeriod]:
 
 
 def _joins(merged: list[VersionPeriod], index: int, period: VersionPeriod) -> bool:
-    """Whether a period continues the one at `index`, which began before it."""
+    """Whether a period continues the earlier one at `index`: it has the same version, and overlaps it or is the last one so far."""
     earlier = merged[index]
     return earlier.version == period.version and (index == len(merged) - 1 or earlier.last >= period.first)
 

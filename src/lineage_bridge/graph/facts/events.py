@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeVar
 
 from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
 from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, make_facet_set
+from lineage_bridge.graph.facts.flow_endings import endings
 from lineage_bridge.graph.facts.names import Names, RefusedNameError
 from lineage_bridge.graph.facts.operations import operation
 from lineage_bridge.graph.facts.quarantine import quarantine_row, rejected_row
-from lineage_bridge.graph.flows.endings import endings
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, statement_id
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, StoredRecord
 from lineage_bridge.graph.merge_rules import Row

@@ -1,4 +1,7 @@
-"""Operations: converts an operator's record to rows of the relations. An unreadable record gives no rows."""
+"""Converts an operator's erasure, alias, veto or lifted veto to rows of the relations; `flow_endings` does so for the ends of flows.
+
+An unreadable record gives no rows.
+"""
 
 from collections.abc import Iterator
 from uuid import UUID

@@ -30,7 +30,7 @@ class Shape(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """Data moves from `source` to `target`; OWN stands for the shape's own job."""
+    """Data moves from `source` to `target`; OWN means the shape's own job."""
 
     source: int
     target: int

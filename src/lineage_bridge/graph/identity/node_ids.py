@@ -142,7 +142,7 @@ def make_node_id(kind: NodeKind, namespace: str, name: str, job_type_facet: str 
 
 
 def with_whole_namespace(node_id: NodeId, namespace: str, name: str) -> NodeId:
-    """The same with the id whose scope is the whole namespace."""
+    """The node id with the whole namespace as its scope, which is unique."""
     system, type_text = node_id.id.split(":")[:2]
     return node_id._replace(id=f"{system}:{type_text}:{_escaped(namespace, ':')}:{_escaped(name)}", sure=True)
 

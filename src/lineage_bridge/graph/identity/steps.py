@@ -185,7 +185,7 @@ class Vetoes:
         self._on.update(alias[:8] for alias in aliases if alias.vetoed)
 
     def stands(self, step: Step) -> bool:
-        """Whether no veto applies to a step."""
+        """Return whether no veto applies to a step."""
         entity, a, b = step.a.kind, step.a[1:], step.b[1:]
         within = ((1, space, ANY, space, ANY) for space in (a[0], b[0]) if step.kind == RULE)
         return not self._on or not self._any(entity, step.kind, step.evidence, ((0, *a, *b), (0, *b, *a), *within))

@@ -23,7 +23,7 @@ class LineageEnd(FacetPart, frozen=True):
     def __post_init__(self) -> None:
         """Raises ValueError for a namespace without a name or a name without a namespace, and for a dataset without both."""
         if (self.namespace is None) != (self.name is None) or (self.type == "DATASET" and self.name is None):
-            raise ValueError("namespace and name go together, and a dataset has both")
+            raise ValueError("namespace and name must be given together, and a dataset needs both")
 
 
 class LineageInput(LineageEnd, frozen=True):

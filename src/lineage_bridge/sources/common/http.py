@@ -47,8 +47,8 @@ class TlsContext:
                     if asked.client_cert_file:
                         trusted.load_cert_chain(asked.client_cert_file, asked.client_key_file or None)
                 except OSError as error:
-                    message = f"a file of TLS cannot be used: {error}"
-                    raise SourceError(message, "ca_file, client_cert_file and client_key_file are PEM") from error
+                    message = f"a TLS file cannot be used: {error}"
+                    raise SourceError(message, "ca_file, client_cert_file and client_key_file must be PEM files") from error
                 self._context = trusted
             return self._context
 
@@ -133,7 +133,7 @@ class HttpClient:
             answer = response.json()
         except ValueError as error:
             raise SourceError(
-                f"{self._named(method, path)} did not answer JSON", "check that the address is that of the REST API"
+                f"{self._named(method, path)} did not return JSON", "check that the address is that of the REST API"
             ) from error
         tag = response.headers.get("ETag", "")
         if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
@@ -165,7 +165,7 @@ class HttpClient:
             raise UnreachableError(f"{named} did not answer within {self.settings.timeout_s:g} s") from error
         except httpx.HTTPError as error:
             raise UnreachableError(
-                f"{named} failed: {str(error) or type(error).__name__}", "check that it is running, and the address"
+                f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
             ) from error
         self.limiter.update(response.status_code, response.headers)
         if response.is_success or response.status_code == 304:

@@ -95,7 +95,7 @@ def reveal(reference: str) -> str:
 
 def _of_request(name: str, secrets: Secrets) -> str:
     if name not in secrets.given:
-        raise ConfigError("a secret given with an earlier request is forgotten", "send it again")
+        raise ConfigError("a secret sent with an earlier request is not kept", "send it again")
     return secrets.given[name]
 
 

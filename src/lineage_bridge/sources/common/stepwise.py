@@ -56,7 +56,7 @@ class StepwiseObserver(Observer[SettingsT]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll once, plane by plane, narrowed to `only` and without the planes whose keys are `done`. Otherwise as `observe`.
+        """Poll once, plane by plane, narrowed to `only` and without the planes whose keys are `done`. For the rest, see `observe`.
 
         `on_progress` is called in any order and from any thread when a plane has been fetched. `stop` ends the poll soon, between two
         calls; what was not fetched by then is SKIPPED.
@@ -85,8 +85,8 @@ class OrderedSettings(NamedTuple):
 class StepwiseKind(SourceKind):
     """A kind of source that tasks extract.
 
-    `apply_order` completes settings by what an order brings. `is_self_contained` tells whether an order has all that a source of this kind
-    needs, so that none has to be configured. `how_to_add` tells users how to configure one.
+    `apply_order` completes settings by what an order brings. `is_self_contained`: whether an order has all that a source of this kind
+    needs, so that none has to be configured. `how_to_add`: how to configure one, for users.
     """
 
     apply_order: Callable[[Mapping[str, Any], ExtractOrder], OrderedSettings]

@@ -219,7 +219,7 @@ def _why_internal(error: Exception) -> str:
 
 
 def fetch(plane: AnyPlane, before: Snapshot | None, now_us: int) -> Fetched:
-    """What a plane fetches. Raises SourceError."""
+    """Fetch a plane, and measure the time. Raises SourceError if it is unavailable."""
     if reason := plane.unavailable_reason():
         raise SourceError(reason)
     began = time.monotonic_ns()

@@ -37,7 +37,7 @@ class ConnectObserver(Observer[ConnectSettings]):
         except SourceError as error:
             yield Check("list connectors", False, str(error), error.hint)
             return
-        message = f"{len(connectors)} connectors" + (f", and {len(withheld)} of which it tells nothing" if withheld else "")
+        message = f"{len(connectors)} connectors" + (f", and {len(withheld)} without configuration or status" if withheld else "")
         yield Check("list connectors", not withheld, message, "try again later: the workers may be rebalancing" if withheld else "")
         first = next(iter(connectors.values()), None)
         for what in (TASKS, TOPICS, OFFSETS) if first else ():

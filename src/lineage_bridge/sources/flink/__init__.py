@@ -1,1 +1,1 @@
-"""Flink, observed by its JobManager's REST API, the SQL gateway, and what users declare about jobs."""
+"""Flink jobs, observed through the JobManager's REST API, the SQL gateway and the users' annotations."""

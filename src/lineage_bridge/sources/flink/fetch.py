@@ -1,4 +1,4 @@
-"""What the REST APIs of the JobManager and the history server report of jobs."""
+"""Fetches jobs from the REST APIs of the JobManager and the history server."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,14 +17,14 @@ _T = TypeVar("_T")
 ENDED = ("FINISHED", "FAILED", "CANCELED")
 _LISTENERS = "execution.job-status-changed-listeners"
 _LISTENER, _LISTENERS_NAMESPACE = "io.openlineage.flink", "flink-jobs"
-"""A part of the name of OpenLineage's listener, and the namespace of its jobs where it is told none."""
+"""A part of the class name of OpenLineage's listener, and the default namespace of its jobs."""
 NAMESPACE, NAME = "openlineage.job.namespace", "openlineage.job.name"
 _ERRORS = ("FAILED", "FAILING", "RESTARTING")
 
 
 @dataclass(frozen=True)
 class JobAnswers:
-    """The answers about a job at one poll; None for what was not asked or not answered. `overview` is its entry in `/jobs/overview`."""
+    """The answers about a job at one poll; None if not requested or not answered. `overview` is the job's entry in `/jobs/overview`."""
 
     overview: Answer
     detail: Answer | None = None
@@ -39,11 +39,13 @@ class JobAnswers:
 
 @contextmanager
 def shaped(what: str) -> Iterator[None]:
-    """Raises SourceError for answers that do not have the shape that Flink documents."""
+    """Raise SourceError if an answer does not have the shape that Flink documents."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise SourceError(f"{what}: the answer does not have Flink's shape", "is the address that of a JobManager's REST API?") from error
+        raise SourceError(
+            f"{what}: the answer has an unexpected shape", "check that the address is that of a JobManager's REST API"
+        ) from error
 
 
 class JobManager:
@@ -83,7 +85,7 @@ class JobManager:
         """A job with its vertices and plan. Raises SourceError, MissingError if the job is gone."""
         detail = _object(self._http.get(f"/jobs/{jid}"), "vertices")
         if not isinstance(detail["vertices"], list):
-            raise SourceError("a job's vertices are not a list", "is the address that of a JobManager's REST API?")
+            raise SourceError("a job's vertices are not a list", "check that the address is that of a JobManager's REST API")
         return detail if "plan" in detail else {**detail, **_object(self._http.get(f"/jobs/{jid}/plan"), "plan")}
 
     def exceptions(self, jid: str) -> Answer:
@@ -91,9 +93,9 @@ class JobManager:
         return _object(self._http.get(f"/jobs/{jid}/exceptions"))
 
     def look(self, overview: Answer, before: Mapping[str, Any] | None, known: Plan | None) -> JobAnswers:
-        """Everything about a job. `before` is its part of the snapshot, `known` its plan at the previous poll.
+        """Fetch everything about a job. `before` is its part of the snapshot, `known` its plan at the previous poll.
 
-        Raises SourceError if the job as a whole cannot be read, UnreachableError if the JobManager is gone.
+        Raises SourceError if the job itself cannot be read, UnreachableError if the JobManager is gone.
         """
         jid, name, state = str(overview["jid"]), str(overview["name"]), str(overview["state"])
         changed = before is None or known is None or before["state"] != state or before["modified"] != overview.get("last-modification")
@@ -130,7 +132,7 @@ class JobManager:
         return int(restarts["numRestarts"]) if "numRestarts" in restarts else None
 
     def _metrics(self, jid: str, plan: Plan, was: JobMetrics) -> JobMetrics:
-        """One call for each vertex with a source or sink, and one more until the ids of all its counters are known.
+        """Fetch the counters: one call per vertex with a source or sink, and one more until the ids of all its counters are known.
 
         Flink returns nothing at all if one of the requested ids does not exist.
         """
@@ -170,9 +172,11 @@ _LISTED = {"jid": str, "name": str, "state": str, "start-time": int, "end-time":
 
 
 def _object(answer: Any, *members: str) -> Answer:  # noqa: ANN401  # JSON
-    """An answer, if it is an object with these members. Raises SourceError."""
+    """Return the answer if it is an object with these members. Raises SourceError otherwise."""
     if not isinstance(answer, dict) or any(member not in answer for member in members):
-        raise SourceError(f"an answer has no {', '.join(members) or 'all members'}", "is the address that of a JobManager's REST API?")
+        raise SourceError(
+            f"an answer has no {', '.join(members) or 'all members'}", "check that the address is that of a JobManager's REST API"
+        )
     return answer
 
 

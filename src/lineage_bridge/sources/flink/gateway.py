@@ -46,7 +46,7 @@ class Session:
         self._http.send("DELETE", self._session, None)
 
     def _finished(self, operation: str) -> bool:
-        """Wait for the end of an operation, as long as one call may take; whether it succeeded."""
+        """Wait for an operation to end, for at most the timeout of one call; return whether it succeeded."""
         until = time.monotonic() + self._http.settings.timeout_s
         while (status := _text(self._http.get(f"{operation}/status"), "status")) in _WAITING:
             if time.monotonic() > until:
@@ -56,7 +56,7 @@ class Session:
 
 
 def tables(http: HttpClient, ddl: str, paths: Iterable[Name]) -> dict[Name, str]:
-    """The DDL of tables, empty for unknown ones; the catalogs of `ddl` are declared first. Raises SourceError."""
+    """Return the DDL of tables, empty for unknown ones, after running the statements of `ddl` that declare catalogs. Raises SourceError."""
     session = Session(http)
     try:
         for statement in _catalogs(ddl):
@@ -66,13 +66,13 @@ def tables(http: HttpClient, ddl: str, paths: Iterable[Name]) -> dict[Name, str]
             rows = session.rows(f"SHOW CREATE TABLE {'.'.join(_quoted(part) for part in path)}")
             found[path] = str(rows[0][0]) if rows and rows[0] else ""
     finally:
-        with suppress(SourceError):  # it ends by itself when it is not used
+        with suppress(SourceError):  # an unused session expires
             session.close()
     return found
 
 
 def _catalogs(ddl: str) -> list[str]:
-    """The statements that declare catalogs."""
+    """Return the statements that declare catalogs."""
     try:
         found = tokens(ddl)
     except TokenError as err:
@@ -87,5 +87,5 @@ def _quoted(part: str) -> str:
 
 def _text(answer: Any, key: str) -> str:  # noqa: ANN401  # JSON
     if not isinstance(answer, dict) or not isinstance(answer.get(key), str):
-        raise SourceError(f"the SQL gateway answered without {key}", "is gateway_url the address of a Flink SQL gateway?")
+        raise SourceError(f"the SQL gateway answered without {key}", "check that gateway_url is the address of a Flink SQL gateway")
     return str(answer[key])

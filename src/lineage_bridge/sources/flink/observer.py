@@ -33,7 +33,7 @@ class FlinkObserver(Observer[FlinkSettings]):
         return sum(http.requests for http in self._clients if http is not None)
 
     def test(self) -> Iterator[Check]:
-        """Each step of an observation."""
+        """Try each step of an observation."""
         settings, (http, sql, history) = self.settings, self._clients
         manager = JobManager(http)
         yield _check("reach the JobManager", manager.version, lambda version: f"Flink {version}")

@@ -1,4 +1,4 @@
-"""One poll of a Flink cluster: which server is asked for what, and what could not be fetched."""
+"""One poll of a Flink cluster: which requests go to which server, and what could not be fetched."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -21,7 +21,7 @@ from lineage_bridge.sources.flink.translate import ClusterContext, Remembered, b
 from lineage_bridge.sql.names import Name, parsed, written
 
 _REMEMBERED_US = 86_400_000_000
-"""How long a job is looked for that left the JobManager while it ran."""
+"""How long to look for a job that left the JobManager's list while it was running."""
 _OF_SESSIONS = "default_catalog"
 _T = TypeVar("_T")
 
@@ -76,11 +76,11 @@ class Poll:
         return Observation(snapshot, tuple(self._events), same, tuple(dict.fromkeys(self._unseen)))
 
     def _memory(self, job: Answer) -> Remembered | None:
-        """A job's part of the snapshot; none if the job has restarted under its id since it ended."""
+        """A job's part of the snapshot; None if the job ended and was started again under the same id."""
         known = self._known.get(str(job["jid"]))
         return None if began_again(job, known) else known
 
-    def _asked(self, what: str, ask: Callable[[], _T], member: str, unanswered: _T, is_new: bool) -> _T:  # as told
+    def _asked(self, what: str, ask: Callable[[], _T], member: str, unanswered: _T, is_new: bool) -> _T:
         """Fetch what only a restart can change for new jobs; reuse the previous answer otherwise."""
         was: _T = self._before.get(member, unanswered)
         if not is_new:
@@ -94,7 +94,7 @@ class Poll:
             return was
 
     def _looks(self, selected: Mapping[str, Answer]) -> dict[str, JobAnswers]:
-        """The answers about the jobs whose end was not reported yet."""
+        """Fetch the jobs whose end was not reported yet."""
         going_on = [job for job in selected.values() if not (self._memory(job) or {}).get("ended")]
         found = self._clients.manager.map(self._look, going_on)
         looks: dict[str, JobAnswers] = {}
@@ -111,9 +111,9 @@ class Poll:
         return _whole(self._manager.look(job, known, plan_of(known)), known)
 
     def _evidence(self, looks: Mapping[str, JobAnswers]) -> tuple[dict[Name, str], JobEvidence | None, frozenset[Name]]:
-        """The evidence besides the jobs, including DDL of the gateway, and the tables that the gateway could not be asked for.
+        """Return DDL from the gateway, all evidence apart from the jobs, and the tables that the gateway could not look up.
 
-        None if a file cannot be read, so that nothing it declares is reported as deleted.
+        The evidence is None if a file cannot be read, so that nothing it declares is reported as deleted.
         """
         ddl = {parsed(path): str(text) for path, text in self._before.get("ddl", {}).items()}
         try:
@@ -141,7 +141,7 @@ class Poll:
         cluster: ClusterContext,
         open_paths: frozenset[Name],
     ) -> dict[str, Any]:
-        """Builds the events of a job; returns its part of the next snapshot."""
+        """Build the events of a job; return its part of the next snapshot."""
         facts = remember(look, before)
         if before is None and jid in self._known:
             facts["again"] = True
@@ -157,7 +157,7 @@ class Poll:
         return after if after.get("ended") else {**after, **others}
 
     def _lost(self, listed: Mapping[str, Answer], evidence: JobEvidence | None, cluster: ClusterContext) -> dict[str, Any]:
-        """The jobs that left the JobManager's list before their end was seen."""
+        """Handle the jobs that left the JobManager's list before their end was seen; return those to keep looking for."""
         kept: dict[str, Any] = {}
         for jid, known in sorted(self._known.items()):
             if jid in listed or known.get("ended"):
@@ -175,7 +175,7 @@ class Poll:
         return {jid: known for jid, known in kept.items() if not known.get("ended")}
 
     def _archived(self, jid: str, known: Remembered) -> JobAnswers | None:
-        """A job that ended, as the history server has it."""
+        """Return the answers of the history server about a job that ended."""
         if self._clients.history is None:
             return None
         archive = JobManager(self._clients.history)
@@ -199,7 +199,7 @@ class Poll:
         return look if detail.get("state") in ENDED else None
 
     def _same(self, listener: Mapping[str, str], looks: Mapping[str, JobAnswers]) -> tuple[tuple[SameJob, ...], list[list[str]]]:
-        """The names that OpenLineage's own listener gives to the jobs."""
+        """Return the names that OpenLineage's own listener gives to the jobs, and all pairs of job and namespace reported so far."""
         emitted = {(name, other) for name, other in self._before.get("same", ())}
         found: dict[tuple[str, str], SameJob] = {}
         for look in looks.values():
@@ -207,7 +207,7 @@ class Poll:
                 continue
             own, name = _configured(look.settings), str(look.overview["name"])
             namespace = (own or listener).get(NAMESPACE, "")
-            # A name that the whole cluster is told is that of all its jobs.
+            # A job name in the cluster's configuration applies to all its jobs.
             other = own.get(NAME, name) if own or NAME not in listener else ""
             if namespace and other and namespace != self._namespace and (name, namespace) not in emitted:
                 where = "the job's" if own else "the JobManager's"
@@ -217,7 +217,7 @@ class Poll:
 
 
 def _whole(look: JobAnswers, known: Remembered | None) -> JobAnswers:
-    """The answers about a job, if all of them can be read. Raises SourceError."""
+    """Return the answers about a job if all of them can be read. Raises SourceError."""
     with shaped(f"job {look.overview['name']}"):
         remember(look, known)
         _configured(look.settings)
@@ -230,9 +230,7 @@ def _configured(settings: Answer | None) -> Mapping[str, str]:
 
 
 def _unknown_tables(looks: Mapping[str, JobAnswers], known: Mapping[str, Remembered], declared: DeclaredTables) -> list[Name]:
-    """The tables of new jobs that nothing defines, if they have a catalog and database. Tables of a session are not visible in other
-    sessions.
-    """
+    """Return the undefined tables of new jobs that have a catalog and database. Tables of a session are not visible in other sessions."""
     found: dict[Name, None] = {}
     for jid, look in looks.items():
         operators = (*look.plan.sources, *look.plan.sinks) if not known.get(jid, {}).get("said") else ()

@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.settings import HttpSettings, Url
 
 
 class FlinkSettings(HttpSettings):
-    """A JobManager by the address of its REST API, and other information about its jobs."""
+    """The address of a JobManager's REST API, and other sources of information about its jobs."""
 
     gateway_url: Url | None = Field(default=None, description="address of the SQL gateway, which is asked for tables of catalogs")
     history_url: Url | None = Field(
@@ -35,7 +35,7 @@ class FlinkSettings(HttpSettings):
         return ";\n".join(self.init_sql)
 
     def scripts(self) -> tuple[str, ...]:
-        """The texts of `statements`: files, and those in folders that end in `.sql`, sorted. Raises ConfigError."""
+        """The texts of the files in `statements`, including the `.sql` files of folders, sorted. Raises ConfigError."""
         found = []
         for address in self.statements:
             path = Path(address).expanduser()

@@ -1,4 +1,4 @@
-"""What other sources may use from Flink: consumer groups of jobs, and the schemas of topics that DDL declares. Pure."""
+"""Metadata from Flink for other sources: consumer groups of jobs, and the schemas of topics that DDL declares. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _DECLARED = 1
 
 
 def metadata_of(flows: JobFlows) -> dict[str, Any]:
-    """What a job's flows reveal to other sources, as JSON, and which of its datasets were inferred."""
+    """Return the metadata in a job's flows for other sources, and the datasets that were inferred, as JSON."""
     schemas = {access.dataset: access for access in (*flows.outputs, *flows.inputs) if access.fields and access.connector.endswith("kafka")}
     return {
         "groups": [list(group) for group in flows.groups],
@@ -22,7 +22,7 @@ def metadata_of(flows: JobFlows) -> dict[str, Any]:
 
 
 def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
-    """What the jobs of a snapshot reveal together. Of two declarations of a topic, the one whose table's name sorts first counts."""
+    """Combine the metadata of a snapshot's jobs. If two tables declare one topic, the table whose name sorts first is used."""
     owners: dict[tuple[str, str], DatasetName] = {}
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for facts in snapshot.get("jobs", {}).values():
@@ -50,7 +50,7 @@ def _fields(values: list[Any]) -> tuple[SchemaField, ...]:
 
 
 def _parts(columns: tuple[SchemaField, ...]) -> Iterator[tuple[str, tuple[SchemaField, ...]]]:
-    """The columns of a topic as fields of its values and of its keys; a field without a name is the whole."""
+    """Split the columns of a topic into fields of its values and of its keys; a field without a name is the whole value or key."""
     values = tuple(column for column in columns if column.name != KEY_COLUMN)
     yield VALUE, tuple(SchemaField("", column.type) if column.name == VALUE_COLUMN else column for column in values)
     for column in columns:

@@ -11,7 +11,7 @@ _LONGEST_TRACE = 16_384
 
 
 def parallelism_of(detail: Answer | None, known: Mapping[str, Any]) -> int:
-    """That of its widest vertex."""
+    """The highest parallelism of the job's vertices."""
     if detail is None:
         return int(known.get("parallelism", 0))
     return max((int(vertex.get("parallelism", 0)) for vertex in detail["vertices"]), default=0)

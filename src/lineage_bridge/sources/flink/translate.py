@@ -1,4 +1,4 @@
-"""Translates the answers about a job to events, and to its part of the snapshot. Pure."""
+"""Converts the answers about a job to its events and its part of the snapshot. Pure."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from lineage_bridge.sources.flink.fetch import ENDED, Answer, JobAnswers
 from lineage_bridge.sources.flink.status import checkpoints_of, error_of, parallelism_of
 
 Remembered = Mapping[str, Any]
-"""What the snapshot has of a job, as JSON."""
+"""A job's part of the snapshot, as JSON."""
 
 _ENDS = {"FINISHED": "COMPLETE", "FAILED": "FAIL", "CANCELED": "ABORT"}
 _NOT_YET = ("INITIALIZING", "CREATED")
 _SAME_FOR_ALL = "0" * 32
-"""The id of the one job of an application that is highly available: every deployment of it has the same."""
+"""The job id that Flink gives to the single job of a highly available application, in every deployment."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ def plan_of(remembered: Remembered | None) -> Plan | None:
 
 
 def began_again(overview: Answer, before: Remembered | None) -> bool:
-    """Whether a job that had ended runs again under its id."""
+    """Whether a job that had ended is running again under the same id."""
     return before is not None and bool(before.get("ended")) and int(overview["start-time"]) > int(before["start"])
 
 
 def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
-    """A job's part of the next snapshot, except for what its events report."""
+    """Return a job's part of the next snapshot, except for what its events report."""
     overview, known = look.overview, before or {}
     held: Held = dict(known.get("held", {}))
     for operators, counted in ((look.plan.sources, read_of), (look.plan.sinks, written_of)):
@@ -86,7 +86,7 @@ def remember(look: JobAnswers, before: Remembered | None) -> dict[str, Any]:
 def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: ClusterContext) -> tuple[dict[str, Any], list[Json]]:
     """The events of a job, and its part of the next snapshot.
 
-    `known` is None if its flows cannot be determined at the moment; they are reported once they can.
+    `known` is None if its flows cannot be determined now; they are reported once they can be.
     """
     state, is_new, flows = facts["state"], not facts["run"], known or JobFlows()
     job = (cluster.namespace, facts["name"])
@@ -118,7 +118,7 @@ def events_of(jid: str, facts: dict[str, Any], known: JobFlows | None, cluster: 
 
 
 def replaced(before: Iterable[Sequence[str]], now: Iterable[Sequence[str]], now_us: int) -> list[Json]:
-    """Events that end inferred datasets, once the datasets that they stood for are known."""
+    """Return events that drop inferred datasets whose real names are now known."""
     gone = sorted({tuple(name) for name in before} - {tuple(name) for name in now})
     facets = {"lifecycleStateChange": OUTGOING.lifecycle("DROP")}
     return [OUTGOING.dataset_event(now_us, (namespace, name), facets) for namespace, name in gone]
@@ -150,7 +150,7 @@ def _event(
 
 
 def _run_id(jid: str, facts: Mapping[str, Any], cluster: ClusterContext) -> str:
-    """Made of the job's id, and of its start if the id is not unique: the same for all deployments, or used again after the job's end."""
+    """Return the run id, derived from the job's id, and from its start time if deployments share the id or the id was used again."""
     parts: list[str | int] = [facts["start"]] if jid == _SAME_FOR_ALL or facts.get("again") else []
     return str(event_builder.run_id("flink", cluster.namespace, jid, *parts))
 

@@ -1,1 +1,1 @@
-"""A Kafka cluster observed by its own protocol: topics, groups of all kinds, producers, offsets, access rules."""
+"""A Kafka cluster, observed through Kafka's protocol: topics, groups of all kinds, producers, offsets, access rules."""

@@ -24,7 +24,7 @@ _HINTS = {
 
 
 class KafkaObserver(Observer[KafkaSettings]):
-    """Observes a Kafka cluster by its own protocol. Each poll opens its connections, and closes them."""
+    """Observes a Kafka cluster through Kafka's protocol. Each poll opens and closes its own connections."""
 
     def test(self) -> Iterator[Check]:
         """Connect and log in; then try each listing."""
@@ -42,7 +42,7 @@ class KafkaObserver(Observer[KafkaSettings]):
             seen = look(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
             message = f"{self.settings.server} is another cluster now: {seen.cluster}, it was {before['cluster']}"
-            raise SourceError(message, "remove the source and add it again if that is meant")
+            raise SourceError(message, "if this is intended, remove the source and add it again")
         topics = translate.topics_to_sample(self.settings, seen, before, now_us)
         if topics:
             failures = Failures()

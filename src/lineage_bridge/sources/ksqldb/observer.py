@@ -1,4 +1,4 @@
-"""A ksqlDB server as a source."""
+"""The observer of a ksqlDB server."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,14 +12,14 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class KsqldbObserver(Observer[KsqldbSettings]):
-    """Tells the streams, tables and persistent queries of a ksqlDB server."""
+    """Reports the streams, tables and persistent queries of a ksqlDB server."""
 
     def __init__(self, name: str, settings: KsqldbSettings) -> None:
         super().__init__(name, settings)
         self._http = HttpClient(settings, HEADERS)
 
     def test(self) -> Iterator[Check]:
-        """The server, its health, and what it lists; then the state of its hosts, which not every server tells."""
+        """Check the server, its health and its listings; then the state of its hosts, which some servers do not report."""
         first = _checked("server", self._server)
         yield first
         if not first.works:
@@ -27,18 +27,18 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         yield _checked("health", self._health)
         yield _checked("streams, tables and queries", self._listed)
         hosts = _checked("hosts", self._hosts)
-        yield hosts if hosts.works else Check("hosts", True, f"not told ({hosts.message}); each query tells the state of its hosts")
+        yield hosts if hosts.works else Check("hosts", True, f"not reported ({hosts.message}); the state of hosts is taken from each query")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Two requests: the server, and all that it lists."""
+        """Send two requests: the server's information, and all listings."""
         return translate(fetch_state(self._http), before, shared, now_us, self.settings)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Declared schemas, and whose the queries' consumer groups are."""
+        """Return declared schemas, and the queries that own consumer groups."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         self._http.close()
 
     def _server(self) -> str:
@@ -49,7 +49,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         health = self._http.get("/healthcheck")
         if not health["isHealthy"]:
             sick = [part for part, state in sorted((health.get("details") or {}).items()) if not state.get("isHealthy")]
-            raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "look at the server's log")
+            raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "check the server's log")
         return "healthy"
 
     def _listed(self) -> str:

@@ -1,1 +1,1 @@
-"""Amazon's MSK Connect as a source."""
+"""The source for Amazon's MSK Connect."""

@@ -1,4 +1,4 @@
-"""Amazon's MSK Connect as a source."""
+"""The observer of Amazon's MSK Connect."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MskObserver(Observer[MskSettings]):
-    """Watches the connectors of one account in one region."""
+    """Observes the connectors of one account in one region."""
 
     def __init__(self, name: str, settings: MskSettings) -> None:
         super().__init__(name, settings)
@@ -84,7 +84,7 @@ class MskObserver(Observer[MskSettings]):
         return sorted(listed, key=lambda connector: connector.name), None
 
     def _namespace(self, listed: list[ListedConnector], before: Snapshot) -> str:
-        """The namespace of the jobs: where the connectors are or, if there are none now, where they were."""
+        """Return the namespace of the jobs: region and account of the connectors listed now or, if there are none, of the previous ones."""
         owner = next((owner for connector in listed if (owner := owner_of(connector.arn))), None)
         namespace = f"msk-connect://{owner.region}/{owner.account}" if owner else str(before.get("namespace", ""))
         return self.settings.namespace or namespace
@@ -92,7 +92,7 @@ class MskObserver(Observer[MskSettings]):
 
 def _service(settings: MskSettings) -> "MskService":
     try:
-        from lineage_bridge.sources.msk_connect.service import MskService  # noqa: PLC0415  # an extra
+        from lineage_bridge.sources.msk_connect.service import MskService  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
         raise ConfigError("sources of kind msk-connect need another package", "pip install 'lineage-bridge[aws]'") from error
     return MskService(settings)

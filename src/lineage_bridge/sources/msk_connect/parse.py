@@ -12,12 +12,12 @@ from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, Connect
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 _STATES = {"PAUSING": PAUSED}
-"""What the service calls otherwise; what is on its way between other states keeps its name."""
+"""States that have another name in Kafka Connect; transitional states keep their names."""
 _AMAZON = (".amazonaws.com", ".amazonaws.com.cn")
 
 
 class ListedConnector:
-    """A connector in the answer of ListConnectors. Members that the answer lacks are empty."""
+    """A connector in the answer of ListConnectors. Members missing from the answer are empty."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         members = (str(entry.get(key) or "") for key in ("connectorArn", "connectorName", "currentVersion", "connectorState"))
@@ -59,7 +59,7 @@ def read_described(answer: Mapping[str, Any], classes: Catalogue) -> ConnectorSt
 
 
 def as_known(connector: ConnectorState, shared: SharedMetadata) -> ConnectorState:
-    """The connector, with a server by which another source knows its cluster: Amazon's brokers have one port per access method."""
+    """Return the connector with a server that another source knows its cluster by: Amazon's brokers have one port per access method."""
     if connector.service is None or shared.cluster(connector.service.servers) is not None:
         return connector
     hosts = {host for server in connector.service.servers.split(",") if (host := server.rpartition(":")[0]).endswith(_AMAZON)}

@@ -23,16 +23,16 @@ from lineage_bridge.sources.common.settings import reveal
 from lineage_bridge.sources.msk_connect.parse import ListedConnector
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 
-for _name in ("boto3", "botocore"):  # they would log whole answers, including secrets in configurations; errors are raised anyway
+for _name in ("boto3", "botocore"):  # they log whole answers, including secrets; errors are raised anyway
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 TRIES = 4
-"""Calls of one question, the repeated ones by botocore, each after a longer pause."""
+"""Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
 _SESSION = "lineage-bridge"
 _RIGHTS = "it needs kafkaconnect:ListConnectors and kafkaconnect:DescribeConnector"
-_KEYS = "set a profile, keys, or what else the AWS SDK finds: variables, the role of a container or an instance"
+_KEYS = "set a profile or keys, or use what the AWS SDK finds: variables, the role of a container or an instance"
 _KEEPS = frozenset(("RUNNING", "PAUSED"))
-"""States in which a connector of one version stays as it was described."""
+"""States in which the description of one version of a connector does not change."""
 
 
 class MskService:
@@ -50,11 +50,13 @@ class MskService:
             for page in self._open().get_paginator("list_connectors").paginate():
                 found = page.get("connectors")
                 if not isinstance(found, list):
-                    raise SourceError("ListConnectors did not answer a list of connectors", "is endpoint_url that of MSK Connect?")
+                    raise SourceError(
+                        "ListConnectors did not return a list of connectors", "check that endpoint_url is that of MSK Connect"
+                    )
                 yield [ListedConnector(entry) for entry in found]
 
     def describe(self, listed: Iterable[ListedConnector]) -> list[Mapping[str, Any] | SourceError]:
-        """The answer of DescribeConnector for each, or its error, in order. For an unchanged connector, the previous answer."""
+        """Return the answer of DescribeConnector for each connector, or its error, in order. Reuses the previous answer if unchanged."""
         connectors = list(listed)
         with ThreadPoolExecutor(self.settings.at_once, thread_name_prefix="source") as pool:
             answers = list(pool.map(self._description, connectors))
@@ -105,7 +107,7 @@ class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no typ
         self._session, self._settings = session, settings
 
     def load(self) -> DeferredRefreshableCredentials:
-        """The credentials of the role; the caller needs credentials of its own to assume it."""
+        """Return the credentials of the role. Assuming it requires credentials of the caller."""
         own = self._session.get_credentials()
         if own is None:
             raise exceptions.NoCredentialsError
@@ -138,11 +140,11 @@ def _service_errors(what: str) -> Iterator[None]:
     except exceptions.ClientError as error:
         raise _refused(what, error) from error
     except (exceptions.NoRegionError, exceptions.ProfileNotFound) as error:
-        raise ConfigError(f"{what}: {_line(error)}", "set region, and profile as your AWS configuration has it") from error
+        raise ConfigError(f"{what}: {_line(error)}", "set region, and a profile that your AWS configuration has") from error
     except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.CredentialRetrievalError) as error:
         raise ForbiddenError(f"{what}: {_line(error)}", _KEYS) from error
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
-        raise UnreachableError(f"{what}: {_line(error)}", "can the region's endpoint be reached from here?") from error
+        raise UnreachableError(f"{what}: {_line(error)}", "check that this machine can reach the region's endpoint") from error
     except exceptions.BotoCoreError as error:
         raise SourceError(f"{what}: {_line(error)}") from error
 
@@ -152,7 +154,7 @@ def _refused(what: str, error: exceptions.ClientError) -> SourceError:
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     text = f"{what}: {_line(error)}"
     if error.operation_name == "AssumeRole":
-        return ForbiddenError(text, "role_arn must trust who asks, who needs sts:AssumeRole on it")
+        return ForbiddenError(text, "the role must trust the caller, and the caller needs sts:AssumeRole on it")
     if status == 429 or status >= 500 or "Throttl" in code:
         return BusyError(text)
     if status in (401, 403):

@@ -12,7 +12,7 @@ _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 
 
 class MskSettings(ConnectorSettings):
-    """The connectors of an account in a region. Who asks is found as the AWS SDK does, unless it is set here."""
+    """The connectors of an account in a region. The AWS SDK finds the credentials, unless they are set here."""
 
     namespace: str = Field(default="", description="namespace of its jobs; empty: msk-connect://region/account")
     kafka: str = Field(default="", description="bootstrap servers of all connectors' Kafka cluster; empty: each connector's own")
@@ -27,7 +27,7 @@ class MskSettings(ConnectorSettings):
 
     @property
     def address(self) -> str:
-        """Whose connectors are meant, as far as the settings tell."""
+        """The account and region, as far as the settings name them."""
         values = (self.endpoint_url, self.region, self.profile, self.access_key_id, self.role_arn)
         return f"msk-connect:{'/'.join(value for value in values if value)}"
 

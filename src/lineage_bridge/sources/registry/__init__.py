@@ -1,1 +1,1 @@
-"""Schema registries of Confluent's API: Confluent's own, Apicurio, Karapace."""
+"""Schema registries with Confluent's API: Confluent Schema Registry, Apicurio, Karapace."""

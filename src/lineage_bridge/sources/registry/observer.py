@@ -1,4 +1,4 @@
-"""A schema registry as a source."""
+"""The observer of a schema registry."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,14 +11,14 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class RegistryObserver(Observer[RegistrySettings]):
-    """Tells the schemas of topics as a registry has them."""
+    """Reports the schemas of topics from a registry."""
 
     def __init__(self, name: str, settings: RegistrySettings) -> None:
         super().__init__(name, settings)
         self._client = RegistryClient(settings)
 
     def test(self) -> Iterator[Check]:
-        """Subjects, one schema, compatibility; then what not every registry has."""
+        """Fetch the subjects, one schema and the compatibility; then try the calls that some registries do not support."""
         try:
             subjects = self._client.subjects()
         except SourceError as error:
@@ -30,16 +30,16 @@ class RegistryObserver(Observer[RegistrySettings]):
         get = self._client.http.get
         yield _checked("compatibility", lambda: f"{get('/config')['compatibilityLevel']} unless a subject has its own")
         yield _checked(
-            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} told", "each subject is asked for"
+            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} listed", "each subject is asked for"
         )
-        yield _checked("mode", lambda: str(get("/mode")["mode"]), "modes are not told")
+        yield _checked("mode", lambda: str(get("/mode")["mode"]), "modes are not reported")
         if self.settings.catalog:
             asked = {"type": "kafka_topic", "tag": "*", "limit": 1}
             yield _checked("stream catalog", lambda: "it answers" if get("/catalog/v1/search/basic", **asked) else "it is empty")
         yield _checked("contexts", lambda: ", ".join(map(str, get("/contexts"))), "there is one context")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """One listing, what is new, and the compatibility of a part of the subjects."""
+        """Fetch the listing, new versions, and the compatibility of some subjects."""
         turn = int(before["turn"]) + 1 if before else 0
         seen = translate(self._client.look(subjects_in(before), turn), before, shared, now_us, self.settings)
         return Observation({**seen.snapshot, "turn": turn}, seen.events, unseen=seen.unseen)
@@ -49,12 +49,12 @@ class RegistryObserver(Observer[RegistrySettings]):
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         self._client.http.close()
 
 
 def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
-    """A step that may fail. `without`: what follows where a registry does not have it, which is no failure."""
+    """Run one step of the test. `without`: the consequence if the registry does not support the call; the step then passes."""
     try:
         return Check(step, True, look())
     except MissingError as error:
@@ -62,7 +62,7 @@ def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (KeyError, TypeError) as error:
-        return Check(step, False, f"an answer has no {error}", "is it a registry of Confluent's API?")
+        return Check(step, False, f"an answer has no {error}", "check that it is a registry with Confluent's API")
 
 
 KIND = SourceKind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")

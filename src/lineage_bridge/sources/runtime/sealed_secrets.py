@@ -58,9 +58,9 @@ class SealedFile:
         """Create the key file. Raises RequestError if there is a key, or a sealed file whose key is missing."""
         with self._locked():
             if self._keys:
-                raise RequestError("a key already exists in the environment", "`lineage-bridge secret rotate` changes it")
+                raise RequestError("a key already exists in the environment", "`lineage-bridge secret rotate` replaces it")
             if self.key_file.exists():
-                raise RequestError(f"a key already exists in {self.key_file}", "`lineage-bridge secret rotate` changes it")
+                raise RequestError(f"a key already exists in {self.key_file}", "`lineage-bridge secret rotate` replaces it")
             if self.path.exists():
                 raise RequestError(f"the key of {self.path} is missing", f"put it into {self.key_file}, or remove the sealed file")
             self._write_keys([new_key()])
@@ -76,8 +76,8 @@ class SealedFile:
             if self._keys:
                 if len(keys) < 2:
                     raise RequestError(
-                        "the environment has one key only",
-                        "`lineage-bridge secret key --print` makes another; put it before the old one, separated by a comma",
+                        "the environment has only one key",
+                        "`lineage-bridge secret key --print` creates another; put it before the old one, separated by a comma",
                     )
                 self._seal(secrets, keys)
                 return
@@ -110,10 +110,10 @@ class SealedFile:
                 Fernet(key)
         except ValueError:
             raise ConfigError(
-                f"{self._key_location()} has an invalid key", "`lineage-bridge secret key --print` makes a valid one"
+                f"{self._key_location()} has an invalid key", "`lineage-bridge secret key --print` creates a valid one"
             ) from None
         if not keys:
-            raise ConfigError(f"there is no key in {self._key_location()}", "`lineage-bridge secret key` makes one")
+            raise ConfigError(f"there is no key in {self._key_location()}", "`lineage-bridge secret key` creates one")
         return keys
 
     def _key_text(self) -> str:

@@ -1,4 +1,4 @@
-"""Table functions and MATCH_RECOGNIZE, as lowering replaced them by stand-in names."""
+"""Table functions and MATCH_RECOGNIZE, which lowering replaced by stand-in names."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence

@@ -54,7 +54,7 @@ NO_SOURCES = Value()
 
 
 def merged(values: Iterable[Value]) -> Value:
-    """One value made of several values."""
+    """Merge several values into one."""
     direct: dict[Source, tuple[Subtype, float]] = {}
     conditions: set[Condition] = set()
     for value in values:

@@ -63,7 +63,7 @@ def _lake(options: _Options, path: Name, form: str) -> DatasetName | None:
 
 
 def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], DatasetName | None]:
-    """A table of a database server, with a name made of these options."""
+    """The dataset of a table on a database server; its name is built from these options."""
 
     def make(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
         host = options.get("hostname") or options.get("hosts") or ""

@@ -7,7 +7,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token, tokens
 
 
 def split(text: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """The statements of a script, without statement sets around them; `DEFINE name = 'text'` replaces `${name}`."""
+    """Split a script into statements: unwrap statement sets, and substitute `${name}` after `DEFINE name = 'text'`."""
     defined: dict[str, str] = {}
     start = 0
     for at in range(len(text) + 1):

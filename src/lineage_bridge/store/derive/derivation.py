@@ -1,7 +1,7 @@
 """Keeps derived rows up to date, in the transaction that writes the facts: shapes, flows, current facets, names that stand for one dataset.
 
-What is a min or a max is merged; the rest is recomputed per touched key with the pure functions of `graph`, up to a budget. `graph.derive`
-computes the same from scratch.
+Values that are a min or a max are merged; the others are recomputed per touched key with the pure functions of `graph`, up to a budget.
+`graph.derive` computes the same from scratch.
 """
 
 from collections.abc import Iterable, Mapping

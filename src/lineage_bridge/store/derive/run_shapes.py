@@ -54,7 +54,7 @@ class RunShapeWriter:
         return {(asserter, job) for asserter, job, mark in self.connection.execute(statements.SNAPSHOTS).fetchall() if is_snapshot(mark)}
 
     def reshape(self, asserters: list[Asserter], budget: Budget, lineage_set_of: LineageSetOf) -> int:
-        """Compute the shapes of asserters anew, in order, until the budget is spent; returns how many were done (at least one, if any)."""
+        """Recompute the shapes of asserters, in order, until the budget is spent. Returns how many were done (at least one)."""
         done, spent = 0, 0
         while done < len(asserters) and (done == 0 or spent < budget.rows):
             chunk = list(islice(asserters, done, done + _CHUNK))

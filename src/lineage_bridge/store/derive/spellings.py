@@ -59,7 +59,7 @@ class AliasWriter:
     # names
 
     def add(self, node: Row) -> None:
-        """A node (id, kind, namespace, name) has come."""
+        """Add the aliases that naming rules give a new node (id, kind, namespace, name)."""
         id_, kind, namespace, name = node
         if kind == _DATASET:
             self._own(id_, namespace, name)
@@ -83,7 +83,7 @@ class AliasWriter:
             )
 
     def drop(self, node: Row) -> None:
-        """A node has gone, but operators may still use its name."""
+        """Remove the aliases of a deleted node, unless an operator's alias still uses its name."""
         id_, kind, namespace, name = node
         if kind == _DATASET:
             self._settle(id_, namespace, name)

@@ -1,6 +1,6 @@
 """Updates which runs are stitched together, by the rule in graph/flows/stitching.py.
 
-A run that changes is compared with what was known of it, and the writers it may hold are looked at again, within the budget.
+A run that changes is compared with its last known state, and the writers that it may hold are examined again, within the budget.
 """
 
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ _CHUNK = 200
 
 
 class _SiblingState(NamedTuple):
-    """A sibling with the shape it had when it was last looked at, and since when."""
+    """A sibling with the shape that it had when it was last examined, and since when."""
 
     sibling: Sibling
     shape: int
@@ -113,7 +113,7 @@ class StitchWriter:
             self.work_off(Budget(_END_OF_TIME))
 
     def _examine(self) -> None:
-        """Compare the runs in `in_stitch` with what was known of them; the writers that this concerns wait to be looked at."""
+        """Compare the runs in `in_stitch` with their last known states, and queue the writers that this concerns."""
         before = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_BEFORE).fetchall()}
         now: dict[Asserter, _SiblingState] = {}
         for parent, first, asserter, job, last, shape, current_since, inputs, outputs, states, streaming in self.connection.execute(
@@ -135,7 +135,7 @@ class StitchWriter:
             self._concern(before.get(key), now.get(key))
 
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
-        """The writers that a changed reader held, or may hold, wait to be looked at."""
+        """Queue the writers that a changed reader held, or may hold."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
         if was and is_ and old and new and was[:5] == is_[:5]:
             self.connection.execute(_ENDED, (was.parent, *sorted((was.last, is_.last))))

@@ -56,7 +56,10 @@ APART = frozenset({"position", "change", "change_epoch", "rule"})
 
 
 def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
-    """Compare each derived table, in turn, at one moment; holds the relations in memory. `on_progress` is called with each step."""
+    """Compare each derived table, in turn, within one read transaction. Keeps the relations in memory.
+
+    `on_progress` is called with each step.
+    """
     on_progress("reading the relations")
     tables = read_tables(connection)
     on_progress("deriving")
@@ -88,7 +91,7 @@ def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
 
 
 def read_tables(connection: StoreConnection) -> Tables:
-    """The relations that derived values are made of."""
+    """Load the relations that derived values are computed from."""
     tables: Tables = {name: {} for name in BY_NAME}
     for name in _NEEDED:
         relation = BY_NAME[name]

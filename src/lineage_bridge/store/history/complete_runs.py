@@ -21,7 +21,7 @@ _SCAN = 200
 
 
 class CompleteRunsAt:
-    """What labels ask of a job, as of a time. That a job streams is a trait of it, however late it was learnt."""
+    """What labels need to know of a job, as of a time. Whether a job streams is a trait of the job, however late it became known."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
         """`nodes` are joined as of that time."""

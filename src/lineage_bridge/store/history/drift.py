@@ -22,7 +22,7 @@ _OTHER = {int(Origin.DECLARED): int(Origin.OBSERVED), int(Origin.OBSERVED): int(
 
 
 class DriftFinder:
-    """Compares over one moment; the names of one dataset are one."""
+    """Compares within one read transaction. All names of one dataset count as one."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, when: GraphMoment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when

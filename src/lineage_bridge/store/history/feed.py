@@ -19,11 +19,11 @@ from lineage_bridge.store.write.changes import COLUMNS, FED, newest
 NOW = "now"
 _CURSOR = re.compile(r"([0-9a-z]*)\.(\d{1,18})")
 _COLUMNS_OF = {fed.kind: frozenset(fed.columns) for fed in FED.values()}
-_WAY_ON = "take a cursor of this moment with after=now, read the graph anew, and follow from there"
+_START_AGAIN = "get a new cursor with after=now, read the whole graph, and continue from the cursor"
 
 
 class Feed:
-    """Reads over one connection, of one moment of the store."""
+    """Reads over one connection, within one read transaction."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
@@ -33,7 +33,7 @@ class Feed:
         self.epochs: list[tuple[str, int]] = connection.execute("SELECT epoch, since FROM change_epoch ORDER BY number").fetchall()
 
     def page(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
-        """Changes behind a cursor, in their order. Raises GoneError, RequestError."""
+        """Changes after a cursor, in their order. Raises GoneError, RequestError."""
         start = self._start(after)
         names = sorted(kinds)
         where = f" AND kind IN ({', '.join('?' * len(names))})" if names else ""
@@ -52,14 +52,12 @@ class Feed:
             return self.newest
         found = _CURSOR.fullmatch(after)
         if not found:
-            raise RequestError(f"{after!r} is no cursor of the change feed", "send what an answer called next, as it stands")
+            raise RequestError(f"{after!r} is not a cursor of the change feed", "send the `next` of an answer unchanged")
         epoch, seq = found[1], int(found[2])
         if not any(name == epoch and since <= seq <= end for name, since, end in self._epoch_ranges()):
-            raise GoneError(
-                "the cursor belongs to another state of the store: it was computed again, or put back to an older copy", _WAY_ON
-            )
+            raise GoneError("the cursor is not of this store: the store was computed again, or restored from an older copy", _START_AGAIN)
         if seq < self.before_oldest:
-            raise GoneError("changes behind the cursor are no longer kept", _WAY_ON)
+            raise GoneError("changes right after the cursor are no longer kept", _START_AGAIN)
         return seq
 
     def _epoch_ranges(self) -> list[tuple[str, int, int]]:

@@ -1,4 +1,4 @@
-"""The graph at one moment: now, or an earlier time."""
+"""The graph at a point in time: now, or earlier."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class GraphMoment:
-    """The flows of a moment and their labels."""
+    """The flows at a point in time, and their labels."""
 
     flows: Flows
     labels: Labels

@@ -39,7 +39,7 @@ class FlowsAt:
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """As Flows."""
+        """See Flows."""
         for some in chunks(ids):
             near_ids = dict.fromkeys(some)
             edges: dict[RawEdge, None] = dict.fromkeys(self._current(some, direction))
@@ -75,7 +75,7 @@ class FlowsAt:
         return self._jobs
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """As Flows."""
+        """See Flows."""
         for some in chunks(ids):
             near_ids = set(some)
             found: set[RawPort] = set(self._ports_at(some, side, limit))
@@ -101,7 +101,7 @@ class FlowsAt:
                     yield job, dataset, pending_shape.shape.origin
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """As Flows."""
+        """See Flows."""
         found: set[RawPort] = set(
             self.connection.execute(
                 f"SELECT job, dataset, side, origin FROM job_io w WHERE job = ? AND side = ? AND {_PORT_HELD}",
@@ -112,7 +112,7 @@ class FlowsAt:
         return sorted(found, key=lambda port: (port[1], port[3]))
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """As Flows."""
+        """See Flows."""
         lineage_sets: set[tuple[bytes, int]] = set(
             self.connection.execute(
                 f"""SELECT lineage_set, origin FROM job_lineage_set w WHERE job = ? AND carrier = ? AND EXISTS (
@@ -132,7 +132,7 @@ class FlowsAt:
         ]
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """As Flows."""
+        """See Flows."""
         return self.nodes.expand(ids)
 
 

@@ -62,19 +62,19 @@ class SchemaHistories:
 
     def _versions(self, mentions: list[Mention]) -> tuple[SchemaVersion, ...]:
         fields = dict(known for known in self._fields.values() if known)
-        stints = history(mentions)
-        now = current(stints)
+        periods = history(mentions)
+        now = current(periods)
         return tuple(
             SchemaVersion(
-                version=stint.version,
-                fields=fields[stint.version],
-                first=stint.first,
-                last=stint.last,
-                jobs=tuple(self._named(stint.jobs)),
-                current=stint is now,
-                brief=stint.brief,
+                version=period.version,
+                fields=fields[period.version],
+                first=period.first,
+                last=period.last,
+                jobs=tuple(self._named(period.jobs)),
+                current=period is now,
+                brief=period.brief,
             )
-            for stint in stints
+            for period in periods
         )
 
     def _named(self, jobs: Iterable[int]) -> list[Node]:

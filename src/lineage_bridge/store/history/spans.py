@@ -126,11 +126,11 @@ class Spans(ABC):
         return self._newest(job, origin, (held, (side, dataset)), holding)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """The last event of any run that holds a hub."""
+        """The last event of any run whose shape contains a hub."""
         return max((last for shape in (hub, hub ^ 1) if (last := self.last(job, shape)) is not None), default=None)
 
     def _newest(self, job: int, origin: int, held: tuple[str, Collection[int]], holding: Callable[[], set[int]]) -> int | None:
-        """Of the job's shapes, newest first, the first that holds an edge."""
+        """The last event of the job's newest shape that contains an edge; None if no shape does."""
         spans = self.shapes(job)
         if spans is None:
             return max((last for shape in holding() if (last := self.last(job, shape)) is not None), default=None)
@@ -147,10 +147,10 @@ class Spans(ABC):
 
 
 class CurrentSpans(Spans):
-    """As of now."""
+    """Spans as they are now."""
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """As Spans."""
+        """See Spans."""
         return self.connection.execute(held + _LASTS, values).fetchall()
 
 
@@ -162,35 +162,35 @@ class SpansAt(Spans):
         self.pending, self.at_us = pending, pending.at_us
 
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """As Spans."""
+        """See Spans."""
         return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
 
     def load(self, jobs: Iterable[int]) -> None:
-        """As Spans."""
+        """See Spans."""
         every = set(jobs)
         self.pending.load(every)
         super().load(every)
 
     def pending_of(self, job: int) -> list[PendingShape]:
-        """As Spans."""
+        """See Spans."""
         return self.pending.of_job(job)
 
     def alone(self, job: int) -> Span | None:
-        """As Spans."""
+        """See Spans."""
         return None if self.pending.of_job(job) else super().alone(job)
 
     def flow(self, source: int, target: int, job: int, origin: int) -> int | None:
-        """As Spans."""
+        """See Spans."""
         pending = self._pending_last(job, lambda f: any(edge[:4] == (source, target, job, origin) and not edge[5] for edge in f.edges))
         return _later(super().flow(source, target, job, origin), pending)
 
     def port(self, job: int, dataset: int, side: int, origin: int) -> int | None:
-        """As Spans."""
+        """See Spans."""
         pending = self._pending_last(job, lambda f: f.shape.origin == origin and (side, dataset) in f.shape.members)
         return _later(super().port(job, dataset, side, origin), pending)
 
     def hub(self, job: int, hub: int) -> int | None:
-        """As Spans."""
+        """See Spans."""
         return _later(super().hub(job, hub), self._pending_last(job, lambda f: f.shape.id in (hub, hub ^ 1)))
 
     def _pending_last(self, job: int, holds: Callable[[PendingShape], bool]) -> int | None:

@@ -1,1 +1,1 @@
-"""Which names stand for one dataset or job, as the store finds it."""
+"""Finds in the store which names mean one dataset or job."""

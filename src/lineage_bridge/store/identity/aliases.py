@@ -36,7 +36,7 @@ _DATASET = int(NodeKind.DATASET)
 
 
 class AliasList:
-    """Reads over one connection."""
+    """Lists aliases, over one connection."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection, self.identities = connection, Identities(connection)

@@ -1,6 +1,6 @@
 """Groups of names, computed on demand: the steps and links of some spellings, read hop by hop over indexes.
 
-The cost follows the names that are asked for and those they are joined with, never the size of a namespace.
+The cost depends on the names in question and those they are joined with, never on the size of a namespace.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -82,7 +82,7 @@ def _identity(id_: int, own: Spelling, head: int, group: NameGroup) -> Identity:
 
 
 class Identities:
-    """Implements StepReader over one connection, now or at `at_us`. Caches what it has loaded, of one moment of the store.
+    """Implements StepReader over one connection, now or at `at_us`. Caches what it has loaded; everything is read within one transaction.
 
     As of a time, only names first seen by then count, and the alias statements that operators had made by then.
     """

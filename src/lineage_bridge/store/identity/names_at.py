@@ -32,8 +32,8 @@ class _Applied(NamedTuple):
 class NamesAt:
     """Look-ups over one connection, as of `at_us`; caches what it has loaded.
 
-    The store keeps `name_alias` and `namespace_alias` for the names in use and for the aliases in effect now. An alias that was vetoed
-    since has no rows any more, so the rules are applied again to what aliases named then.
+    The tables `name_alias` and `namespace_alias` only have rows for the names and aliases in effect now. An alias that was vetoed after
+    `at_us` has lost its rows, so the naming rules are applied again to the names that were in aliases at that time.
     """
 
     def __init__(self, connection: StoreConnection, at_us: int) -> None:

@@ -94,7 +94,7 @@ class Tracer:
                     yield far
 
     def _counts(self, step: ColumnStep, member: int, options: TraceOptions, *, up: bool) -> bool:
-        """Whether a statement is wanted, and one that a flow rests on now."""
+        """Whether a statement matches the options and supports a current flow."""
         if not (step.source_field or step.target_field):
             return False
         if (step.type == "INDIRECT" or not step.target_field) and not options.indirect:

@@ -43,7 +43,7 @@ class ColumnStep(NamedTuple):
 
 
 class Columns(Protocol):
-    """The column statements of one moment."""
+    """The column statements at one point in time."""
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
         """The statements about a column of a dataset or the whole dataset as target; with an empty field, about any of its columns."""
@@ -59,11 +59,11 @@ class CurrentColumns:
         self.connection = connection
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         yield from self._steps((_ABOUT_CARRIER, _ABOUT_TARGET), "target", node, field)
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         yield from self._steps((_FROM_SOURCE, _FROM_CARRIER), "source", node, field)
 
     def _steps(self, queries: tuple[str, ...], side: str, node: int, field: str) -> Iterator[ColumnStep]:
@@ -77,13 +77,13 @@ class CurrentColumns:
 
 
 class FlowColumns:
-    """Those of any moment, found by its flows."""
+    """The column statements at any point in time, found by the flows of that time."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
 
     def into(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         for job in sorted({edge[2] for edge in self.flows.edges([node], Direction.UP)}):
             yield from (
                 step
@@ -92,7 +92,7 @@ class FlowColumns:
             )
 
     def out_of(self, node: int, field: str) -> Iterator[ColumnStep]:
-        """As Columns."""
+        """See Columns."""
         ends: dict[int, set[int]] = {}
         for _, target, job, *_ in self.flows.edges([node], Direction.DOWN):
             ends.setdefault(job, {job}).add(target)

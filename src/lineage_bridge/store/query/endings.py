@@ -1,4 +1,7 @@
-"""What statements have ended, and what goes on under another name: DROP and RENAME of datasets, and edges that an operator ended."""
+"""Determines which flows have ended, and which continue under another name.
+
+A DROP of a dataset ends its flows, and so does an operator's statement; a RENAME continues them. Answers leave out what has ended here.
+"""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -10,10 +13,10 @@ from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort,
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _NOW = 2**63 - 1
-_SCAN = 200
+_RUNS = 200
 """How many of a job's newest runs are searched for the last time they named a dataset."""
 _NAMED_LATER = f"""SELECT 1 FROM (SELECT asserted_by FROM run_shape WHERE job = :job AND last > :end AND origin = 1 AND first <= :at
-ORDER BY last DESC LIMIT {_SCAN}) p JOIN run_io i ON i.run = p.asserted_by AND i.job = :job AND i.dataset = :dataset AND i.side = :side
+ORDER BY last DESC LIMIT {_RUNS}) p JOIN run_io i ON i.run = p.asserted_by AND i.job = :job AND i.dataset = :dataset AND i.side = :side
 WHERE i.first <= :at AND CASE WHEN i.last <= :at THEN i.last ELSE i.first END > :end LIMIT 1"""
 _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = 1"
 
@@ -25,17 +28,19 @@ class Endings:
         self.connection, self.spans = connection, spans
         self.at_us = _NOW if at_us is None else at_us
         self._dropped: dict[int, int | None] = {}
-        self._ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
-        self._drops = self.connection.execute("SELECT 1 FROM lifecycle WHERE change IN ('DROP', 'RENAME') LIMIT 1").fetchone() is not None
+        self._has_stated_ends = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
+        self._has_drops = (
+            self.connection.execute("SELECT 1 FROM lifecycle WHERE change IN ('DROP', 'RENAME') LIMIT 1").fetchone() is not None
+        )
 
     @property
     def empty(self) -> bool:
         """Whether nothing was ever dropped or renamed, and no operator's end is in effect."""
-        return not self._drops and not self._ordered
+        return not self._has_drops and not self._has_stated_ends
 
     def load(self, ids: Iterable[int]) -> None:
         """Look up when these datasets were dropped, all at once."""
-        new = {id_ for id_ in ids if id_ not in self._dropped} if self._drops else ()
+        new = {id_ for id_ in ids if id_ not in self._dropped} if self._has_drops else ()
         self._dropped.update(dict.fromkeys(new))
         for some in chunks(new):
             sql = f"""SELECT dataset, max({_TIME}) FROM lifecycle
@@ -44,25 +49,25 @@ class Endings:
 
     def has_ended(self, source: int, target: int, job: int, origin: int) -> bool:
         """Whether a flow has been ended."""
-        if not self._ordered and not self._dropped:
+        if not self._has_stated_ends and not self._dropped:
             return False
         for dataset, side in ((source, Side.INPUT), (target, Side.OUTPUT)):
             drop = self._dropped.get(dataset)
             if drop is not None and not self._asserted_later((source, target, job, origin), dataset, side, drop):
                 return True
-        return self._ordered and any(
-            not self._asserted_later((source, target, job, origin), *end) for end in self._orders(job, (source, target))
+        return self._has_stated_ends and any(
+            not self._asserted_later((source, target, job, origin), *end) for end in self._stated_ends(job, (source, target))
         )
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
-        """The same of an input or output."""
+        """Whether an input or output of a job has been ended."""
         ends = (dataset, 0) if side == Side.INPUT else (0, dataset)
         drop = self._dropped.get(dataset)
         times = [drop] if drop is not None else []
-        times += [at for _, _, at in self._orders(job, ends)] if self._ordered else []
+        times += [at for _, _, at in self._stated_ends(job, ends)] if self._has_stated_ends else []
         return any(not self._port_asserted_later(job, dataset, side, origin, at) for at in times)
 
-    def _orders(self, job: int, ends: tuple[int, int]) -> list[tuple[int, Side, int]]:
+    def _stated_ends(self, job: int, ends: tuple[int, int]) -> list[tuple[int, Side, int]]:
         """The operators' statements that end a flow: of exactly it, of all from its source, or of all to its target."""
         source, target = ends
         rows = self.connection.execute(
@@ -88,7 +93,7 @@ class Endings:
     def renamed(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The flows of renames: from the earlier name to the later one, by the job that reported the rename."""
         here = "previous" if direction is Direction.DOWN else "dataset"
-        for some in chunks(ids) if self._drops else ():
+        for some in chunks(ids) if self._has_drops else ():
             sql = f"""SELECT DISTINCT previous, dataset, CASE job WHEN 0 THEN dataset ELSE job END FROM lifecycle
             WHERE {here} IN ({marks(some)}) AND change = 'RENAME' AND previous NOT IN (0, dataset) AND first <= ? ORDER BY 1, 2, 3"""
             for source, target, job in self.connection.execute(sql, (*some, self.at_us)).fetchall():
@@ -102,13 +107,13 @@ class Endings:
 
 
 class FlowsWithoutEnded:
-    """The flows of a moment without those that have ended (unless `ended`), and with those that renames make."""
+    """The flows at a point in time, without those that have ended (unless `ended`), and with those that renames make."""
 
     def __init__(self, flows: Flows, endings: Endings, *, ended: bool) -> None:
         self.flows, self.endings, self.ended = flows, endings, ended
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """As Flows."""
+        """See Flows."""
         if self.endings.empty:
             yield from self.flows.edges(ids, direction)
             return
@@ -120,7 +125,7 @@ class FlowsWithoutEnded:
         yield from self.endings.renamed(ids, direction)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """As Flows."""
+        """See Flows."""
         if self.endings.empty:
             yield from self.flows.ports(ids, side, limit)
             return
@@ -131,7 +136,7 @@ class FlowsWithoutEnded:
                 yield port
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """As Flows."""
+        """See Flows."""
         ports = self.flows.job_ports(job, side)
         if self.ended or self.endings.empty:
             return ports
@@ -139,9 +144,9 @@ class FlowsWithoutEnded:
         return [port for port in ports if not self.endings.has_ended_port(*port)]
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """As Flows."""
+        """See Flows."""
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """As Flows."""
+        """See Flows."""
         return self.flows.expand(ids)

@@ -49,27 +49,27 @@ class ExplicitFlows:
 
 
 class FlowsPreferExplicit:
-    """The flows of a moment without implicit ones that explicit lineage under another name of their job hides."""
+    """The flows at a point in time, without implicit ones that explicit lineage under another name of their job hides."""
 
     def __init__(self, flows: Flows, nodes: Nodes) -> None:
         self.flows, self.stated = flows, ExplicitFlows(flows, nodes)
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """As Flows."""
+        """See Flows."""
         return self.stated.kept(self.flows.edges(ids, direction))
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """As Flows."""
+        """See Flows."""
         return iter(self.flows.ports(ids, side, limit))
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """As Flows."""
+        """See Flows."""
         return self.flows.job_ports(job, side)
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """As Flows."""
+        """See Flows."""
         return self.flows.statements(job, carrier)
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """As Flows."""
+        """See Flows."""
         return self.flows.expand(ids)

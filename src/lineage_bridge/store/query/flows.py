@@ -1,4 +1,4 @@
-"""The flows a question follows: those of now, or those of an earlier time. Every question is written against this seam."""
+"""The flows a question follows: those of now, or those of an earlier time. Every question is written against this interface."""
 
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
@@ -39,7 +39,7 @@ class Direction(Enum):
 
 
 class Flows(Protocol):
-    """The flows of one moment of the store. Ids are raw: an answer over names goes through `expand`."""
+    """The flows at one point in time. Ids are raw; answers over names use `expand`."""
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The edges that lead on from these nodes, in the order of the nodes' ids, each (source, target, job, origin) once a node."""
@@ -65,7 +65,7 @@ class CurrentFlows:
         self._hubs = connection.execute("SELECT EXISTS (SELECT 1 FROM hub)").fetchone()[0] == 1
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """As Flows."""
+        """See Flows."""
         here, there = ("source", "target") if direction is Direction.DOWN else ("target", "source")
         for some in chunks(ids):
             flows = f"""SELECT source, target, job, origin, min(evidence), 0 FROM flow WHERE {here} IN ({marks(some)})
@@ -79,19 +79,19 @@ class CurrentFlows:
             yield from self.connection.execute(hubs, some)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """As Flows."""
+        """See Flows."""
         for some in chunks(ids):
             named = f"SELECT job, dataset, side, origin FROM job_io WHERE dataset IN ({marks(some)}) AND side = ? LIMIT ?"
             yield from self.connection.execute(named, (*some, int(side), limit))
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
-        """As Flows."""
+        """See Flows."""
         return self.connection.execute(
             "SELECT job, dataset, side, origin FROM job_io WHERE job = ? AND side = ? ORDER BY dataset, origin", (job, int(side))
         ).fetchall()
 
     def statements(self, job: int, carrier: int) -> list[RawStatement]:
-        """As Flows."""
+        """See Flows."""
         return self.connection.execute(
             """SELECT s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking, j.carrier, j.origin,
             s.lineage_set
@@ -100,5 +100,5 @@ class CurrentFlows:
         ).fetchall()
 
     def expand(self, ids: Iterable[int]) -> set[int]:
-        """As Flows."""
+        """See Flows."""
         return self.nodes.expand(ids)

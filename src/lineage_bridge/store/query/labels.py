@@ -1,4 +1,4 @@
-"""Labels of edges and ports, read from the shapes that hold them."""
+"""Labels of edges and ports, computed from the shapes that contain them."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -47,11 +47,11 @@ class Labels:
         return self._ends(source, target, job, origin, last), last
 
     def renamed(self, source: int, target: int) -> tuple[Label, int | None]:
-        """The same for what goes on under another name."""
+        """The label of a renaming, and the time of its last report."""
         return Label.CURRENT, self.endings.renamed_last(source, target)
 
     def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
-        """The same for a pair of nodes connected through a hub."""
+        """The label of a flow between two nodes of a hub, and the time of the last event that asserted it."""
         last = self.spans.hub(job, hub)
         return self._ends(source, target, job, origin, last), last
 

@@ -25,7 +25,7 @@ class Nodes:
     """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
-        """With `at_us`, which names stand for one dataset is as of that time."""
+        """With `at_us`, names are grouped as of that time."""
         self.connection = connection
         self.identities = Identities(connection, at_us)
         self.loaded: dict[int, Node] = {}
@@ -60,7 +60,7 @@ class Nodes:
         return _node(row) if row else None
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
-        """Nodes whose names come close to a name that is not there, closest first."""
+        """Nodes with names similar to one that was not found, the most similar first."""
         grams = sorted({name[i : i + _TRIGRAM] for i in range(max(len(name) - 2, 0))})[:60]
         search = self.connection.dialect.full_text
         rows = self._match(search.any_of([search.phrase(gram) for gram in grams]), kind, 200, 0) if grams else []

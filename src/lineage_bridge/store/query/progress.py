@@ -1,4 +1,4 @@
-"""How far the store has come."""
+"""How far the store has applied the log."""
 
 from lineage_bridge.store.connection import StoreConnection
 

@@ -12,7 +12,7 @@ from lineage_bridge.store.dialect import FullText
 from lineage_bridge.store.query.nodes import Nodes
 
 CANDIDATES = 2_000
-"""How many nodes of each way to match are looked at before they are put in order."""
+"""The maximum number of nodes that each way to match may yield before they are ranked."""
 _TRIGRAM = 3
 _TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql", "failure": "failure"}
 _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n ON n.id = {index}.{key}

@@ -21,7 +21,7 @@ class Heartbeats:
         self._newest: dict[int, tuple[bytes, int, int] | None] = {}
 
     def liveness_of(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
-        """How an edge or port of a job stands, by the last event of a run that asserted it; None if the job is no stream.
+        """Return the liveness of an edge or port of a job, from the last event of a run that asserted it; None if the job is no stream.
 
         `ports` are the (dataset, side) whose numbers tell whether data moves.
         """

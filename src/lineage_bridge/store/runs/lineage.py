@@ -13,9 +13,9 @@ from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
 _JOBS = 100
-"""How many jobs that read or write a dataset are looked at."""
+"""The maximum number of jobs that are searched for a dataset."""
 _RUNS = 20
-"""How many runs of a job are looked at, on each side of a moment."""
+"""The maximum number of runs that are searched for a job, before and after a time."""
 _NAMING = "SELECT DISTINCT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
 _AFTER = f"SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last >= ? ORDER BY last LIMIT {_RUNS}"
 _BEFORE = f"SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last < ? ORDER BY last DESC LIMIT {_RUNS}"

@@ -108,7 +108,7 @@ class Runs:
         return self.records([(asserter, job)])[0]
 
     def records(self, keys: Sequence[RunKey]) -> list[RunRecord]:
-        """The same of many, in their order."""
+        """The records of many runs, in the order of their keys."""
         self.processing.load({job for _, job in keys})
         self.nodes.identities.joined({job for _, job in keys})
         asserters = sorted({asserter for asserter, _ in keys})
@@ -196,12 +196,12 @@ class Runs:
     def latest(self, job: int, *, with_datasets: bool) -> RunRecord | None:
         """The run that shows the state of a job: the latest, under all its names; names with declared heartbeats take precedence.
 
-        A design-time statement stands in where there is no run.
+        If there is no run, it is the latest design-time statement.
         """
         return self.latest_of([job], with_datasets=with_datasets).get(job)
 
     def latest_of(self, jobs: Iterable[int], *, with_datasets: bool) -> dict[int, RunRecord]:
-        """The same of many jobs, as far as they have a run or statement."""
+        """The `latest` run of each of many jobs; jobs without a run or statement are left out."""
         names = {job: self.nodes.members(job) for job in jobs}
         every = {name for some in names.values() for name in some}
         self.processing.load(every)
@@ -228,7 +228,7 @@ class Runs:
         return [record for asserter in self.ids(run_id) for record in self.of_id(asserter)]
 
     def ids(self, run_id: str) -> list[bytes]:
-        """The runs an id stands for: a UUID is one; any other text may be the raw id of several jobs' runs."""
+        """The runs that an id may mean: a UUID is one run; any other text may be the raw id of several jobs' runs."""
         try:
             return [UUID(run_id).bytes]
         except ValueError:
@@ -236,7 +236,7 @@ class Runs:
             return [row[0] for row in rows]
 
     def newest_complete(self, job: int, side: Side, limit: int, scan: int = 200) -> list[frozenset[int]]:
-        """What the newest COMPLETE runs that named a dataset on a side named there, newest first. Looks at `scan` runs at most."""
+        """The datasets on one side of each of the job's newest COMPLETE runs with any, newest first. Searches at most `scan` runs."""
         column = "inputs" if side == Side.INPUT else "outputs"
         rows = self.connection.execute(
             "SELECT p.asserted_by, p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape "
@@ -253,7 +253,7 @@ class Runs:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that the latest run, among those with datasets on a side, named there."""
+        """The datasets on one side of the job's latest run with any."""
         column = "inputs" if side == Side.INPUT else "outputs"
         row = self.connection.execute(
             f"SELECT p.shape FROM run_shape p JOIN shape s ON s.shape = p.shape WHERE p.job = ? AND p.origin = 1 AND s.{column} > 0 "

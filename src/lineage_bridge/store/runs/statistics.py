@@ -13,11 +13,11 @@ from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.processing import ProcessingTypes
 
 _RUNS = 5_000
-"""How many runs of a job are looked at."""
+"""The maximum number of runs that are read for a job."""
 _SAMPLES = 200_000
 """How many samples of a job are read."""
 _JOBS = 1_000
-"""How many jobs that name a dataset are looked at."""
+"""The maximum number of jobs that are read for a dataset."""
 
 _JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
 _RUNS_OF = "SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last >= ? AND first < ? ORDER BY last DESC LIMIT ?"

@@ -264,4 +264,4 @@ SQLITE_SEARCH = (
     "CREATE VIRTUAL TABLE node_search USING fts5(namespace, name, content='node', content_rowid='id', tokenize='trigram')",
     f"CREATE VIRTUAL TABLE node_search_text USING fts5({', '.join(FIELDS)}, content='search_text', content_rowid='node')",
 )
-"""The indexes that search reads, in SQLite's own words."""
+"""The indexes that search reads, in SQLite's own SQL."""

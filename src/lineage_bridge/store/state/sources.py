@@ -1,4 +1,4 @@
-"""Sources, how they fare, and what they want delivered: in the state database."""
+"""Sources, their states, and the messages they have to deliver: in the state database."""
 
 import json
 import zlib

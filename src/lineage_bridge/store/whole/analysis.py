@@ -32,11 +32,11 @@ class Findings:
                 first = file.readline()
             self.summary = msgspec.json.decode(first, type=FindingsSummary)
         except (FileNotFoundError, msgspec.DecodeError) as error:
-            raise NotFoundError("the graph has not been analysed", "lineage-bridge analyse does it") from error
+            raise NotFoundError("the graph has not been analysed", "run lineage-bridge analyse") from error
         self._behind = len(first)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
-        """Lines of a part, as they stand."""
+        """The lines of one part, unparsed."""
         of = self.summary.parts[part]
         with self.path.open("rb") as file:
             file.seek(self._behind + of.start)
@@ -44,7 +44,7 @@ class Findings:
 
 
 def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:
-    """Write the file anew: a reader sees the old or the new one, never a part."""
+    """Replace the file: a reader sees the old file or the new one, never half of it."""
     makers = {"impact": _impact, "cycle": _cycles, "orphan": _orphans, "unused": _unused}
     parts: dict[str, FindingsPart] = {}
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")

@@ -86,7 +86,7 @@ class Export:
         return {kind: self.name(id_)}
 
     def worker(self, id_: int) -> Line:
-        """The job a flow is the work of; nothing for a dataset, which declared it of itself."""
+        """The job that a flow belongs to; None for a dataset that declared its own lineage."""
         return {"job": self.name(id_)} if self.nodes.by_id(id_).kind == NodeKind.JOB else {}
 
     # nodes

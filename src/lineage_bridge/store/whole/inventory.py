@@ -1,6 +1,6 @@
 """The whole graph, dataset by dataset and job by job, and what node ids mean.
 
-What is read in portions keeps nothing of the portions before: the cost in memory is that of one.
+The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory.
 """
 
 from collections import defaultdict
@@ -61,7 +61,7 @@ _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"
 
 
 class Inventory:
-    """Implements ports.InventoryReader over one connection. `open_reader` makes a reader of the same moment with a given cache of nodes."""
+    """Implements ports.InventoryReader over one connection. `open_reader` opens a reader in the same transaction, with its own cache."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, open_reader: Callable[[Nodes], GraphReader]) -> None:
         self.connection, self.nodes, self.runs, self.open_reader = connection, nodes, runs, open_reader
@@ -115,7 +115,7 @@ class Inventory:
         ]
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """As `heads`: the jobs without an observed run, and the datasets that no job names or that declare their own lineage."""
+        """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
         rows = self.connection.execute(_UNOBSERVED)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection)
@@ -133,7 +133,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of these jobs of which a run was seen."""
+        """Which of these jobs have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]
@@ -164,7 +164,7 @@ class Inventory:
     # node ids
 
     def by_node_id(self, text: str) -> list[Node]:
-        """The nodes that a node id may mean, each standing for its group: one if it is found, several if it leaves open which."""
+        """The canonical nodes that a node id may mean: one if it is unambiguous, else several."""
         parsed = parse_node_id(text)
         if parsed is None:
             return []
@@ -230,7 +230,7 @@ class Inventory:
 
 
 def _newest(facets: dict[int, dict[str, tuple[int, int, str]]], members: Iterable[Node]) -> dict[str, tuple[int, int, str]]:
-    """Of the facets under several names of one node, the strongest, and of these the newest."""
+    """Choose among the facets under several names of one node: the strongest, and of these the newest."""
     found: dict[str, tuple[int, int, str]] = {}
     for member in members:
         for key, newest in facets.get(member.id, {}).items():

@@ -26,7 +26,7 @@ _MANY = 10_000
 
 
 class WholeGraphTables:
-    """Reads over one connection, of one moment of the store. Flows are those that impact follows: what has ended is left out."""
+    """Reads over one connection, within one read transaction. Flows are those that impact follows: ended ones are left out."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -64,7 +64,7 @@ class WholeGraphTables:
                     yield hub, side, dataset
 
     def _nodes(self) -> Iterator[Row]:
-        """(id, the id that stands for its group, kind, canonical namespace and name, whether it is a dashboard)."""
+        """(id, the canonical id of its group, kind, canonical namespace and name, whether it is a dashboard)."""
         identities = {identity.node: identity for identity in Identities(self.connection).all()}
         dashboards = {node for node, text in self.connection.execute(_KIND_OF) if _is_dashboard(text)}
         for id_, kind, namespace, name in self.connection.execute(_NODES):

@@ -1,6 +1,6 @@
 """Applies a batch in one transaction: merges the facts by the merge rules, updates what is derived, and advances the position.
 
-The position is advanced by compare-and-set, so a batch counts once, whoever brings it.
+The position is advanced by compare-and-set, so a batch counts once, whoever applies it.
 """
 
 import secrets

@@ -26,7 +26,7 @@ _FACETS = """SELECT s.node, s.job, s.side, s.origin, s.facet_set, s.first, s.las
 FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
-"""Every parent a run ever named: its row has but the newest."""
+"""Every parent that a run ever named: the row of the run has only the newest."""
 _REMAINING = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
 SELECT facet_set, first FROM assertion
 UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN declared_io d ON d.facet_set = s.facet_set
@@ -52,7 +52,7 @@ _FIRSTS = (
     """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.facet_set = d.facet_set""",
     "SELECT n.node, m.first FROM touched t STRAIGHT_JOIN facet_node n ON n.node = t.node JOIN facet_lineage_set m ON m.facet = n.facet",
 )
-"""All mentions of the nodes that lost one, but those of parents."""
+"""All mentions of the nodes that lost one, except those of parents."""
 _PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
 _USES = (
     "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",
@@ -185,7 +185,7 @@ class Erasure:
         return firsts
 
     def _mention_again(self, nodes: list[int], parents: FirstSeen) -> None:
-        """Nodes that lost a mention may have been named first by another, later one."""
+        """Recompute when nodes that lost a mention were first named."""
         firsts = FirstSeen(parents)
         self.connection.execute("CREATE TEMP TABLE touched (node BIGINT PRIMARY KEY)")
         self.connection.executemany("INSERT INTO touched VALUES (?)", ((node,) for node in nodes))

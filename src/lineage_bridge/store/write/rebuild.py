@@ -52,8 +52,8 @@ def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
     if behind or after < before:
         raise StoreError(
-            f"the graph in use knows {before} records, the log holds {after}: a part of the log is gone; the graph in use stays",
-            "put the log back, or let the rest be forgotten: lineage-bridge replay --anyway",
+            f"part of the log is missing: the graph has {before} records, the log only {after}; the graph was not replaced",
+            "restore the log, or give up the missing records: lineage-bridge replay --anyway",
         )
 
 

@@ -42,7 +42,7 @@ def event(job: tuple[str, str], inputs: list[tuple[str, str]], outputs: list[tup
     }
 
 
-def estate() -> list[dict[str, Any]]:
+def company_events() -> list[dict[str, Any]]:
     """What an extraction tells of the estate that the documentation speaks of."""
     connector = facet(processingType="STREAMING", integration="KAFKA_CONNECT", jobType="CONNECTOR")
     unity = f"unitycatalog://{WORKSPACE}"
@@ -61,7 +61,7 @@ def estate() -> list[dict[str, Any]]:
 def client_of(server: Server) -> TestClient:
     """A client as the documentation makes it, of a server that has extracted."""
     client = TestClient(create_app(server.services), base_url="http://localhost:8000/api/v1", client=("127.0.0.1", 50_000))
-    assert client.post("/lineage/events", json=estate()).json()["events_stored"] == 6
+    assert client.post("/lineage/events", json=company_events()).json()["events_stored"] == 6
     server.fold()
     return client
 

@@ -26,8 +26,8 @@ def server(tmp_path: Path, empty_store: Path) -> Iterator[Server]:
 def poll(server: Server):
     """Adds the source `one`; polls it."""
     scripted.SEEN.clear()
-    book = SourceRepository(StateDatabase(server.folder / "state.db"))
-    poller = Poller(server.services.sources.records, book, lambda _: None, lambda: NOW, kinds=scripted.KINDS)
+    repository = SourceRepository(StateDatabase(server.folder / "state.db"))
+    poller = Poller(server.services.sources.records, repository, lambda _: None, lambda: NOW, kinds=scripted.KINDS)
     added = server.client.post(SOURCES, json={"name": "one", "kind": "scripted", "settings": {"system": "a", "password": "${env:PW}"}})
     assert added.status_code == 201
     return lambda: poller.poll(server.services.sources.record("one"))

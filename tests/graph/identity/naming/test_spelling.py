@@ -137,13 +137,13 @@ APART = [
 
 
 @pytest.mark.parametrize("spelling", APART, ids=lambda s: f"{s[0]} {s[1]}")
-def test_what_a_name_does_not_tell_is_not_guessed(spelling: Spelling) -> None:
+def test_what_a_name_does_not_contain_is_not_guessed(spelling: Spelling) -> None:
     assert spellings(*spelling) == {spelling}
 
 
 def test_two_databases_of_one_server_stay_apart() -> None:
-    one, other = (spellings(f"jdbc:postgresql://h:5432/{db}", "public.t") for db in ("sales", "stock"))
-    assert not one & other
+    first, second = (spellings(f"jdbc:postgresql://h:5432/{db}", "public.t") for db in ("sales", "stock"))
+    assert not first & second
 
 
 def test_a_list_of_servers_is_each_of_those_that_others_could_reach() -> None:
@@ -173,7 +173,7 @@ def test_the_canonical_spelling_is_where_the_rules_end(name: Spelling, tail: str
     spelling = name[0], name[1] + tail
     found = canonical(*spelling)
     assert canonical(*found) == found or form_rank(*found) > 0
-    assert all(canonical(*other) >= found or form_rank(*canonical(*other)) >= form_rank(*found) for other in spellings(*spelling))
+    assert all(canonical(*second) >= found or form_rank(*canonical(*second)) >= form_rank(*found) for second in spellings(*spelling))
 
 
 @given(st.sampled_from([*SPECIFIED, *(s for s, _ in DEVIATIONS)]))

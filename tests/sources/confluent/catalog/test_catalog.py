@@ -133,7 +133,7 @@ def test_only_changes_and_removals_are_reported(polling: Polling) -> None:
     assert {name: sorted(facets) for name, facets in polling.facets().items()} == {"cards": ["ownership", "tags"]}
 
 
-def test_a_part_that_fails_keeps_its_snapshot(polling: Polling) -> None:
+def test_a_request_that_fails_keeps_its_snapshot(polling: Polling) -> None:
     polling.poll()
     polling.cloud.fail(f"/registry/{LSRC}/catalog/v1/entity", "broken")
     seen = polling.poll()

@@ -105,7 +105,7 @@ def test_a_users_entry_wins_and_may_share_what_ours_share():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"colour": "red"}, "colour"),
         ({"direction": "sideways"}, "sideways"),
@@ -119,8 +119,8 @@ def test_a_users_entry_wins_and_may_share_what_ours_share():
         ({"base": "nothing"}, "unknown field `base`"),
     ],
 )
-def test_an_ill_formed_entry_is_refused(change, said):
-    with pytest.raises(ConfigError, match=said):
+def test_an_ill_formed_entry_is_refused(change, message):
+    with pytest.raises(ConfigError, match=message):
         catalogue().with_mappings([MINE | change])
 
 

@@ -25,7 +25,7 @@ def row(connector: ConnectorClass) -> str:
     return f"| {connector.title} | {connector.direction} | {classes} | {managed} | {dataset} |"
 
 
-def test_the_page_tells_of_keys_and_filters_that_there_are():
+def test_the_page_documents_every_key_and_filter():
     form, templates = PAGE.read_text("utf-8").split("| key | what |")[1].split("In a template,")
     keys = {key for line in form.splitlines() for key in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("|") else "")}
     assert keys - {"base"} <= set(ConnectorClass.__struct_fields__)

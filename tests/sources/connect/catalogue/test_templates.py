@@ -143,6 +143,6 @@ def test_what_a_template_asks_for():
         ("{a!x}", "filter x"),
     ],
 )
-def test_a_fault_of_a_template_is_told(template, wrong):
+def test_a_fault_of_a_template_is_reported(template, wrong):
     assert bool(fault(template)) is bool(wrong)
     assert re.search(wrong, fault(template))

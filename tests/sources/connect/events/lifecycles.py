@@ -1,7 +1,7 @@
 """The lives of connectors: what each poll sees, and the events it gives. Written by hand.
 
 A sighting is `connector's state: states of its tasks`, with `@ version` of its configuration (1 unless told), `-` for one that the worker
-lists but tells nothing of; a connector that a poll does not name is not there. A failed part fails with `Boom`; `FAILED(x)` with `x`.
+lists without a status; a connector that a poll does not name is not there. A failed part fails with `Boom`; `FAILED(x)` with `x`.
 An event is its type, job and run; runs of a job are numbered as they come. What is behind a dash is the error's message, or the facets
 of the run that were told anew, `+` before each.
 """
@@ -171,7 +171,7 @@ LIVES = [
         [Poll({"shop": "RUNNING: FAILED"}, [f"START shop #1 {ALL}", "FAIL shop #1 - Boom"]), Poll({}, [])],
     ),
     Life(
-        "what the worker lists but tells nothing of is not gone, nor is anything if it lists nothing",
+        "connectors listed without a status are not gone, and none is if the listing failed",
         [
             Poll({"shop": "RUNNING: RUNNING"}, BEGUN),
             Poll({"shop": "-"}, ["unseen connector shop"]),

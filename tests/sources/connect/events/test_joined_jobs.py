@@ -73,15 +73,15 @@ def states(graph: Server, *names: tuple[str, str]) -> set[str]:
     return {graph.ask("/lineage/jobs/detail", namespace=space, name=name)["latest_run"]["state"] for space, name in names}
 
 
-@pytest.mark.parametrize(("state", "told"), [("RUNNING", "RUNNING"), ("FAILED", "FAIL"), ("STOPPED", "ABORT")])
-def test_the_status_of_the_worker_counts_and_not_debeziums_retries_and_ends(graph: Server, state: str, told: str) -> None:
+@pytest.mark.parametrize(("state", "expected"), [("RUNNING", "RUNNING"), ("FAILED", "FAIL"), ("STOPPED", "ABORT")])
+def test_the_status_of_the_worker_counts_and_not_debeziums_retries_and_ends(graph: Server, state: str, expected: str) -> None:
     events = recorded("shopcdc.0")
     assert [event["eventType"] for event in events].count("FAIL") > 20
     first, last = min(map(time_of, events)), max(map(time_of, events))
     graph.parts.now_us = last
     graph.send(*(json.dumps(event).encode() for event in events))
     send_polls(graph, [(first, "RUNNING"), (last - MINUTE_US // 2, "RUNNING"), (last - 2, state)], CAPTURE, "source", "shop")
-    assert states(graph, ("cdc-jobs", "shopcdc.0"), (JOBS, "shop")) == {told}
+    assert states(graph, ("cdc-jobs", "shopcdc.0"), (JOBS, "shop")) == {expected}
 
 
 def test_debeziums_job_and_ours_are_one_and_each_table_flows_to_its_own_topic(graph: Server) -> None:

@@ -43,7 +43,7 @@ def sight(name: str, text: str) -> ConnectorState:
 
 def fetched(sees: dict[str, str], *, lists: bool) -> WorkerState:
     seen = {name: sight(name, text) for name, text in sees.items() if text != "-"}
-    silent = tuple(Unseen(f"connector {name}", "it tells nothing") for name, text in sees.items() if text == "-")
+    silent = tuple(Unseen(f"connector {name}", "it has no status") for name, text in sees.items() if text == "-")
     names = frozenset(sees) if lists else None
     plugins = {connector.config["connector.class"]: Plugin(connector.config["connector.class"], "1.0", ()) for connector in seen.values()}
     return WorkerState(
@@ -123,7 +123,7 @@ def test_every_run_starts_once_and_ends_at_most_once_and_no_two_of_a_job_go_on_a
         assert {job for job in alive if sees.get(job.partition(".")[0], "").startswith("STOPPED")} == set()
 
 
-def test_what_becomes_known_of_a_connector_that_has_failed_is_told_and_starts_nothing() -> None:
+def test_what_becomes_known_of_a_connector_that_has_failed_is_reported_and_starts_nothing() -> None:
     name = "io.confluent.connect.jdbc.JdbcSinkConnector"
     config = {"connector.class": name, "topics": "orders", "connection.url": "jdbc:postgresql://db/shop"}
     seen = WorkerState(

@@ -53,7 +53,7 @@ def test_a_table_is_in_both_sides_of_debeziums_envelope():
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "is_row"),
+    ("name", "unwrap", "is_row"),
     [
         ("PostgresCdcSource", {}, True),
         ("PostgresCdcSource", {"after.state.only": "false"}, False),
@@ -62,8 +62,8 @@ def test_a_table_is_in_both_sides_of_debeziums_envelope():
         (CDC["connector.class"], {"after.state.only": "true"}, False),
     ],
 )
-def test_confluent_clouds_debezium_writes_rows_if_it_is_told_to(name, told, is_row):
-    found = values({**CDC, "connector.class": name, **told}, ["id"])
+def test_confluent_clouds_debezium_writes_rows_if_it_is_told_to(name, unwrap, is_row):
+    found = values({**CDC, "connector.class": name, **unwrap}, ["id"])
     assert ("id" in found, "after.id" in found) == (is_row, not is_row)
 
 

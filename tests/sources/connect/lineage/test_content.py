@@ -149,7 +149,7 @@ def test_a_flattened_envelope_and_a_hoisted_row_are_read_backwards():
     assert flows(seen)["cdc.public.people"] == {"": ["shop.public.people"], "row.id": ["id"], "row.mail": ["mail"]}
 
 
-def test_after_a_transform_that_nobody_knows_no_columns_are_told():
+def test_after_an_unknown_transform_there_are_no_columns():
     config = {**CDC, "transforms": "x", "transforms.x.type": "com.example.Scramble"}
     seen = look(config, schemas("cdc.public.people", *ENVELOPE))
     assert flows(seen) == {"cdc.public.people": {"": ["shop.public.people"]}}
@@ -196,7 +196,7 @@ def test_dead_letters_come_from_all_topics_read():
     assert flows(seen) == {"dead": {"": ["cdc.public.people"]}, "shop.public.copy": {"": ["cdc.public.people"]}}
 
 
-def test_a_new_schema_is_told_with_its_version_and_nothing_else_is():
+def test_a_new_schema_is_reported_with_its_version_and_nothing_else_is():
     first = look(CDC, schemas("cdc.public.people", *ENVELOPE))
     same = look(CDC, schemas("cdc.public.people", *ENVELOPE), before=first)
     assert [(e["eventType"], e["inputs"], e["outputs"], e["job"]["facets"], e["run"]["facets"]) for e in events(same)] == [
@@ -218,7 +218,7 @@ def test_a_sink_with_a_pattern_reads_what_its_group_has_read():
     assert names(look(config, SharedMetadata((cluster,)), "sink"), "inputs") == [(SPACE, "cdc.public.people")]
 
 
-def test_a_prefix_that_only_the_worker_can_read_is_told_by_offsets_or_topics():
+def test_a_prefix_that_only_the_worker_can_read_is_reported_by_offsets_or_topics():
     config = {**CDC, "topic.prefix": "${file:/secrets:prefix}"}
     assert names(look(config), "outputs") == []
     by_offsets = look(config, detail=ConnectorDetail(offsets=({"partition": {"server": "cdc"}, "offset": {"lsn": 1}},)))

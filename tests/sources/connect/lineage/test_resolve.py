@@ -94,7 +94,7 @@ def test_a_list_of_patterns_is_matched_with_the_topics_that_are_known():
     }
 
 
-def test_without_a_list_topics_tell_the_tables():
+def test_without_a_list_topics_name_the_tables():
     found = resolve(CDC, ConnectorEvidence(known_topics=frozenset(("cdc.public.orders", "cdcx.public.orders"))))
     assert flows(found) == [("shop.public.orders", "cdc.public.orders")]
     assert evidence_of(found.topics_out) == {"cdc.public.orders": ["PREFIXED"]}
@@ -106,7 +106,7 @@ def test_schemas_limit_what_topics_tell():
     assert flows(found) == [("shop.public.orders", "cdc.public.orders")]
 
 
-def test_what_nobody_told_is_said_to_be_unknown():
+def test_what_nobody_states_is_unknown():
     assert resolve(CDC).unknown == ("no object outside is listed, and none was seen", "no topic is listed, and none was seen")
 
 
@@ -169,7 +169,7 @@ def test_a_query_of_which_no_table_is_known_has_a_topic_all_the_same():
     assert flows(found) == [(None, "pg-")]
 
 
-def test_a_setting_that_only_the_worker_can_read_is_missing_until_it_is_told():
+def test_a_setting_that_only_the_worker_can_read_is_missing_until_it_is_reported():
     config = CDC | {"database.hostname": "${env:DB_HOST}", "table.include.list": "public.orders"}
     found = resolve(config)
     assert flows(found) == [(None, "cdc.public.orders")]
@@ -359,7 +359,7 @@ def test_a_map_of_name_spaces_names_topics(collection, prefix, topic):
     assert flows(resolve(config)) == [(f"shop.{collection}", topic)]
 
 
-def test_the_same_names_on_both_sides_of_a_mirror_are_told_by_what_was_seen():
+def test_the_same_names_on_both_sides_of_a_mirror_are_reported_by_what_was_seen():
     config = {
         "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
         "source.cluster.alias": "east",
@@ -373,7 +373,7 @@ def test_the_same_names_on_both_sides_of_a_mirror_are_told_by_what_was_seen():
     assert flows(resolve(config, evidence)) == [("pay-1", "pay-1"), ("pay-3", "pay-3")]
 
 
-def test_a_field_that_tells_the_table_makes_flows_maybe():
+def test_a_field_that_names_the_table_makes_flows_maybe():
     config = {
         "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
         "topics": "events",
@@ -455,7 +455,7 @@ def test_no_value_of_a_setting_is_an_error(case, data):
 
 @settings(deadline=None)
 @given(CONFIGS, st.lists(TOPICS), st.none() | st.frozensets(TOPICS), TASKS, OFFSETS)
-def test_every_observed_topic_is_told(config, observed, known, tasks, offsets):
+def test_every_observed_topic_is_reported(config, observed, known, tasks, offsets):
     found = resolve(config, ConnectorEvidence("", known, tuple(observed), tuple(tasks), tuple(offsets)))
     names = {use.name for use in (*found.topics_in, *found.topics_out)}
     assert set(observed) <= names

@@ -63,7 +63,7 @@ System = Annotated[str | None, Query(description=f"Only nodes of this system: {'
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on the graph as nodes and edges."""
+    """The routes for the graph as nodes and edges."""
     router = question_router(services, "graphs", "/graphs")
     _graph_routes(router, services)
     _node_routes(router, services)

@@ -17,7 +17,7 @@ PartName = Literal["impact", "cycle", "orphan", "unused"]
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on the last analysis."""
+    """The routes for the findings of the last analysis."""
     router = APIRouter(tags=["analysis"])
 
     @router.get("/analysis", response_model=None, responses=response_docs({200: AnalysisPage, 404: ErrorAnswer}, writes=False))

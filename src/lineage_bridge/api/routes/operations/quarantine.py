@@ -23,7 +23,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The calls on the quarantine."""
+    """The routes for the quarantine."""
     router = APIRouter(prefix="/quarantine", tags=["quarantine"], route_class=question_route(services))
 
     @router.get(

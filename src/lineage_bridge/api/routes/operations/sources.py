@@ -32,7 +32,7 @@ _ORDER = msgspec.json.Decoder(SourceRequest)
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on sources."""
+    """The routes for sources."""
     router = APIRouter(tags=["sources"])
     _reading_routes(router, services)
     _add_route(router, services)

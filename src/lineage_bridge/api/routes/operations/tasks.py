@@ -42,7 +42,7 @@ _ReadT = TypeVar("_ReadT")
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on tasks."""
+    """The routes for tasks."""
     router = APIRouter(tags=["tasks"])
     _reading_routes(router, services)
     _extract_route(router, services)

@@ -32,7 +32,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The calls on aliases."""
+    """The routes for aliases."""
     router = APIRouter(tags=["aliases"], route_class=question_route(services))
     _list_route(router, services)
     for operation in ("alias", "veto", "lift"):

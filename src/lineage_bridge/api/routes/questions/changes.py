@@ -26,7 +26,7 @@ Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "alias", "f
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on the change feed."""
+    """The routes for the change feed."""
     router = APIRouter(tags=["changes"])
 
     def read(after: str | None, kinds: list[Kind], limit: int) -> tuple[ChangeFeed, dict[str, str]]:

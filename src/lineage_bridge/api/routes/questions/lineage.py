@@ -56,7 +56,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on events, datasets and jobs."""
+    """The routes for events, datasets and jobs."""
     router = question_router(services, "lineage", "/lineage")
     _event_routes(router, services)
     _dataset_routes(router, services)

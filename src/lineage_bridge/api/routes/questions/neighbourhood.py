@@ -32,7 +32,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on the graph."""
+    """The routes for the neighbourhood of a node."""
     router = question_router(services, "graph")
     _walk_routes(router, services)
     return router

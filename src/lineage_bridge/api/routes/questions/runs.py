@@ -29,7 +29,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on runs."""
+    """The routes for runs."""
     router = question_router(services, "runs", "/graph/runs")
     _list_route(router, services)
     _tree_route(router, services)

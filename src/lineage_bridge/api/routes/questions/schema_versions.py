@@ -56,7 +56,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls on schema versions, facet history and lifecycle changes."""
+    """The routes for schema versions, facet history and lifecycle changes."""
     router = question_router(services, "history", "/graph")
     _schema_routes(router, services)
     _diff_route(router, services)

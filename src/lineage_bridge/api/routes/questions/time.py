@@ -43,7 +43,7 @@ _HINT = 'send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "t
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The calls on time."""
+    """The routes for differences between two times, drift, and flows that operators ended."""
     router = APIRouter(tags=["graph"], route_class=question_route(services))
     _diff_route(router, services)
     _drift_route(router, services)

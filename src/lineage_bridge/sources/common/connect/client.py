@@ -218,7 +218,7 @@ def _asked(
 
 
 def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
-    """The detail with an answer added; or the error, if the answer is one or cannot be read."""
+    """Add an answer to the detail. Returns the error instead if the answer is an error or cannot be read."""
     if isinstance(answer, SourceError):
         return answer
     try:
@@ -232,7 +232,7 @@ def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config:
 def _expect(answer: object, kind: type[_AnswerT], what: str) -> _AnswerT:
     """The answer, if it is a list or an object as it should be. Raises SourceError."""
     if not isinstance(answer, kind):
-        hint = "is the address that of Kafka Connect's REST API, of version 2.3 or later?"
+        hint = "check that the address is that of Kafka Connect's REST API, version 2.3 or later"
         raise SourceError(f"{what} answered {type(answer).__name__}, not {kind.__name__}", hint)
     return answer
 

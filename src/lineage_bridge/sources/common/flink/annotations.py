@@ -1,6 +1,6 @@
-"""What users write of their jobs in YAML: what they read and write, who owns them, what they do. Pure but for reading files.
+"""Users' annotations of jobs in YAML: datasets read and written, owner, description. Pure except for reading files.
 
-A document is one job, or has a list `jobs` of such:
+A document describes one job, or has a list `jobs` of jobs:
 
     job:
       name: order-enrichment
@@ -10,7 +10,7 @@ A document is one job, or has a list `jobs` of such:
         owner: data-platform-team
         description: Joins orders with customer data
 
-What stands under `job` and `lineage` may as well stand beside them.
+Members of `job` and `lineage` may also be at the top level.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ _KNOWN = frozenset(("name", "job", "jobs", "lineage", "inputs", "outputs", "owne
 
 
 class JobAnnotation(NamedTuple):
-    """The annotation of all jobs with a name, which may be a pattern with `*` and `?`.
+    """The annotation of all jobs that match a name, which may contain `*` and `?`.
 
     `inputs` and `outputs` are None if they are not annotated; `groups` are consumer groups whose topics are inputs too.
     """
@@ -45,30 +45,32 @@ class JobAnnotation(NamedTuple):
 
 
 def read_folder(address: str) -> tuple[JobAnnotation, ...]:
-    """The annotations of a file, or of all YAML files in a folder. Raises ConfigError."""
+    """Read the annotations in a file, or in all YAML files of a folder. Raises ConfigError."""
     path = Path(address).expanduser()
     try:
         files = sorted(file for file in path.rglob("*") if file.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
         return tuple(found for file in files for found in read_text(file.read_text(encoding="utf-8"), str(file)))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"the annotations in {address} cannot be read: {reason}", "it is a YAML file, or a folder of such") from error
+        raise ConfigError(
+            f"the annotations in {address} cannot be read: {reason}", "name a YAML file, or a folder of YAML files"
+        ) from error
 
 
 def read_text(text: str, where: str) -> tuple[JobAnnotation, ...]:
-    """The annotations in a YAML text. Raises ConfigError that names `where`."""
+    """Parse the annotations in a YAML text. Raises ConfigError that names `where`."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
-        raise ConfigError(f"{where} is not YAML: {reason}", "one document is one job, or a list `jobs`") from error
+        raise ConfigError(f"{where} is not YAML: {reason}", "write one document per job, or a list `jobs`") from error
     return tuple(_annotation(job, where) for document in documents for job in _jobs(document, where))
 
 
 def _jobs(document: Any, where: str) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401  # YAML
     listed = document if isinstance(document, list) else document.get("jobs", [document]) if isinstance(document, dict) else None
     if not isinstance(listed, list) or not all(isinstance(job, dict) for job in listed):
-        raise ConfigError(f"{where} has no job", "a document is an object with `job`, or has a list `jobs`")
+        raise ConfigError(f"{where} has no job", "write an object with `job`, or with a list `jobs`")
     yield from listed
 
 
@@ -80,10 +82,10 @@ def _annotation(document: Mapping[str, Any], where: str) -> JobAnnotation:
             given.update({str(key): value for key, value in level.items() if value is not None})
     unknown = sorted(given.keys() - _KNOWN)
     if unknown:
-        raise ConfigError(f"{where} has unknown members: {', '.join(unknown)}", f"the members are {', '.join(sorted(_KNOWN))}")
+        raise ConfigError(f"{where} has unknown members: {', '.join(unknown)}", f"use only {', '.join(sorted(_KNOWN))}")
     name = given.get("name") or (given["job"] if isinstance(given.get("job"), str) else "")
     if not name:
-        raise ConfigError(f"{where} has a job without a name", "name: order-enrichment")
+        raise ConfigError(f"{where} has a job without a name", "write it as name: order-enrichment")
     return JobAnnotation(
         str(name),
         _texts(given, "inputs", where),
@@ -101,7 +103,7 @@ def _texts(mapping: Mapping[str, Any], key: str, where: str) -> tuple[str, ...] 
         return None
     listed = value if isinstance(value, list) else [value]
     if not all(isinstance(item, str | int) or _is_named(item) for item in listed):
-        raise ConfigError(f"{key} in {where} is not a list of names", "a name is a text, or an object with namespace and name")
+        raise ConfigError(f"{key} in {where} is not a list of names", "write each name as text, or as an object with namespace and name")
     return tuple(f"{item['namespace']}\n{item['name']}" if isinstance(item, dict) else str(item) for item in listed)
 
 
@@ -113,22 +115,22 @@ def _tags(value: Any, where: str) -> tuple[tuple[str, str], ...]:  # noqa: ANN40
     if isinstance(value, dict):
         return tuple((str(key), str(value_text)) for key, value_text in value.items())
     if value is not None and not isinstance(value, list):
-        raise ConfigError(f"tags in {where} are not a list", "tags: [pii, 'team=payments']")
+        raise ConfigError(f"tags in {where} are not a list", "write them as tags: [pii, 'team=payments']")
     pairs = [str(tag).partition("=") for tag in value or ()]
     return tuple((key, value_text if mark else "true") for key, mark, value_text in pairs)
 
 
 def annotation_of(job: str, annotations: tuple[JobAnnotation, ...]) -> JobAnnotation | None:
-    """The annotation of a job: by its name, else by the first pattern that matches."""
+    """Return the annotation with the job's name, else the first one whose pattern matches."""
     exact = next((annotation for annotation in annotations if annotation.job == job), None)
     return exact or next((annotation for annotation in annotations if fnmatchcase(job, annotation.job)), None)
 
 
 def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
-    """The dataset that a text names. `kafka`: the servers of topics that are named without any.
+    """The dataset that a text names. `kafka`: the bootstrap servers of topics that are named without a cluster.
 
-    `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` one of that cluster. None if the text is not an address,
-    or names a topic and no cluster is known.
+    `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` a topic of that cluster. None if the text is not an
+    address, or names a topic and no cluster is known.
     """
     if "\n" in text:
         namespace, _, name = text.partition("\n")
@@ -151,7 +153,7 @@ def _topic(address: str, rest: str, bare: str, shared: SharedMetadata, kafka: st
 
 
 def sole_namespace(topic: str, shared: SharedMetadata, kafka: str) -> str | None:
-    """The namespace of a topic that is named without its cluster: that of the setting, else of the only cluster that has it."""
+    """Return the namespace of a topic named without its cluster: that of the servers in `kafka`, else of the only cluster that has it."""
     if kafka:
         return shared.namespace("", kafka)
     having = [cluster for cluster in shared.clusters if cluster.topics is None or topic in cluster.topics]

@@ -1,4 +1,4 @@
-"""Records and bytes of a run, summed over restarts of its tasks, which reset Flink's own counters. Pure."""
+"""Sums records and bytes of a run across restarts of its tasks, which reset Flink's own counters. Pure."""
 
 from collections.abc import Mapping
 
@@ -6,21 +6,21 @@ from lineage_bridge.sources.common.flink.metrics import Counts
 from lineage_bridge.sources.common.flink.plan import Operator
 
 Held = dict[str, list[int]]
-"""A counter to what it had counted before it fell, and its last value. Its total never falls: what was lost in a restart is not counted."""
+"""A counter to its total before its last reset, and its last value. Totals never decrease; counts between a poll and a restart are lost."""
 
 
 def read_of(counts: Counts) -> dict[str, int]:
-    """Rows and bytes of a source. Old kinds of sources only count what they emit."""
+    """Return the rows and bytes that a source read. Old kinds of sources only count what they emit."""
     return _counted(counts.get("numRecordsIn") or counts.get("numRecordsOut"), counts.get("numBytesIn") or None)
 
 
 def written_of(counts: Counts) -> dict[str, int]:
-    """Rows and bytes of a sink. Old kinds of sinks only count what they receive."""
+    """Return the rows and bytes that a sink wrote. Old kinds of sinks only count what they receive."""
     return _counted(counts.get("numRecordsSend", counts.get("numRecordsIn")), counts.get("numBytesSend"))
 
 
 def hold(before: Held, key: str, counted: Mapping[str, int]) -> Held:
-    """The sums after the operator of `key` reported its counters."""
+    """Return the operator's totals, updated with the counters it reported."""
     after: Held = {}
     for name, now in counted.items():
         base, last = before.get(f"{key} {name}", [0, 0])
@@ -34,7 +34,7 @@ def key_of(operator: Operator) -> str:
 
 
 def total(held: Held, operators: tuple[Operator, ...], name: str) -> int | None:
-    """The rows or bytes of several operators together; None if one of them is unknown."""
+    """The rows or bytes of several operators together; None if any is unknown."""
     found = [held.get(f"{key_of(operator)} {name}") for operator in operators]
     if not found or None in found:
         return None

@@ -1,4 +1,4 @@
-"""The datasets that the tables of a job, and operators without a table, stand for. Pure."""
+"""Resolves the tables of a job, and operators without a table, to datasets. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -11,14 +11,14 @@ from lineage_bridge.sources.common.flink.values import DatasetAccess, JobEvidenc
 from lineage_bridge.sql.names import Name, written
 
 Find = Callable[[Name], KnownTable | None]
-"""The table of a path, or of the last part of one."""
+"""Finds a table by its path, or by the last part of its path."""
 
 _DEFAULT = ("default_catalog", "default_database")
-"""Where tables of a session are that names nothing else; they are that session's own."""
+"""The catalog and database of tables whose DDL names none; such tables are only visible in their session."""
 
 
 def keys_of(operators: tuple[Operator, ...], stated: Iterable[Name], plan: Plan, find: Find) -> list[Name]:
-    """The path of each operator's table. An operator without one gets the statement's only remaining table, else its position."""
+    """Return the path of each operator's table. One without a table gets the statement's only remaining table, else its position."""
     database = next((operator.table[:2] for operator in (*plan.sources, *plan.sinks) if len(operator.table) == 3), _DEFAULT)
     named = {operator.table[-1] for operator in operators if operator.table}
     left = [path for path in stated if path[-1] not in named]
@@ -46,7 +46,7 @@ def accesses_of(
     evidence: JobEvidence,
     topics: Mapping[int, tuple[str, ...]],
 ) -> TableAccesses:
-    """The datasets of the tables on one side; `keys` are those of its operators, `told` those of the statement."""
+    """The datasets of the tables on one side; `keys` are the tables of the operators, `stated` those of the statement."""
     found: TableAccesses = {}
     for key in dict.fromkeys((*keys, *sorted(stated))):
         indexes = [index for index, other in enumerate(keys) if other == key]
@@ -58,7 +58,7 @@ def accesses_of(
 def _stands_for(
     job: str, key: Name, table: KnownTable | None, topics: tuple[str, ...], operators: tuple[Operator, ...], evidence: JobEvidence
 ) -> tuple[DatasetAccess, ...]:
-    """The datasets of a table: by its DDL, else the topics it is seen to read, else the table itself."""
+    """Return the datasets of a table: those in its DDL, else the topics in its metrics, else the table itself."""
     path = "" if key[0] == "" else written(key)
     base = DatasetAccess(("", ""), (path,) if path else (), table.connector if table else "", table.fields if table else ())
     datasets = table.datasets(evidence.shared) if table else ()
@@ -73,7 +73,7 @@ def _stands_for(
 
 
 def _topic(topic: str, evidence: JobEvidence) -> tuple[DatasetName, ...]:
-    """A topic by its name in metrics, if exactly one topic of the known clusters matches."""
+    """Return a topic by its name in metrics, if exactly one topic of the known clusters matches."""
     names = {
         (cluster.namespace, name)
         for cluster in evidence.shared.clusters

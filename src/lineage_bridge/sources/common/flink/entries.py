@@ -1,4 +1,4 @@
-"""Which inputs of a job flow to which outputs, by its statement or its plan. Pure."""
+"""Finds which inputs of a job flow to which outputs, from its statement or its plan. Pure."""
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.flink.datasets import Find
@@ -9,7 +9,7 @@ from lineage_bridge.sql.names import Name
 
 
 def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: TableAccesses, outputs: TableAccesses) -> tuple[OutputFlow, ...]:
-    """By the edges of the plan; `sources` and `sinks` are the keys of its operators."""
+    """Return the flows along the edges of the plan; `sources` and `sinks` are the keys of its operators."""
     inputs_of_sink: dict[DatasetName, dict[DatasetName, None]] = {}
     for index, key in enumerate(sinks):
         read = [access.dataset for source, sink in plan.pairs if sink == index for access in inputs[sources[source]]]
@@ -19,7 +19,7 @@ def of_plan(plan: Plan, sources: list[Name], sinks: list[Name], inputs: TableAcc
 
 
 def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAccesses, find: Find) -> tuple[OutputFlow, ...]:
-    """By the statement, with the datasets' names of columns."""
+    """Return the flows of the statement, with the column names of the datasets."""
 
     def column(name: Name, column: str) -> str:
         table = find(statement.paths[name])
@@ -46,7 +46,7 @@ def of_statement(statement: StartedJob, inputs: TableAccesses, outputs: TableAcc
 
 
 def _both(first: OutputFlow | None, other: OutputFlow) -> OutputFlow:
-    """The flows of two statements into one output."""
+    """Merge the flows of two statements into one output."""
     if first is None:
         return other
     fields = {

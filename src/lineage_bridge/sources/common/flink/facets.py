@@ -1,4 +1,4 @@
-"""A job's datasets and flows as OpenLineage facets. Pure."""
+"""Converts a job's datasets and flows to OpenLineage facets. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ _DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 
 
 def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
-    """The inputs with their statistics; `whole`: all inputs with all facets, else only those with statistics."""
+    """Return the inputs with their statistics; `whole`: all inputs with all facets, else only inputs with statistics."""
     entries = []
     for access in flows.inputs:
         rows, size = total(held, access.operators, "rows"), total(held, access.operators, "bytes")
@@ -24,7 +24,7 @@ def inputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
 
 
 def outputs_of(flows: JobFlows, held: Held, *, whole: bool) -> list[Json]:
-    """The outputs, in the same way."""
+    """Return the outputs with their statistics; `whole`: all outputs with all facets, else only outputs with statistics."""
     entries = {entry.target: entry for entry in flows.entries}
     written = []
     for access in flows.outputs:
@@ -70,7 +70,7 @@ def _facets(access: DatasetAccess) -> dict[str, Json]:
 
 
 def entry_json(entry: OutputFlow) -> Json:
-    """A flow as an entry of the lineage facet."""
+    """Convert a flow to an entry of the lineage facet."""
     fields: Json = {name: {"inputs": [_source(column) for column in columns]} for name, columns in entry.fields.items()}
     with_columns = {column[0] for column in _columns(entry)}
     inputs: list[Json] = [{"type": "DATASET", **_identifier(name)} for name in entry.inputs if name not in with_columns]
@@ -97,7 +97,7 @@ def _transformation(kind: str) -> Json:
 
 
 def column_lineage(entry: OutputFlow | None, outgoing: EventBuilder) -> Mapping[str, Json]:
-    """The same columns as the columnLineage facet, which more consumers read."""
+    """Return a flow's columns as the columnLineage facet, which more consumers support."""
     if entry is None or not (entry.fields or entry.deciding):
         return {}
 

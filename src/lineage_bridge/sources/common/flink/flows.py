@@ -1,4 +1,4 @@
-"""What a job reads and writes, by annotations, the SQL it was started from, DDL, its plan and its metrics, in this order. Pure."""
+"""Determines what a job reads and writes from annotations, the SQL it was started from, DDL, plan and metrics, in this order. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from lineage_bridge.sql.names import written
 
 
 def flows_of(job: str, plan: Plan, topics: Mapping[int, tuple[str, ...]], evidence: JobEvidence) -> JobFlows:
-    """The datasets and flows of a job.
+    """Return the datasets and flows of a job.
 
     `topics`: a source's position in the plan to the topics in its metrics, which have `_` for each `.`.
     """
@@ -71,7 +71,7 @@ def _statement_unseen(job: str, origins: list[JobStatement], declared: DeclaredT
 
 
 def _merged(found: Iterable[tuple[DatasetAccess, ...]]) -> tuple[DatasetAccess, ...]:
-    """Each dataset once."""
+    """Merge accesses of the same dataset."""
     merged: dict[DatasetName, DatasetAccess] = {}
     for accesses in found:
         for access in accesses:
@@ -86,7 +86,7 @@ def _groups(tables: Iterable[KnownTable], shared: SharedMetadata) -> tuple[tuple
 
 
 def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses, outputs: TableAccesses) -> list[Unseen]:
-    """What remains unknown, and what would reveal it."""
+    """Report which datasets remain unknown, and how the user can supply them."""
     annotation = flows.annotation
     open_in, open_out = (
         annotation is None or (annotation.inputs is None and not annotation.groups),
@@ -102,6 +102,6 @@ def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses,
         why = f"the datasets of {', '.join(tables)} are unknown; give their DDL in init_sql or statements, or annotate the job"
         unseen.append(Unseen(f"job {job}: tables", why))
     if bare and not flows.sql:
-        why = f"its plan tells of operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
+        why = f"its plan has operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
         unseen.append(Unseen(f"job {job}: datasets", why))
     return unseen

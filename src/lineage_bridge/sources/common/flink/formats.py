@@ -1,4 +1,4 @@
-"""Where a table's columns are in the records of its topic, by the options of its format. Pure."""
+"""Finds a table's columns in the records of its topic, from the options of the table's format. Pure."""
 
 from collections.abc import Mapping
 
@@ -12,11 +12,11 @@ _ENVELOPES = {
     "canal-json": ("old", "data"),
     "maxwell-json": ("old", "data"),
 }
-"""Formats of changes, to the parts of a record that have the row before the change and after it."""
+"""Change-data formats to the members of a record with the row before and after the change."""
 
 
 def of_topic(columns: tuple[SchemaField, ...], options: Mapping[str, str]) -> tuple[tuple[SchemaField, ...], tuple[tuple[str, str], ...]]:
-    """The columns of the topic, and their names for those columns of the table that are called differently."""
+    """Return the columns of the topic, and pairs of column names in table and topic where they differ."""
     key_format = options.get("key.format", "")
     named = set(filter(None, options.get("key.fields", "").split(";"))) if options.get("value.fields-include") == "EXCEPT_KEY" else set()
     prefix = options.get("key.fields-prefix", "")

@@ -1,4 +1,4 @@
-"""The metrics of a job's sources and sinks: which may exist, and what their ids reveal. Pure."""
+"""The metrics of a job's sources and sinks: which may exist, and the topics in their ids. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 from lineage_bridge.sources.common.flink.plan import Operator, Plan
 
 Counts = dict[str, float]
-"""What one operator counts, by the name of the counter, summed over its subtasks."""
+"""The counters of one operator by name, summed over its subtasks."""
 
 _READ = ("numRecordsIn", "numRecordsOut", "numBytesIn")
 _WRITTEN = ("numRecordsSend", "numBytesSend", "numRecordsIn")
@@ -18,7 +18,7 @@ _TOPIC, _PARTITION = ".KafkaSourceReader.topic.", ".partition."
 class JobMetrics:
     """The counters of sources and sinks.
 
-    `ids`: a vertex to the metric ids that it was asked for. `topics`: a source's position in the plan to the topics in its metrics.
+    `ids`: a vertex to the metric ids that were requested. `topics`: a source's position in the plan to the topics in its metrics.
     """
 
     counts: Mapping[Operator, Counts] = field(default_factory=dict)
@@ -34,7 +34,7 @@ def metrics_of(remembered: Mapping[str, Any] | None) -> JobMetrics:
 
 
 def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
-    """The metric ids that may exist, by vertex, with what they count."""
+    """Return the metric ids that may exist by vertex, each with its operator and counter."""
     found: dict[str, dict[str, tuple[Operator, str]]] = {}
     for side, names in ((plan.sources, _READ), (plan.sinks, _WRITTEN)):
         for operator in side:
@@ -45,7 +45,7 @@ def wanted_of(plan: Plan) -> dict[str, dict[str, tuple[Operator, str]]]:
 
 
 def topics_of(plan: Plan, vertex: str, ids: frozenset[str]) -> dict[int, tuple[str, ...]]:
-    """The topics in the metrics of a vertex, by the positions of its sources."""
+    """Return the topics in the metric ids of a vertex, by the positions of its sources in the plan."""
     found: dict[int, tuple[str, ...]] = {}
     for index, operator in enumerate(plan.sources):
         head = operator.metrics + _TOPIC

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lineage_bridge.sql.names import Name
 
 _LONGEST_NAME = 80
-"""Flink cuts the names of operators in metrics here, those of writers before their last word (TaskMetricGroup)."""
+"""Flink cuts operator names in metrics to this length; for writers, before the last word (TaskMetricGroup)."""
 _LAST_WORD = ": Writer"
 _BRANCH = re.compile(r"((?:[:+ ][- ] )*)(.*)", re.DOTALL)
 _NUMBER = re.compile(r"\[(\d+)\]:")
@@ -21,9 +21,9 @@ _LOOKUP = re.compile(r"LookupJoin\(table=\[([^\]]*)")
 _SOURCE = re.compile(r"Source: (?:\w*Source-(?P<path>[^\s\[\]]+\.[^\s\[\]]+\.[^\s\[\]]+)|(?P<table>.+)\[\d+\]|.*)")
 _SINK = re.compile(r"(?<![A-Za-z])Sink\(table=\[([^\]]*)")
 _WRITER = re.compile(r"(?:(?P<table>.+)\[\d+\]: Writer|(?!end:).*: Writer|Sink: .*|StreamingFileWriter)")
-"""What writes. Behind the writer of files stands `end: Writer`, which takes what is left: nothing."""
+"""Names of operators that write. `end: Writer` follows the writer of files and writes nothing."""
 _ASKED = ("*anonymous_collect", "Unregistered_Collect_Sink", "Collect table sink", "Select table sink")
-"""What stands in the names of sinks that give rows to whoever asks."""
+"""Parts of the names of sinks that return rows to a client."""
 
 
 class Operator(NamedTuple):
@@ -38,14 +38,14 @@ class Operator(NamedTuple):
 
     @property
     def metrics(self) -> str:
-        """What its metrics' ids begin with."""
+        """The prefix of the operator's metric ids."""
         kept = self.name.removesuffix(_LAST_WORD)
         last = self.name[len(kept) :]
         return re.sub(r"[ .:,]", "_", kept[: _LONGEST_NAME - len(last)] + last)
 
 
 class Plan(NamedTuple):
-    """The sources and sinks of a job; `pairs` are the positions of a source and of a sink that it reaches."""
+    """The sources and sinks of a job; `pairs` are positions of a source and a sink that it reaches."""
 
     sources: tuple[Operator, ...] = ()
     sinks: tuple[Operator, ...] = ()
@@ -60,7 +60,7 @@ class _Line(NamedTuple):
 
 
 def read_plan(plan: Mapping[str, Any], vertices: Iterable[Mapping[str, Any]]) -> Plan:
-    """The plan of `/jobs/{id}/plan`; `vertices` are those of `/jobs/{id}`, whose names the metrics use."""
+    """Parse the plan in `/jobs/{id}/plan`; `vertices` are those in `/jobs/{id}`, whose names the metrics use."""
     nodes = {str(node["id"]): node for node in plan.get("nodes") or ()}
     names = {str(vertex["id"]): str(vertex.get("name") or "") for vertex in vertices}
     sources: list[Operator] = []
@@ -92,7 +92,7 @@ def _inputs(nodes: Mapping[str, Mapping[str, Any]], vertex: str) -> list[str]:
 
 
 def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The vertices, each after those it reads from."""
+    """Return the vertices in topological order."""
     found: dict[str, None] = {}
     waiting = sorted(nodes, reverse=True)
     open_: set[str] = set()
@@ -108,7 +108,7 @@ def _downstream(nodes: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _lines(description: str) -> Iterator[_Line]:
-    """The operators of a vertex: a tree over several lines, or a chain of arrows, as Flink before 1.15 wrote it."""
+    """Parse the operators of a vertex: a tree over several lines or, before Flink 1.15, a chain of arrows."""
     open_: list[int] = []
     at = 0
     for written in re.split(r"<br\s*/?>", description):
@@ -123,7 +123,7 @@ def _lines(description: str) -> Iterator[_Line]:
 
 
 def _sources(vertex: str, lines: Sequence[_Line], name: str) -> dict[int, Operator]:
-    """The sources by their positions in a vertex. A scan after the reader of its table is that reader."""
+    """Return the sources by their positions in a vertex. A scan that follows the reader of its table is not counted again."""
     found: dict[int, Operator] = {}
     for at, line in enumerate(lines):
         source = _source(vertex, line.text, name)
@@ -161,13 +161,13 @@ def _sink(vertex: str, text: str, name: str) -> Operator | None:
 
 
 def _is_fed(lines: Sequence[_Line], at: int) -> bool:
-    """Whether the tree of an operator begins with a source, so that nothing comes from another vertex."""
+    """Whether the tree of an operator begins with a source, so that it gets no records from another vertex."""
     root = lines[at].before[0] if lines[at].before else at
     return lines[root].text.startswith("Source:") or bool(_SCAN.search(lines[root].text))
 
 
 def _named(text: str, vertex_name: str) -> str:
-    """The name of an operator, from the vertex's name by its number; else the text."""
+    """Return the operator's name from the vertex's name, found by its number, else the text."""
     number = _NUMBER.match(text)
     if number is None:
         return text
@@ -176,5 +176,5 @@ def _named(text: str, vertex_name: str) -> str:
 
 
 def _path(text: str) -> Name:
-    """Catalog, database and table of `catalog.database.table`."""
+    """Split `catalog.database.table`."""
     return tuple(text.split(".", 2))

@@ -42,11 +42,11 @@ class KnownTable:
     columns: tuple[tuple[str, str], ...] = ()
 
     def column(self, name: str) -> str:
-        """The name of a column in the dataset."""
+        """Return the dataset's name for a column of the table."""
         return dict(self.columns).get(name, name)
 
     def datasets(self, shared: SharedMetadata) -> tuple[DatasetName, ...]:
-        """The datasets of the table; topics are in their cluster's namespace as other sources know it."""
+        """Return the datasets of the table; topics are in the namespace that other sources know for their cluster."""
         if self.connector not in _KAFKA:
             return (self.dataset,) if self.dataset else ()
         if not self.servers:
@@ -80,9 +80,9 @@ class DeclaredTables:
     catalogs: Mapping[str, Mapping[str, str]]
 
     def origins(self, name: str, read: Iterable[Name], written: Iterable[Name]) -> list[JobStatement]:
-        """The statements that may have started a job: those with its name that contain its tables; without any of its name, those with
-        exactly its tables.
+        """Return the statements that may have started a job.
 
+        Statements with the job's name qualify if they contain its tables; without any of its name, statements with exactly its tables do.
         The plan may lack some tables, and has only the last parts of some names.
         """
         sides = frozenset(map(_last, read)), frozenset(map(_last, written))
@@ -92,11 +92,11 @@ class DeclaredTables:
         return [path for path in fitting if (path.read, path.written) == sides] or fitting
 
     def table(self, path: Name) -> KnownTable | None:
-        """A table by its path, or by the last part if it is unique; in the catalog of a lake, any table."""
+        """Return a table by its path, or by the last part if it is unique; in a data lake's catalog, any path is a table."""
         return self.defined(path) or self._placed(path)
 
     def defined(self, path: Name) -> KnownTable | None:
-        """A table that DDL defines, by its path, or by the last part if it is unique."""
+        """Return a table that DDL defines, by its path, or by the last part if it is unique."""
         found = self.last.get(path[0], ()) if len(path) == 1 else ()
         return self.tables.get(path) or (found[0] if len(found) == 1 else None)
 
@@ -108,7 +108,7 @@ class DeclaredTables:
 
 @lru_cache(8)
 def read_declarations(ddl: str, statements: tuple[str, ...]) -> DeclaredTables:
-    """What DDL and scripts declare. A table of a script is visible to other jobs too, unless two scripts contradict each other."""
+    """Parse what DDL and scripts declare. A script's table is visible to other jobs too, unless another script defines it differently."""
     base = StreamingScript(FLINK)
     for _ in base.read(ddl):
         pass
@@ -161,7 +161,7 @@ def _known_table(catalog: Catalog, table: Table) -> KnownTable:
 
 
 def _fitting(pattern: str, shared: SharedMetadata, servers: str) -> tuple[str, ...]:
-    """The topics that match a Java pattern, as far as it means the same in Python."""
+    """Return the topics that match a Java pattern, as far as Python supports the pattern."""
     cluster = shared.cluster(servers)
     if not pattern or cluster is None or cluster.topics is None:
         return ()

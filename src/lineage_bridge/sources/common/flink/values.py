@@ -13,12 +13,12 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 from lineage_bridge.sql.names import Name
 
 Column = tuple[DatasetName, str, str]
-"""A column of a dataset, and how: IDENTITY, TRANSFORMATION, AGGREGATION; or FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL"""
+"""A column of a dataset, and how it is used: IDENTITY, TRANSFORMATION, AGGREGATION; or FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL"""
 
 
 @dataclass(frozen=True)
 class DatasetAccess:
-    """A dataset that a job reads or writes. `operators` count its records; `inferred`: only its name in the plan is known."""
+    """A dataset that a job reads or writes. `operators` count its records; `inferred`: only its table's name in the plan is known."""
 
     dataset: DatasetName
     tables: tuple[str, ...] = ()
@@ -28,14 +28,14 @@ class DatasetAccess:
     operators: tuple[Operator, ...] = ()
 
     def joined(self, other: "DatasetAccess") -> "DatasetAccess":
-        """The same dataset accessed by another table, too."""
+        """Merge with an access of the same dataset by another table."""
         tables = (*self.tables, *(table for table in other.tables if table not in self.tables))
         return replace(self, tables=tables, fields=self.fields or other.fields, operators=(*self.operators, *other.operators))
 
 
 @dataclass(frozen=True)
 class OutputFlow:
-    """What flows into an output: `fields` by column, `deciding` for all of its rows or values."""
+    """The flows into an output: `fields` by column; `deciding` affect all its rows or values."""
 
     target: DatasetName
     inputs: tuple[DatasetName, ...]
@@ -45,7 +45,7 @@ class OutputFlow:
 
 @dataclass(frozen=True)
 class JobFlows:
-    """All that is known of a job's datasets. `groups` are (cluster id, group) of its own consumer groups."""
+    """Everything known about a job's datasets. `groups` are (cluster id, group) of its own consumer groups."""
 
     inputs: tuple[DatasetAccess, ...] = ()
     outputs: tuple[DatasetAccess, ...] = ()
@@ -58,7 +58,7 @@ class JobFlows:
 
 @dataclass(frozen=True)
 class JobEvidence:
-    """What is known besides the job itself. `kafka`: the servers of topics that are named without any; `namespace`: that of the jobs."""
+    """Evidence apart from the job itself. `kafka`: servers of topics named without a cluster; `namespace`: namespace of the jobs."""
 
     declared: DeclaredTables
     annotations: tuple[JobAnnotation, ...]
@@ -68,4 +68,4 @@ class JobEvidence:
 
 
 TableAccesses = dict[Name, tuple[DatasetAccess, ...]]
-"""Tables, or places of operators without one, to what they stand for."""
+"""Tables, or positions of operators without a table, to their datasets."""

@@ -1,1 +1,1 @@
-"""Kafka: its protocol, the poll of a cluster, and its events."""
+"""Kafka's protocol, the poll of a cluster, and the events about it."""

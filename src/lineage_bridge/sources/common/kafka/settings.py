@@ -31,7 +31,7 @@ def _referred(name: str, setting: str, info: ValidationInfo) -> str:
 
 
 class KafkaSettings(SourceSettings):
-    """A cluster: its address, how to log in, and what to report of it."""
+    """A cluster: its address, how to log in, and what to report about it."""
 
     bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
@@ -68,7 +68,7 @@ class KafkaSettings(SourceSettings):
 
     @property
     def server(self) -> str:
-        """The first server, after which the cluster's topics are named."""
+        """The first server, which the namespace of the cluster's topics contains."""
         return self.bootstrap_servers.split(",", maxsplit=1)[0]
 
     @property
@@ -85,7 +85,7 @@ class KafkaSettings(SourceSettings):
     def _consistent(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         sasl = self.security_protocol.startswith("SASL")
         if sasl != bool(self.sasl_mechanism):
-            raise ValueError("sasl_mechanism requires security_protocol SASL_PLAINTEXT or SASL_SSL, and these require it")
+            raise ValueError("set sasl_mechanism if security_protocol is SASL_PLAINTEXT or SASL_SSL, and only then")
         if (self.sasl_mechanism == "PLAIN" or self.sasl_mechanism.startswith("SCRAM")) and not (self.username and self.password):
             raise ValueError(f"{self.sasl_mechanism} requires username and password")
         if self.sasl_mechanism == "OAUTHBEARER" and not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):

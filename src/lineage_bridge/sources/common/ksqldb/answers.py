@@ -9,16 +9,16 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
 
 STATEMENTS = ("SHOW STREAMS EXTENDED;", "SHOW TABLES EXTENDED;", "SHOW QUERIES EXTENDED;")
-"""What is asked: in one request, so all of it is of one moment."""
+"""The statements of a poll; one request sends all, so that the answers are consistent."""
 
-_HINT = "is it a ksqlDB server?"
+_HINT = "check that the address is that of a ksqlDB server"
 
 
 class KsqldbRelation(NamedTuple):
     """A stream or table (`kind`) with its topic.
 
-    `counters`: (host, statistic) to what that host read from or wrote to the topic since it started. `committed`: (group, topic) to the sum
-    of the committed offsets of the queries that write the stream.
+    `counters`: (host, statistic) to the amount the host has read from or written to the topic since it started. `committed`: (group, topic)
+    to the sum of the committed offsets of the queries that write the stream.
     """
 
     name: str
@@ -77,7 +77,7 @@ class KsqldbState:
 
     @cached_property
     def committed(self) -> Mapping[str, Mapping[str, int]]:
-        """Group to topic to the sum of the offsets it has committed."""
+        """Group to topic to the sum of the group's committed offsets."""
         found: dict[str, dict[str, int]] = {}
         for _, relation in sorted(self.relations.items()):
             for (group, topic), offset in relation.committed.items():
@@ -86,7 +86,7 @@ class KsqldbState:
 
 
 def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
-    """The answers to `/info` and the statements. Raises SourceError if a part is missing or cannot be read."""
+    """Parse the answers to `/info` and the statements. Raises SourceError if a part is missing or cannot be read."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
         raise SourceError(f"ksqlDB answered only some of {len(STATEMENTS)} statements", _HINT)
     try:
@@ -104,7 +104,7 @@ def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
             {asked: texts for asked, texts in warnings.items() if texts},
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"ksqlDB's answer has a shape that cannot be read: {error!r}", _HINT) from error
+        raise SourceError(f"ksqlDB's answer has an unexpected shape: {error!r}", _HINT) from error
 
 
 def _asked(entity: Mapping[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _typed(name: str, schema: Mapping[str, Any]) -> SchemaField:
 
 
 def _statistics(description: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], int]]:
-    """A list with hosts in it, a map of hosts or, of a single server, the statistics by name; this varies between versions."""
+    """Yield ((host, statistic), value). Versions differ: a list with hosts, a map of hosts or, for a single server, statistics by name."""
     everywhere = description.get("clusterStatistics")
     if isinstance(everywhere, list) and everywhere:
         yield from (((str(entry["host"]), str(entry["name"])), int(entry["value"])) for entry in everywhere)

@@ -1,4 +1,4 @@
-"""The part of a ksqlDB server's REST API that is used."""
+"""Client of a ksqlDB server's REST API."""
 
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.ksqldb.answers import STATEMENTS, KsqldbState, parse
@@ -9,5 +9,5 @@ _LISTINGS = {"ksql": " ".join(STATEMENTS), "streamsProperties": {}}
 
 
 def fetch_state(http: HttpClient) -> KsqldbState:
-    """The server's info and all its listings, in two requests. Raises SourceError."""
+    """Fetch the server's info and all its listings, in two requests. Raises SourceError."""
     return parse(http.get("/info"), http.send("POST", "/ksql", _LISTINGS))

@@ -12,11 +12,11 @@ from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.reading import lineage_of
 
 REGISTERED = 0
-"""The rank of what a schema registry knows."""
+"""The rank of schemas from a schema registry."""
 
 
 def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
-    """The fields of the topic's keys. A single column is the whole key, without a name."""
+    """Return the fields of the topic's keys. A single column is the whole key, without a name."""
     if len(relation.keys) != 1:
         return relation.keys
     (only,) = relation.keys
@@ -24,7 +24,7 @@ def keys_of(relation: KsqldbRelation) -> tuple[SchemaField, ...]:
 
 
 def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: SharedMetadata) -> str:
-    """The topic's column for a column of a stream. ksqlDB ignores the case of names; the registry's spelling counts."""
+    """Return the topic's column for a column of a stream. ksqlDB ignores the case of names; the registry's spelling is used."""
     is_key = any(field.name == name for field in relation.keys)
     schema = shared.schemas.get((topic, KEY if is_key else VALUE))
     known = [field.name for field in schema.fields if field.name] if schema and schema.rank == REGISTERED else []
@@ -35,7 +35,7 @@ def column(relation: KsqldbRelation, topic: DatasetName, name: str, shared: Shar
 
 
 def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
-    """The lineage of a query's statement, given all streams and tables."""
+    """Return the lineage of a query's statement, given all streams and tables."""
     tables: dict[Name, list[str]] = {
         (name,): [field.name for field in (*relation.keys, *relation.values)] for name, relation in relations.items()
     }
@@ -45,7 +45,7 @@ def lineage(text: str, relations: Mapping[str, KsqldbRelation]) -> Lineage:
 def columns_into(
     sink: str, found: Lineage, relations: Mapping[str, KsqldbRelation], topics: Mapping[str, DatasetName], shared: SharedMetadata
 ) -> tuple[dict[str, list[Json]], list[Json]]:
-    """The columns of a sink's topic with their origins, and the columns that decide about its rows."""
+    """Return the columns of a sink's topic with their origins, and the columns that affect which rows it gets."""
     into: dict[str, list[Json]] = {}
     for flow in sorted(found.columns, key=lambda origin: (origin.out_column, origin.in_table, origin.in_column)):
         source = flow.in_table[-1]
@@ -76,7 +76,7 @@ def _source(
 
 
 def _merged(ones: Iterable[Json]) -> Json:
-    """One column that decides in several ways."""
+    """Merge the entries of one column into one that has all their transformations."""
     every = list(ones)
     changes = [change for relation in every for change in relation["transformations"]]
     return {**every[0], "transformations": changes}

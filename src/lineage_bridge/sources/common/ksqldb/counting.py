@@ -1,4 +1,4 @@
-"""What a query read and wrote since its run was first seen, from counters that restart with the server. Pure."""
+"""Counts what a query read and wrote since its run was first seen, from counters that a server's restart resets. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,19 +8,19 @@ from lineage_bridge.sources.common.ksqldb.answers import KsqldbQuery, KsqldbStat
 
 _OUT = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 _MESSAGES, _BYTES = "total-messages", ("total-message-bytes", "total-bytes")
-"""What a server counts of a topic that it writes; `consumer-` before it, of one that it reads. The bytes were renamed once."""
+"""A server's counters for a topic that it writes; for one that it reads, they begin with `consumer-`. The bytes' name changed once."""
 
 Counts = dict[str, list[int]]
-"""A counter to what it last was, and how much was counted since the run was first seen."""
+"""A counter to its last value, and the total since the run was first seen."""
 
 
 def counted(
     query: KsqldbQuery, state: KsqldbState, offsets: Mapping[str, int], was: Mapping[str, Any] | None
 ) -> tuple[Counts, dict[str, Json], dict[str, Json]]:
-    """The counters for the next snapshot, and the statistics of what was read and written, by topic.
+    """Return the counters for the next snapshot, and the statistics of reads and writes by topic.
 
     Reads come from `offsets`, the committed offsets of the query's group, by topic. A server's counts of a topic are used only if no other
-    query reads it, or writes to it.
+    query reads it or writes to it, respectively.
     """
     counts: Counts = {}
     read: dict[str, Json] = {}
@@ -47,7 +47,7 @@ def _topics(state: KsqldbState, relations: Iterable[str]) -> list[str]:
 def _of_servers(
     query: str, state: KsqldbState, topic: str, start: str, counts: Counts, was: Mapping[str, Any] | None
 ) -> tuple[int | None, int | None]:
-    """Messages and bytes that the servers counted for a topic; None if another query may have contributed."""
+    """Return the messages and bytes that the servers counted for a topic; None if another query may have contributed."""
     here = state.by_topic.get(topic, [])
     if {name for statistic in here for name in (statistic.readers if start else statistic.writers)} != {query}:
         return None, None
@@ -62,7 +62,7 @@ def _of_servers(
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:
-    """Continue a count. A number that decreased was reset; after an offset was reset, rows read again are not counted twice."""
+    """Continue a count. A server's counter that decreased was reset; a lower offset was set back, and rows are not counted twice."""
     last, total = was.get(key, (0 if restarts else value, 0)) if was is not None else (value, 0)
     if value >= last:
         total += value - last

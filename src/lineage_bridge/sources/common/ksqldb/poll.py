@@ -1,4 +1,4 @@
-"""What all events of one poll of a ksqlDB server have in common. Pure."""
+"""The context that all events of one poll of a ksqlDB server share. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ RUNNING, PAUSED, ERROR, UNRESPONSIVE = "RUNNING", "PAUSED", "ERROR", "UNRESPONSI
 class KsqldbNames(NamedTuple):
     """The namespaces of queries and of streams, and the prefix `lead` of the names of queries.
 
-    `alone`: no other server reports the same topics. Otherwise each stream has its own dataset that describes it, because the facets of
-    a shared topic would only describe the stream of the server that reported last.
+    `alone`: no other server reports the same topics. Otherwise each stream has a dataset of its own, because a shared topic's facets would
+    only describe the stream of the server that reported last.
     """
 
     queries: str
@@ -50,7 +50,7 @@ class KsqldbPoll:
         self.datasets = {name: (self.namespace, relation.topic) for name, relation in state.relations.items()}
         """The topics of streams and tables."""
         self.is_complete = state.status in ("", RUNNING)
-        """Whether the server lists everything that there is."""
+        """Whether the server's listings are complete."""
 
     def job(self, query: str) -> DatasetName:
         """The name of a query's job."""

@@ -1,4 +1,4 @@
-"""The runs of ksqlDB's persistent queries. Pure."""
+"""Reports the runs of ksqlDB's persistent queries. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 class QueryEvents:
-    """Builds the events of queries; `queries_after` and `ended` are their parts of the next snapshot, `unseen` what is unknown of them."""
+    """Builds the events of queries; `queries_after` and `ended` are parts of the next snapshot; `unseen`: what could not be observed."""
 
     def __init__(self, poll: KsqldbPoll) -> None:
         self.poll = poll
@@ -23,7 +23,7 @@ class QueryEvents:
         self.ended: dict[str, int] = dict(poll.before["ended"])
         self.unseen: list[Unseen] = []
         self.read: dict[str, dict[str, int]] = {}
-        """Group to the offsets that the broker has of it, by topic."""
+        """Group to its offsets on the brokers, by topic."""
         cluster = poll.shared.cluster(poll.state.cluster)
         for (group, topic), offset in cluster.read.items() if cluster else ():
             self.read.setdefault(group, {})[topic] = offset
@@ -87,7 +87,7 @@ class QueryEvents:
         health: Mapping[str, Any],
         amounts: list[dict[str, Json]],
     ) -> Json:
-        """The event of a run that was reported before: what is new, and its counts."""
+        """Return the event of a run that was reported before: what is new, and the statistics."""
         state = entry["state"]
         changed = content if was["told"] != entry["told"] else content.names_only()
         facets = changed.run_facets
@@ -100,12 +100,12 @@ class QueryEvents:
         return EVENTS.run_event("FAIL" if state == ERROR else "RUNNING", self.poll.now_us, entry["run"], job, **changed._asdict())
 
     def _offsets(self, query: str) -> Mapping[str, int]:
-        """The offsets that a query's group has committed, by topic: as ksqlDB reports them, else as the broker does."""
+        """Return the committed offsets of a query's group by topic, from ksqlDB, else from the brokers."""
         group = group_of(self.poll.state.service, query)
         return self.poll.state.committed.get(group) or self.read.get(group, {})
 
     def _state(self, query: KsqldbQuery) -> str | None:
-        """The state of a query: it has failed if no host runs it. None if no host answers."""
+        """Return the state of a query; ERROR if it failed on all hosts, None if no host answers."""
         states_by_host = {host: state for host, state in query.hosts.items() if state != UNRESPONSIVE}
         if query.hosts and not states_by_host:
             self.unseen.append(Unseen(f"query {query.id}: state", f"{', '.join(sorted(query.hosts))} does not answer the other hosts"))
@@ -128,7 +128,7 @@ class QueryEvents:
         return facets
 
     def _run_content(self, query_name: str, query: KsqldbQuery) -> RunContent:
-        """The facets and datasets of a query's run."""
+        """Return the facets and datasets of a query's run."""
         state, group = self.poll.state, group_of(self.poll.state.service, query_name)
         topology = topics_of(query.topology, group)
         near = {name: state.relations[name] for name in (*query.sources, *query.sinks) if name in state.relations}

@@ -1,4 +1,4 @@
-"""What the text and topology of a query reveal besides what the API reports. Pure."""
+"""Reads facts from a query's text and topology that the API does not report. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class QueryTopics(NamedTuple):
 
 
 def window_of(kind: str, text: str) -> Mapping[str, str]:
-    """The window of a query: its type, and what of size, advance, gap, retention and grace the statement gives; empty without one."""
+    """Return the window of a query: its type, and size, advance, gap, retention and grace if given; empty if it has no window."""
     found = _WINDOW.search(text)
     if found is None:
         return {"type": kind} if kind else {}
@@ -39,7 +39,7 @@ def window_of(kind: str, text: str) -> Mapping[str, str]:
 
 
 def topics_of(topology: str, group: str) -> QueryTopics:
-    """The topics that a topology of Kafka Streams reads and writes."""
+    """Return the topics that a topology of Kafka Streams reads and writes."""
     read = {topic.strip() for found in _SOURCE.finditer(topology) for topic in found["topics"].split(",") if topic.strip()}
     written = {found["topic"].strip() for found in _SINK.finditer(topology)}
     stores = {store.strip() for found in _STORES.finditer(topology) for store in found["stores"].split(",") if store.strip()}

@@ -1,4 +1,4 @@
-"""The events of ksqlDB's streams and tables, which are other names of topics. Pure."""
+"""Reports ksqlDB's streams and tables, which are other names of topics. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ class StreamEvents:
         self.streams_after: dict[str, str] = {}
 
     def topic_events(self) -> Iterator[Json]:
-        """The events of topics that have streams or tables, as far as something is new."""
+        """Yield the events of topics with streams or tables, if anything is new."""
         by_topic = self.poll.state.by_topic
         for topic, here in sorted(by_topic.items()):
             facets = self._facets(topic, here)
@@ -53,7 +53,7 @@ class StreamEvents:
                 yield from self._event((was["namespace"], topic), gone)
 
     def stream_events(self) -> Iterator[Json]:
-        """The events of streams and tables that have datasets of their own, as far as something is new."""
+        """Yield the events of streams and tables that have datasets of their own, if anything is new."""
         before = self.poll.before.get("streams", {})
         for name, relation in sorted(self.poll.state.relations.items()) if not self.poll.names.alone else ():
             facets = _names_of([(self.poll.namespace, relation.topic)], [relation])
@@ -77,13 +77,13 @@ class StreamEvents:
         return facets
 
     def _is_registered(self, topic: str) -> bool:
-        """Whether a registry reports the topic's schema, which must then be neither contradicted nor deleted."""
+        """Whether a registry reports the topic's schema; if so, it must not be overwritten or deleted."""
         known = (self.poll.shared.schemas.get(((self.poll.namespace, topic), part)) for part in (KEY, VALUE))
         return any(schema and schema.rank == REGISTERED for schema in known)
 
 
 def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str, Json]:
-    """The facets of a topic or stream that describe its other names."""
+    """Return the facets with the other names of a topic or stream."""
     return {
         "symlinks": EVENTS.symlinks(others, "TABLE"),
         "ksqldb": EVENTS.own_facet("1-0-0", "KsqldbDatasetFacet", streams=[_stream(relation) for relation in here]),
@@ -91,7 +91,7 @@ def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str
 
 
 def _declared(here: list[KsqldbRelation]) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
-    """The fields of a topic's keys and values as its streams and tables declare them; of equal names, the first counts."""
+    """Return a topic's key and value fields from its streams and tables; the first declaration of a name is used."""
     keys = next((found for relation in here if (found := keys_of(relation))), ())
     values: dict[str, SchemaField] = {}
     for relation in here:
@@ -116,11 +116,11 @@ def _stream(relation: KsqldbRelation) -> Json:
 
 
 def pack_field(field: SchemaField) -> list[Any]:
-    """A field as the snapshot has it."""
+    """Convert a field to its form in the snapshot."""
     return [field.name, field.type, [pack_field(inner) for inner in field.fields or ()]]
 
 
 def unpack_field(packed: list[Any]) -> SchemaField:
-    """A field of the snapshot."""
+    """Convert a field from its form in the snapshot."""
     name, kind, inner = packed
     return SchemaField(name=name, type=kind, fields=tuple(map(unpack_field, inner)) or None)

@@ -1,4 +1,4 @@
-"""Translates the answers of a ksqlDB server to events. Pure.
+"""Converts the answers of a ksqlDB server to events. Pure.
 
 A stream or table is another name of its topic. A persistent query is a streaming job; its run begins when it is first seen, and continues
 until the query is terminated or replaced.
@@ -28,7 +28,7 @@ def translate(
     settings: KsqldbSettings,
     names: KsqldbNames | None = None,
 ) -> Observation:
-    """The events and the next snapshot of a server. `names`: how queries and streams are named, if not by the server itself."""
+    """Return the events and the next snapshot of a server. `names`: the names of queries and streams, if not the server's own."""
     poll = KsqldbPoll(state, before or _NO_SNAPSHOT, shared, now_us, settings, names or _own_names(settings))
     streams, queries = StreamEvents(poll), QueryEvents(poll)
     events = (*streams.topic_events(), *streams.stream_events(), *queries.query_events())
@@ -59,9 +59,9 @@ def _own_names(settings: KsqldbSettings) -> KsqldbNames:
 
 
 def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
-    """The schemas that streams declare, and the jobs that own consumer groups.
+    """Return the schemas that streams declare, and the jobs that own consumer groups.
 
-    ksqlDB turns unquoted names into capitals, so declarations with such names do not count for topics that no query writes.
+    ksqlDB converts unquoted names to upper case, so declarations with such names are not used for topics that no query writes.
     """
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     for topic, entry in snapshot["topics"].items():

@@ -15,7 +15,7 @@ class SchemaReference(NamedTuple):
     version: int
 
 
-class SchemaVersion(NamedTuple):
+class RegisteredSchema(NamedTuple):
     """A registered version of a subject, which never changes. `at_us`: the time of registration, None if it is not reported."""
 
     subject: str
@@ -50,8 +50,8 @@ class RegistryState:
     """
 
     listed: frozenset[str]
-    new: Mapping[str, tuple[SchemaVersion, ...]] = field(default_factory=dict)
-    texts: Mapping[tuple[str, int], SchemaVersion] = field(default_factory=dict)
+    new: Mapping[str, tuple[RegisteredSchema, ...]] = field(default_factory=dict)
+    texts: Mapping[tuple[str, int], RegisteredSchema] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, str] = field(default_factory=dict)
     level: str | None = ""

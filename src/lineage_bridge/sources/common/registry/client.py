@@ -1,4 +1,4 @@
-"""Asks a registry for what is new: one listing, then only unknown versions. Versions never change."""
+"""Client of a registry: one listing, then only unknown versions, since versions never change."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -8,7 +8,7 @@ from urllib.parse import quote
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
-from lineage_bridge.sources.common.registry.answers import RegistryState, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema, RegistryState, Tagging
 from lineage_bridge.sources.common.registry.parse import parse_version, taggings_of, text_of, try_to_parse_version
 from lineage_bridge.sources.common.registry.settings import RegistrySettings
 from lineage_bridge.sources.common.registry.subjects import Subject
@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.registry.subjects import Subject
 _Where = tuple[str, int]
 """A subject and a version of it."""
 _TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
-"""The types of the catalog's entities whose tags are told."""
+"""The types of the catalog's entities whose tags are reported."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
 """Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
@@ -41,7 +41,7 @@ class RegistryClient:
         return sorted(name for name in listed if self._is_selected(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """The subjects, and what is new of them. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
+        """The subjects, and their new versions. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
         if self._lists_schemas:
             try:
                 unseen: list[Unseen] = []
@@ -60,7 +60,7 @@ class RegistryClient:
         """The newest version of each subject, if the registry cannot list schemas."""
         listed = self.subjects(deleted=self.settings.deleted)
         unseen: list[Unseen] = []
-        newest: dict[str, SchemaVersion | None] = {}
+        newest: dict[str, RegisteredSchema | None] = {}
         for name, found in zip(listed, self.http.map(self.newest, listed), strict=True):
             if isinstance(found, SourceError):
                 unseen += [] if isinstance(found, MissingError) else [Unseen(f"subject {name}", str(found))]
@@ -71,14 +71,14 @@ class RegistryClient:
 
     def _answers(
         self,
-        newest: Mapping[str, SchemaVersion | None],
-        older: Mapping[str, list[SchemaVersion]],
+        newest: Mapping[str, RegisteredSchema | None],
+        older: Mapping[str, list[RegisteredSchema]],
         known: Mapping[str, Subject],
         turn: int,
         deleted: frozenset[str],
         unseen: list[Unseen],
     ) -> RegistryState:
-        new: dict[str, tuple[SchemaVersion, ...]] = {}
+        new: dict[str, tuple[RegisteredSchema, ...]] = {}
         for name, last in sorted(newest.items()):
             was = known.get(name)
             if last is not None and (was is None or (was.version, was.id) != (last.version, last.id)):
@@ -105,11 +105,11 @@ class RegistryClient:
             return None
         return tuple(sorted(found))
 
-    def newest(self, subject: str) -> SchemaVersion:
+    def newest(self, subject: str) -> RegisteredSchema:
         """The newest version of a subject."""
         return self.version(subject, "latest")
 
-    def version(self, subject: str, version: int | str) -> SchemaVersion:
+    def version(self, subject: str, version: int | str) -> RegisteredSchema:
         """A version of a subject."""
         return parse_version(self.http.get(f"/subjects/{_in_path(subject)}/versions/{version}", **self._also_deleted()), subject)
 
@@ -119,7 +119,7 @@ class RegistryClient:
     def _is_selected(self, subject: str) -> bool:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
-    def _between(self, last: SchemaVersion, first: int, unseen: list[Unseen]) -> list[SchemaVersion] | None:
+    def _between(self, last: RegisteredSchema, first: int, unseen: list[Unseen]) -> list[RegisteredSchema] | None:
         """The versions after `first` and before the last, as far as they are still there.
 
         None if one could not be had: then the subject waits for the next poll, so that no version is passed over.
@@ -138,11 +138,11 @@ class RegistryClient:
         if lost:
             unseen.append(Unseen(f"subject {last.subject}: versions", "; ".join(lost)))
             return None
-        return [version for version in found if isinstance(version, SchemaVersion)]
+        return [version for version in found if isinstance(version, RegisteredSchema)]
 
     def _registered(
         self, unseen: list[Unseen], *, everything: bool
-    ) -> tuple[dict[str, SchemaVersion | None] | None, dict[str, list[SchemaVersion]]]:
+    ) -> tuple[dict[str, RegisteredSchema | None] | None, dict[str, list[RegisteredSchema]]]:
         """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects.
 
         A subject with an entry that cannot be read has no newest version.
@@ -156,8 +156,8 @@ class RegistryClient:
             return None, {}
         if len(entries) < len(listed):
             unseen.append(Unseen("schemas", f"{len(listed) - len(entries)} of the listing name no subject"))
-        found: dict[str, list[SchemaVersion]] = {}
-        newest: dict[str, SchemaVersion | None] = {}
+        found: dict[str, list[RegisteredSchema]] = {}
+        newest: dict[str, RegisteredSchema | None] = {}
         for entry in entries:
             name = entry["subject"]
             if self._is_selected(name):
@@ -171,7 +171,7 @@ class RegistryClient:
         return newest | {name: every[-1] for name, every in versions.items()}, versions
 
     def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
-        """A whole listing. A registry may give fewer than asked for, or everything at once; what it gave twice is taken once."""
+        """All pages of a listing. A registry may return fewer entries than requested, or all at once; duplicates are dropped."""
         found: dict[Any, Any] = {}
         while True:
             answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
@@ -184,8 +184,10 @@ class RegistryClient:
             if not new or len(page) > PAGE:
                 return list(found.values())
 
-    def _texts(self, new: Iterable[tuple[SchemaVersion, ...]], unseen: list[Unseen]) -> tuple[dict[_Where, SchemaVersion], set[_Where]]:
-        """All versions that new ones refer to, directly or not, with the new ones; and those that may be there but could not be had."""
+    def _texts(
+        self, new: Iterable[tuple[RegisteredSchema, ...]], unseen: list[Unseen]
+    ) -> tuple[dict[_Where, RegisteredSchema], set[_Where]]:
+        """All versions that new ones refer to, directly or not, with the new ones; and those that may exist but could not be read."""
         found = {(version.subject, version.version): version for versions in new for version in versions}
         lost: set[_Where] = set()
         missing: set[_Where] = set()
@@ -238,7 +240,7 @@ class RegistryClient:
         return str(answer.get(member) or "") if isinstance(answer, dict) else None
 
 
-def _leads_to(registered: SchemaVersion, lost: set[_Where], texts: Mapping[_Where, SchemaVersion]) -> bool:
+def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_Where, RegisteredSchema]) -> bool:
     """Whether a version refers, directly or not, to one of those."""
     seen: set[_Where] = set()
     waiting = [registered]
@@ -267,5 +269,5 @@ def _in_path(subject: str) -> str:
 
 def _list(answer: object) -> list[Any]:
     if not isinstance(answer, list):
-        raise SourceError("the registry did not answer a list", "is `url` that of its API? Apicurio's ends in /apis/ccompat/v7")
+        raise SourceError("the registry did not return a list", "check that `url` is that of its API; Apicurio's ends in /apis/ccompat/v7")
     return answer

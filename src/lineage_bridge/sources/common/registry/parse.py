@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.registry.answers import SchemaReference, SchemaVersion, Tagging
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema, SchemaReference, Tagging
 from lineage_bridge.sources.common.registry.subjects import context_of
 
 
-def parse_version(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  # JSON
+def parse_version(answer: Any, subject: str) -> RegisteredSchema:  # noqa: ANN401  # JSON
     """A version in an answer. Its type is Avro if none is given. Raises SourceError."""
     try:
-        found = SchemaVersion(
+        found = RegisteredSchema(
             str(answer.get("subject") or subject),
             int(answer["version"]),
             int(answer["id"]),
@@ -28,7 +28,7 @@ def parse_version(answer: Any, subject: str) -> SchemaVersion:  # noqa: ANN401  
         raise SourceError(f"subject {subject} has a shape that cannot be read", "is it a registry of Confluent's API?") from error
 
 
-def try_to_parse_version(answer: object, subject: str) -> SchemaVersion | SourceError:
+def try_to_parse_version(answer: object, subject: str) -> RegisteredSchema | SourceError:
     """A version in an answer, or why it cannot be read."""
     try:
         return parse_version(answer, subject)

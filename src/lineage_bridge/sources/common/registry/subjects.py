@@ -10,7 +10,7 @@ import msgspec
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
-from lineage_bridge.sources.common.registry.answers import SchemaReference, SchemaVersion
+from lineage_bridge.sources.common.registry.answers import RegisteredSchema, SchemaReference
 from lineage_bridge.sources.common.registry.fields.fields import fields_of
 from lineage_bridge.sources.common.registry.fields.texts import SchemaDocumentation, Tagged, read_documentation
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMetadata
@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMet
 TOPIC, RECORD, TOPIC_RECORD = "TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy"
 _CONTEXT = re.compile(r":(?P<context>\.[^:]*):(?P<subject>.*)", re.DOTALL)
 _RULE = ("name", "doc", "kind", "mode", "type", "tags", "onSuccess", "onFailure", "disabled")
-"""What is told of a rule: its parameters and expression may hold secrets."""
+"""The reported members of a rule; its parameters and expression may hold secrets."""
 
 Packed = tuple[Any, ...]
 """A field as (name, type, description, fields)."""
@@ -65,7 +65,7 @@ def context_of(subject: str) -> tuple[str, str]:
     return (found["context"] if found["context"] != "." else "", found["subject"]) if found else ("", subject)
 
 
-def subject_of(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaVersion]) -> Subject:
+def subject_of(registered: RegisteredSchema, texts: Mapping[tuple[str, int], RegisteredSchema]) -> Subject:
     """A registered version as the snapshot has it. `texts`: the versions it refers to, directly or not."""
     why, documentation, fields = "", SchemaDocumentation(), None
     try:
@@ -89,7 +89,7 @@ def subject_of(registered: SchemaVersion, texts: Mapping[tuple[str, int], Schema
     )
 
 
-def _referred(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaVersion]) -> dict[str, str]:
+def _referred(registered: RegisteredSchema, texts: Mapping[tuple[str, int], RegisteredSchema]) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = list(registered.references)
     while waiting:
@@ -101,7 +101,7 @@ def _referred(registered: SchemaVersion, texts: Mapping[tuple[str, int], SchemaV
     return found
 
 
-def _tagged(registered: SchemaVersion, record: str, paths: Iterable[str]) -> list[Tagged]:
+def _tagged(registered: RegisteredSchema, record: str, paths: Iterable[str]) -> list[Tagged]:
     """Tags outside of the schema's text: by a pattern of fields in the metadata, or by an entity."""
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:

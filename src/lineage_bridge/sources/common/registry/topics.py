@@ -87,7 +87,10 @@ class TopicEvents:
     def _steps(
         self, described_by: list[tuple[str, SubjectTopic]], versions: Mapping[str, list[tuple[Subject, int | None]]], *, is_new: bool
     ) -> Iterator[tuple[int, list[SubjectVersion]]]:
-        """The states of a topic, oldest first: times, with the subjects' versions then. A new topic takes the registry's times."""
+        """Each time at which a subject of a topic got a new version, oldest first, with the versions of all its subjects then.
+
+        A new topic has the registry's times. A known topic was polled before, so its times end now.
+        """
         current = {name: versions[name][0][0] for name, _ in described_by}
         older = [(at, name, number) for name, _ in described_by for number, (_, at) in enumerate(versions[name][:-1])]
         older.sort(key=lambda step: (step[0] is None, step[0] or 0))
@@ -99,7 +102,7 @@ class TopicEvents:
         yield end, _at_versions(described_by, {name: versions[name][-1][0] for name, _ in described_by})
 
     def _digest(self, name: DatasetName, versions: list[SubjectVersion]) -> str:
-        """A digest of all that the events say: a version itself never changes, but its settings and tags do."""
+        """A digest of what the events contain: a version itself never changes, but its settings and tags do."""
         state = self.state
         settings = [
             (

@@ -66,7 +66,7 @@ class AuditPlane(Plane[AuditLogRead]):
         return AuditLogRead(requests, {str(number): offset for number, offset in sorted(read.offsets.items())}, tuple(unseen))
 
     def translate(self, fetched: AuditLogRead, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """What is new about known topics and jobs."""
+        """The events for new changes and accesses in the audit log, of topics and jobs that other sources know."""
         resources = fetched.requests.newest_resources()
         targets = Targets(self._configured_part(), shared)
         events, emitted = change_events(resources, targets, (before or {}).get("said", {}), now_us)

@@ -78,7 +78,7 @@ def _facets(kind: str, entity: Entity, metadata: Mapping[str, Any]) -> dict[str,
 
 
 def _connector_facets(entity: Entity, tags: list[Json], metadata: Mapping[str, Any]) -> dict[str, Json]:
-    """The connectors' plane emits owner and description as facets, so the catalog's are members beside the metadata."""
+    """The facets of a connector. The plane of connectors already emits `ownership` and `documentation`, so those of the catalog go here."""
     facets: dict[str, Json] = {}
     members: Json = {"metadata": dict(metadata)} if metadata else {}
     members |= {key: value for key, value in (("owner", entity.owner), ("description", entity.description)) if value}

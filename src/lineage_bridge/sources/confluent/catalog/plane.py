@@ -113,7 +113,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
         return found
 
     def translate(self, fetched: CatalogAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """What is new about topics and connectors."""
+        """The events for new metadata of topics and connectors."""
         del shared
         previous: Mapping[str, Any] = before or {"topics": {}, "connectors": {}, "schemas": {}}
         events: list[Json] = []

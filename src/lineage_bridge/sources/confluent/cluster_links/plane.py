@@ -20,7 +20,7 @@ class ClusterLinksPlane(ClusterPlane[LinkListing]):
         return list_links(self.rest(), had_links=bool(before and before["links"]))
 
     def translate(self, fetched: LinkListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Links that started, go on, or ended."""
+        """Events for links that started, continue, or were deleted."""
         previous: Mapping[str, LinkState] = (before or {}).get("links", {})
         listed = {link.name for link in fetched.links}
         builder = LinkEvents(self.context, self.cluster, shared, now_us)

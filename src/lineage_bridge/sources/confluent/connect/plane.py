@@ -71,7 +71,9 @@ class ConnectPlane(Plane[ConnectAnswers]):
         parsed = {name: parse_connector(name, entry, environment, cluster, custom) for name, entry in sorted(answer.items())}
         connectors = {name: connector for name, connector in parsed.items() if connector is not None}
         unseen += [
-            Unseen(f"connector {name}", "the listing has only a part of it") for name, connector in parsed.items() if connector is None
+            Unseen(f"connector {name}", "the listing lacks its id, configuration or status")
+            for name, connector in parsed.items()
+            if connector is None
         ]
         records, details, failed = self._offsets(http, connectors, previous, now_us)
         kept = {name: record for name, record in _offsets_records(previous).items() if name in parsed and name not in connectors}

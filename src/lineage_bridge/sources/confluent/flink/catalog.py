@@ -42,7 +42,7 @@ class CloudCatalog(Catalog):
         self._current = (catalog or self._environment, database)
 
     def path(self, name: Name) -> Name:
-        """The full path of a name, with ids in the place of display names."""
+        """The full path of a name, with ids instead of display names."""
         *above, catalog, database, last = (*self._current[: _PATH_LENGTH - len(name)], *name) if len(name) < _PATH_LENGTH else name
         environment = self._organization.environment(catalog)
         if environment is None:

@@ -30,7 +30,7 @@ Reader = Literal[
 
 
 class Symlink(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Templates of another name of a dataset."""
+    """Templates for another name of a dataset."""
 
     namespace: str
     name: str

@@ -42,7 +42,7 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
     names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
     dotted = [] if view.setting("collection") else [space for space in names if "." in space]
     found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
-    return [space._replace(topic=_mapped_topic(view, names, space.object or "") or space.topic) for space in found]
+    return [entry._replace(topic=_mapped_topic(view, names, entry.object or "") or entry.topic) for entry in found]
 
 
 def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> str | None:

@@ -219,7 +219,7 @@ class Translation:
     def _same_cluster(self, before: Snapshot) -> list[SameJob | SameNamespace]:
         """The namespace by the cluster's id, under which its topics were reported before a server of it was known."""
         by_id, space = f"kafka://{self.fetched.cluster}", self.kafka.space
-        evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} tells it"
+        evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} reports it"
         return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
 
     def _same(self, connector: _PolledConnector) -> list[SameJob | SameNamespace]:

@@ -1,4 +1,4 @@
-"""The columns on both sides of a connector: which comes from which, and what is masked on the way."""
+"""The columns on both sides of a connector: which comes from which, and which are masked."""
 
 from collections.abc import Iterable, Mapping
 

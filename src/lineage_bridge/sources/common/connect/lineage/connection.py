@@ -16,7 +16,7 @@ class EvidenceKind(IntEnum):
     LISTED = 0
     """The configuration lists it."""
     MATCHED = 1
-    """A pattern of the configuration matches it among what is known."""
+    """A pattern of the configuration matches it among the known topics."""
     PREFIXED = 2
     """A topic that is known bears the connector's prefix or template."""
     PREDICTED = 3

@@ -25,7 +25,7 @@ class TracedFlows:
     datasets: list[ExternalDataset] = field(default_factory=list)
 
     def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
-        """Records the dataset of what was found, and returns its name; None if it has none."""
+        """Add the dataset of an object, and return its name; None if it cannot be named."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
         if name is not None:
             symlinks = () if found.dataset else view.symlinks(found.object or "", topic)
@@ -109,7 +109,7 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
-    """The topics that a sink reads; the regex itself, if it matches none that is known."""
+    """The topics that a sink reads; the regex itself if it matches no known topic."""
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
     if view.connector.numbered:
         found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]

@@ -24,7 +24,7 @@ from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_c
 NOTHING_ELSE = ConnectorEvidence()
 _AFTER_ONLY = "after.state.only"
 _AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
-"""Confluent Cloud's connectors of Debezium's first generation there: their records are rows unless they are told otherwise."""
+"""Confluent Cloud's first generation of Debezium connectors: their records are rows unless a setting says otherwise."""
 
 
 def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:

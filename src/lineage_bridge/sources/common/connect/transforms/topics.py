@@ -51,7 +51,7 @@ def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def by_condition(topic: TopicName, _: Transform) -> list[TopicName]:
-    """A script determines the name, or keeps it."""
+    """A script decides: it may return any name, or leave the name as it is."""
     return [ANY, topic]
 
 

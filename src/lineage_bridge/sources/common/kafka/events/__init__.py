@@ -1,1 +1,1 @@
-"""The state of a cluster as OpenLineage events."""
+"""Converts the state of a cluster to OpenLineage events."""

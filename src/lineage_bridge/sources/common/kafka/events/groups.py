@@ -1,4 +1,4 @@
-"""Groups as streaming jobs: a run for each period in which a group reads, with its topics and its lag. Pure.
+"""Reports groups as streaming jobs, with one run for each period in which a group reads, its topics and its lag. Pure.
 
 A run begins when a group is first seen with members, or when its offsets move. It ends (COMPLETE) when the group has had no members at two
 polls in a row or, if the group only commits offsets, when they have not moved for an hour. If the group is deleted, its run ends at once
@@ -21,14 +21,14 @@ _ASLEEP = frozenset(("Empty", "Dead", "Not Ready", ""))
 _MEMBERS_REPORTED = 20
 
 GroupRecord = Mapping[str, Any]
-"""What is remembered of a group: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one
-is open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
-`joined` once it was told whose job the group is."""
+"""A group's part of the snapshot: `kind`; `topics` it reads and `outputs`; `at` (topic to committed offsets by partition); `run`, if one is
+open: `start` (us), `rows` (topic to rows since), `alive` (us), `had` (whether members were seen), `idle` (polls); `told` (digest);
+`joined` once the owner of the group was reported."""
 
 
 @dataclass(frozen=True)
 class GroupContext:
-    """What other sources know: topics that each group's transactions write, groups that other jobs own, and which topics to report."""
+    """Metadata from other sources: topics that each group's transactions write, groups that other jobs own, topics to report."""
 
     written: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
@@ -45,13 +45,13 @@ def is_streams(name: str, group: KafkaGroup) -> bool:
 def group_events(
     builder: KafkaEventBuilder, seen: ClusterState, before: Mapping[str, GroupRecord], context: GroupContext
 ) -> tuple[list[Json], dict[str, GroupRecord]]:
-    """The events about groups, and their part of the next snapshot."""
+    """Return the events about groups, and their part of the next snapshot."""
     after: dict[str, GroupRecord] = {name: state for name, state in before.items() if name not in seen.groups_gone}
     ended = [name for name in sorted(seen.groups_gone & set(before)) if before[name].get("run")]
     events = [_GroupEvents(builder, name, before[name], seen, context).end("ABORT") for name in ended]
     for name, group in sorted((seen.groups or {}).items()):
         if group.protocol not in ("consumer", "share", "streams", ""):
-            continue  # Connect's workers and registries coordinate by groups, they read nothing by them
+            continue  # workers of Connect and registries only use groups to coordinate
         step = _GroupEvents(builder, name, before.get(name, {}), seen, context, group)
         new, after[name] = step.step()
         events += new
@@ -115,7 +115,7 @@ class _GroupEvents:
         return bool(self.group.members)
 
     def step(self) -> tuple[list[Json], GroupRecord]:
-        """The events of this poll, and the group's part of the next snapshot."""
+        """Return the events of this poll, and the group's part of the next snapshot."""
         events: list[Json] = []
         stated = self.before.get("told", "")
         if self.name in self.context.owned:
@@ -161,13 +161,13 @@ class _GroupEvents:
         run |= {"rows": rows, "had": run["had"] or bool(self.group.members)}
 
     def end(self, kind: str) -> Json:
-        """The end of the open run: COMPLETE or ABORT."""
+        """Return the event that ends the open run: COMPLETE or ABORT."""
         return self._event(kind, whole=False)
 
     def _digest(self) -> str:
         described = self.group.members is not None or self.group.topics or self.group.topology
         if not described and self.before.get("told"):
-            return str(self.before["told"])  # its description could not be had this time: that is nothing new
+            return str(self.before["told"])  # the group could not be described at this poll, so nothing changed
         return digest([self.reads, self.outputs, self._facet()])
 
     def _state(self, run: Mapping[str, Any] | None, stated: str) -> GroupRecord:
@@ -257,7 +257,7 @@ def _dataset(name: DatasetName) -> Json:
 
 
 def _moved(before: Mapping[str, list[int]], now: Mapping[str, list[int]]) -> dict[str, int]:
-    """Rows read between two polls, over the partitions whose offset is known at both and went forward."""
+    """Count the rows read between two polls, over the partitions whose offset is known at both and increased."""
     return {
         topic: sum(max(0, offset - was) for offset, was in zip(offsets, before.get(topic, ()), strict=False) if offset >= 0 and was >= 0)
         for topic, offsets in now.items()

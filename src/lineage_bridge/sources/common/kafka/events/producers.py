@@ -1,6 +1,6 @@
-"""Transactional producers as streaming jobs, and the topics that groups' applications write in transactions. Pure.
+"""Reports transactional producers as streaming jobs, and the topics that applications of groups write in transactions. Pure.
 
-Many programs generate transactional ids (`orders-0`, `orders-<uuid>-1`): ids that differ only by the numbers and UUIDs at their end are one
+Many programs generate transactional ids (`orders-0`, `orders-<uuid>-1`): ids that differ only in the numbers and UUIDs at their end are one
 producer. If a group has the same name, the application that reads as the group writes as the producer, and both are the group's job. A run
 begins when a producer is first seen to have written. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when the
 brokers have forgotten all of its ids.
@@ -19,7 +19,7 @@ QUIET_US = 3_600_000_000
 _IDS_KEPT = 20
 
 ProducerRecord = Mapping[str, Any]
-"""What is remembered of a producer: some `ids` and how `many`, `topics` it writes, `last` (its newest record, ms), `told` (digest), and if
+"""The snapshot of a producer: some `ids` and how `many`, `topics` it writes, `last` (its newest record, ms), `told` (digest), and if
 a run is open its `start` and when it was last `alive` (us)."""
 
 
@@ -30,7 +30,7 @@ def producer_events(
     groups: Collection[str],
     is_selected: Callable[[str], bool],
 ) -> tuple[list[Json], dict[str, ProducerRecord], dict[str, frozenset[str]]]:
-    """The events about producers, their part of the next snapshot, and the topics that groups' applications write."""
+    """Return the events about producers, their part of the next snapshot, and the topics that groups' applications write."""
     if seen.transactions is None:
         return [], dict(before), {name: frozenset(before[name]["topics"]) for name in before if name in groups}
     held = _gathered(seen, groups)
@@ -61,7 +61,7 @@ def producer_events(
 
 
 def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[list[str], set[str], int]]:
-    """Producers by name: their transactional ids, the topics they write, and the time of their newest record."""
+    """Return producers by name: their transactional ids, the topics they write, and the time of their newest record."""
     by_id: dict[int, tuple[set[str], int]] = {}
     for topic, producers in seen.producers.items():
         for producer in producers:
@@ -78,7 +78,7 @@ def _gathered(seen: ClusterState, groups: Collection[str]) -> dict[str, tuple[li
 
 
 def _step(builder: KafkaEventBuilder, name: str, state: dict[str, Any], known: ProducerRecord, *, alive: bool) -> list[Json]:
-    """The events of a producer that is a job by itself. Completes `state`."""
+    """Return the events of a producer that is a job of its own, and complete `state`."""
     if "start" in known:
         state |= {"start": known["start"], "alive": builder.now_us if alive else known["alive"]}
         if builder.now_us - state["alive"] >= QUIET_US:

@@ -1,4 +1,4 @@
-"""Topics as datasets: their configuration, who may use them, how much they hold. Pure."""
+"""Reports topics as datasets: their configuration, who may use them, how much data they contain. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -16,8 +16,8 @@ _META, _CONFIG, _ACCESS, _COLUMNS = range(4)
 
 ExtraFacets: TypeAlias = Callable[[str, KafkaTopic], Mapping[str, Json]]
 TopicRecord = Mapping[str, Any]
-"""What is remembered of a topic: `id` (a digest), `said` (digests of the four parts that were told), `end` (sum of its ends), `counted`
-(time, start and end of the statistics that were told), `blind` if its configuration could no longer be had."""
+"""A topic's part of the snapshot: `id` (a digest), `said` (digests of the four parts that were reported), `end` (sum of its end offsets),
+`counted` (time, start and end of the reported statistics), `blind` if its configuration can no longer be read."""
 
 
 def _no_more(_: str, __: KafkaTopic) -> Mapping[str, Json]:
@@ -25,7 +25,7 @@ def _no_more(_: str, __: KafkaTopic) -> Mapping[str, Json]:
 
 
 def settled(topics: Mapping[str, TopicRecord]) -> frozenset[str]:
-    """The topics whose configurations need not be fetched at each poll."""
+    """Return the topics whose configurations need not be fetched at each poll."""
     return frozenset(name for name, state in topics.items() if state["said"][_CONFIG] and not state.get("blind"))
 
 
@@ -37,7 +37,7 @@ def topic_events(
     more: ExtraFacets = _no_more,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Json], dict[str, TopicRecord]]:
-    """The events about topics, and their part of the next snapshot.
+    """Return the events about topics, and their part of the next snapshot.
 
     `columns`: the fields seen in the records of sampled topics. `more`: additional facets. `names`: ids of principals (`sa-1` of
     `User:sa-1`) to their names.
@@ -84,13 +84,13 @@ def _topic_event(
         digest([repr(field) for field in columns]) if columns else digests[_COLUMNS],
     ]
     if name in seen.settled and now[_META] != digests[_META]:
-        digests[_CONFIG] = ""  # it is told at the next poll, with its configuration
+        digests[_CONFIG] = ""  # reported at the next poll, with its configuration
         return None, {**before, "said": digests}
     facets: dict[str, Json] = {}
     if now != digests:
         facets = {**_facets(builder, name, topic, config, aliases), **more}
         if config is None:
-            now[_CONFIG] = ""  # it is told again once its configuration can be had
+            now[_CONFIG] = ""  # reported again once its configuration can be read
         if access is not None and (any(access.values()) or digests[_ACCESS]):
             facets["kafka_access"] = OUT.own_facet("1-0-0", "KafkaAccessDatasetFacet", confidence="LOW", **access)
         if columns and now[_COLUMNS] != digests[_COLUMNS]:
@@ -152,7 +152,7 @@ def _statistics(builder: KafkaEventBuilder, seen: ClusterState, name: str, count
 
 
 class TopicAccess:
-    """Who may read and write topics by the access rules: a denial overrides what is allowed to the same principal."""
+    """Who may read and write topics by the access rules: for each principal, denials override permissions."""
 
     def __init__(self, rules: Iterable[AclRule], names: Mapping[str, str]) -> None:
         self._names = names

@@ -9,7 +9,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
 UNDER_WAY = frozenset(("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"))
-"""States of transactions that are not at their end."""
+"""States of transactions that have not ended."""
 
 
 class KafkaTopic(NamedTuple):
@@ -40,7 +40,7 @@ class GroupMember(NamedTuple):
 
 
 class Subtopology(NamedTuple):
-    """A part of a Kafka Streams application: the topics it reads, and the internal topics it writes."""
+    """A subtopology of a Kafka Streams application: the topics it reads, and the internal topics it writes."""
 
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
@@ -49,8 +49,8 @@ class Subtopology(NamedTuple):
 class KafkaGroup(NamedTuple):
     """A group.
 
-    `members` is None if they could not be fetched. `protocol` is empty for groups that only commit offsets. `topics`: those that the group
-    as a whole is known to read.
+    `members` is None if they could not be fetched. `protocol` is empty for groups that only commit offsets. `topics`: topics that the group
+    reads, if only known for the group as a whole.
     """
 
     kind: str = CLASSIC
@@ -98,9 +98,9 @@ class RecordSample(NamedTuple):
 class ClusterState:
     """The state of a cluster at one poll.
 
-    None means that a listing failed; a name that is missing in a mapping could not be fetched; `unseen` has the reasons. Of the names that
-    were known before and are not listed now, `topics_gone`, `groups_gone` and `transactions_gone` were deleted; the others are hidden.
-    Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not fetched.
+    None means that a listing failed; a name missing from a mapping could not be fetched; `unseen` has the reasons. Names that were known
+    before and are not listed now were deleted if they are in `topics_gone`, `groups_gone` or `transactions_gone`; the others are hidden
+    from this user. Offsets are by partition, -1 where there is none. The configurations of `settled` topics were not fetched.
     """
 
     cluster: str

@@ -1,4 +1,4 @@
-"""Groups of all kinds as the brokers report them: members, the topics they read, and their committed offsets."""
+"""Fetches groups of all kinds from the brokers: members, the topics they read, and their committed offsets."""
 
 import struct
 from collections import defaultdict
@@ -23,7 +23,7 @@ _MEMBERS = "groups: members"
 
 
 def listed(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, tuple[int, KafkaGroup]], bool]:
-    """The groups that the coordinators list, with their coordinators, and whether all brokers answered."""
+    """Fetch the groups that the coordinators list, with the id of each coordinator, and whether all brokers answered."""
     found: dict[str, tuple[int, KafkaGroup]] = {}
     whole = True
     for node, _, answer in request_each(wire, [(node, ListGroupsRequest(states_filter=[], types_filter=[])) for node in wire.brokers]):
@@ -42,7 +42,7 @@ def listed(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, tuple[int
 
 
 def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str, failures: Failures) -> dict[int, list[str]]:
-    """The names by the broker that coordinates them. `kind` is GROUP or TRANSACTION."""
+    """Group the names by the broker that coordinates them. `kind` is GROUP or TRANSACTION."""
     found: dict[int, list[str]] = defaultdict(list)
     for batch in batches(sorted(names), _AT_ONCE):
         if wire.supports(FindCoordinatorRequest, 4):
@@ -62,7 +62,7 @@ def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str
 
 
 def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
-    """Those of the groups (name to kind) that were deleted. Brokers do not report a group as dead to a user who may not see it."""
+    """Return the groups (name to kind) that were deleted. Brokers do not report a group as dead to a user who may not see it."""
     what = "groups: those that are listed no more"
     gone = set()
     for node, names in coordinators(wire, known, GROUP, what, failures).items():
@@ -81,7 +81,7 @@ def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) 
 
 
 def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[str]]]:
-    """Requests that describe groups (name, kind), and the names in each."""
+    """Yield requests that describe groups (name, kind), and the names in each."""
     by_kind: dict[str, list[str]] = defaultdict(list)
     for name, kind in groups:
         by_kind[kind].append(name)
@@ -94,7 +94,7 @@ def _describing(groups: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, list[s
 
 
 def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures) -> dict[str, KafkaGroup]:
-    """The groups with their members. A group that cannot be described stays as it was listed, with unknown members."""
+    """Fetch the members of the groups. A group that cannot be described has unknown members."""
     groups = {name: group for name, (_, group) in found.items()}
     by_node: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for name, (node, group) in found.items():
@@ -175,13 +175,13 @@ _NEWER: dict[str, tuple[Any, Callable[[Any, KafkaGroup], KafkaGroup]]] = {
     SHARE: (messages.ShareGroupDescribeRequest, _newer),
     STREAMS: (messages.StreamsGroupDescribeRequest, _streams),
 }
-"""Kind of group to the request that describes such groups, and how its answer is read."""
+"""Kind of group to the request that describes such groups, and the function that reads a group's description."""
 
 
 def committed(
     wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], failures: Failures
 ) -> dict[str, dict[str, tuple[int, ...]]]:
-    """The committed offsets of each group by topic; of share groups, where they start. Includes groups without members."""
+    """Fetch the committed offsets of each group by topic; for share groups, their start offsets. Includes groups without members."""
     requests = list(_offset_requests(wire, found))
     read: dict[str, dict[str, tuple[int, ...]]] = {}
     for (_, _, names), answer in zip(requests, wire.request_all([(node, request) for node, request, _ in requests]), strict=True):
@@ -199,7 +199,7 @@ def committed(
 
 
 def _offset_requests(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]]) -> Iterator[tuple[int, Any, list[str]]]:
-    """(broker, request, the groups that it asks for)."""
+    """Yield (broker, request, names of the groups in the request)."""
     by_node: dict[tuple[int, bool], list[str]] = defaultdict(list)
     for name, (node, group) in found.items():
         by_node[node, group.kind == SHARE].append(name)

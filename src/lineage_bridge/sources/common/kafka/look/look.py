@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """Polls everything. Raises SourceError if not even the topics can be listed."""
+    """Poll everything. Raises SourceError if not even the topics can be listed."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
@@ -48,7 +48,7 @@ def look(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> 
 
 
 def look_at_groups(wire: KafkaProtocol, settings: KafkaSettings, known: RecordedNames) -> ClusterState:
-    """Polls groups and transactions only, and the end offsets of topics. Raises SourceError."""
+    """Poll only groups, transactions and the end offsets of topics. Raises SourceError."""
     failures = Failures()
     answer, listed = kafka_topics.cluster(wire)
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
@@ -91,7 +91,7 @@ def _transactions(
 
 
 def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str, str, str]]:
-    """Each listing by itself: its name, what it found, and why it failed (empty if it did not)."""
+    """Try each listing by itself; yield its name, what it found, and why it failed (empty if it did not)."""
     topics: dict[str, KafkaTopic] = {}
     try:
         answer, listed = kafka_topics.cluster(wire)
@@ -100,7 +100,7 @@ def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str,
         return
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
     yield "cluster", f"{answer.cluster_id}, {len(answer.brokers)} brokers, controller {answer.controller_id}", ""
-    yield "topics", f"{len(topics)} of {len(listed)} are told", ""
+    yield "topics", f"{len(topics)} of {len(listed)} are reported", ""
     some = dict(sorted(topics.items())[:100])
     steps: dict[str, Callable[[Failures], str]] = {
         "configurations": lambda failures: f"of {len(kafka_topics.configs(wire, some, failures))} topics",

@@ -1,4 +1,4 @@
-"""The producers of a cluster: transactional ids and the topics they write, as coordinators and leaders report them."""
+"""Fetches the producers of a cluster from coordinators and leaders: transactional ids, and the topics they write."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ _AT_ONCE, _PARTITIONS_AT_ONCE = 250, 5000
 
 
 def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Transaction] | None, bool]:
-    """The transactional ids, and whether all brokers answered. None if the brokers are too old."""
+    """Fetch the transactional ids, and whether all brokers answered. None if the brokers are too old."""
     found: dict[str, Transaction] = {}
     running: dict[int, list[str]] = defaultdict(list)
     whole = True
@@ -61,7 +61,7 @@ def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Fa
 
 
 def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
-    """Those of the transactional ids that no longer exist. Brokers do not say so of an id that the user may not see."""
+    """Return the transactional ids that no longer exist. Brokers do not report an id as gone to a user who may not see it."""
     what = "transactions: those that are listed no more"
     gone = set()
     held = coordinators(wire, known, TRANSACTION, what, failures)
@@ -80,7 +80,7 @@ def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> f
 
 
 def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: Failures) -> dict[str, tuple[Producer, ...]]:
-    """The recent producers of each topic: those that number their records, as newer clients do by default."""
+    """Fetch each topic's recent producers, as far as they number their records, as newer clients do by default."""
     topic_request = DescribeProducersRequest.TopicRequest
     requests = [
         (

@@ -1,10 +1,10 @@
-"""What a topic is for, by its name: internal topics of Kafka, Connect, registries, Kafka Streams and MirrorMaker, and dead letters."""
+"""Derives the purpose of a topic from its name: internal topics of Kafka, Connect, registries, Kafka Streams, MirrorMaker; dead letters."""
 
 import re
 from collections.abc import Collection, Iterable
 
 SYSTEM = frozenset(("KAFKA", "CONNECT", "REGISTRY", "CONFLUENT", "MIRROR_MAKER"))
-"""Purposes of topics that hold no data of users'."""
+"""Purposes of topics without users' data."""
 
 _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("KAFKA", re.compile(r"__(consumer_offsets|transaction_state|share_group_state|cluster_metadata|remote_log_metadata)")),
@@ -20,7 +20,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def purpose(name: str) -> str:
-    """What a topic is for: KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS, CONTROL, else DATA."""
+    """Return KAFKA, REGISTRY, CONFLUENT, MIRROR_MAKER, CONNECT, CHANGELOG, REPARTITION, DEAD_LETTERS or CONTROL; for other names DATA."""
     return next((kind for kind, rule in _RULES if rule.fullmatch(name)), "DATA")
 
 
@@ -40,7 +40,7 @@ _COUNTED = re.compile(r"[-_.]?([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 
 
 def stems(name: str) -> tuple[str, ...]:
-    """A transactional id, and its prefixes without the generated numbers and UUIDs at its end; longest first."""
+    """Return a transactional id, and its prefixes without the generated numbers and UUIDs at its end; longest first."""
     found = [name]
     while (shorter := _COUNTED.sub("", found[-1])) and shorter != found[-1]:
         found.append(shorter)

@@ -1,4 +1,4 @@
-"""What records contain: names and types of their fields, or the id of a schema in a registry. No values are kept. Pure."""
+"""Finds what records contain: names and types of their fields, or the id of a schema in a registry. Keeps no values. Pure."""
 
 import json
 import re
@@ -11,12 +11,12 @@ from lineage_bridge.sources.common.kafka.look.cluster import RecordSample
 _LARGEST = 1 << 20
 _MOST_FIELDS, _DEEPEST = 300, 8
 _NAME = re.compile(r"(?!.*\d{4})[A-Za-z_$][\w.$ -]{0,127}")
-"""What may be a field's name. Objects are also used as maps, whose keys are data: addresses, numbers, UUIDs."""
+"""Valid names of fields. Objects are also used as maps, whose keys are data: addresses, numbers, UUIDs."""
 _LOGICAL = {f"org.apache.kafka.connect.data.{name}": name.lower() for name in ("Date", "Decimal", "Time", "Timestamp")}
 
 
 def sample(records: Iterable[bytes | None]) -> RecordSample:
-    """The fields and schema ids of the keys, or of the values, of some records."""
+    """Return the fields and schema ids in some records' keys or values."""
     ids: set[int] = set()
     fields: dict[str, SchemaField] = {}
     declared: Sequence[SchemaField] = ()
@@ -83,7 +83,7 @@ def _either(first: str | None, other: str | None) -> str | None:
 
 
 def _declared(schema: Mapping[str, Any]) -> tuple[SchemaField, ...]:
-    """The fields that Kafka Connect's converter writes beside each value."""
+    """The fields that Kafka Connect's converter writes next to each value."""
     inner = schema.get("fields")
     if schema.get("type") != "struct" or not isinstance(inner, list):
         return ()
@@ -99,7 +99,7 @@ def _declared_field(declared: Mapping[str, Any]) -> SchemaField:
 
 
 def to_json(found: RecordSample) -> dict[str, Any]:
-    """A sample as the snapshot has it."""
+    """Convert a sample to its form in the snapshot."""
     return {"fields": [_to_json(field) for field in found.fields], "ids": list(found.ids)}
 
 
@@ -109,7 +109,7 @@ def _to_json(field: SchemaField) -> dict[str, Any]:
 
 
 def from_json(entry: Mapping[str, Any]) -> RecordSample:
-    """A sample from a snapshot."""
+    """Convert a sample from its form in the snapshot."""
     return RecordSample(tuple(_from_json(field) for field in entry["fields"]), tuple(entry["ids"]))
 
 

@@ -1,4 +1,4 @@
-"""The topics of a cluster, their configurations, offsets and access rules, as the brokers report them."""
+"""Fetches the topics of a cluster from the brokers, with their configurations, offsets and access rules."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ _PATTERNS, _OPERATIONS, _ALLOW = {3: "LITERAL", 4: "PREFIXED"}, {2: "ALL", 3: "R
 
 
 def cluster(wire: KafkaProtocol) -> tuple[Any, dict[str, KafkaTopic]]:
-    """The answer about the cluster, and the topics that the user may see. Raises SourceError."""
+    """Fetch the cluster's metadata, and the topics that the user may see. Raises SourceError."""
     answer = wire.request(MetadataRequest(topics=None, allow_auto_topic_creation=False))
     return answer, {topic.name: _topic(topic) for topic in answer.topics if not topic.error_code or topic.partitions}
 
@@ -36,10 +36,9 @@ def _topic(topic: Any) -> KafkaTopic:  # noqa: ANN401  # kafka-python has no typ
 
 
 def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tuple[dict[str, KafkaTopic], frozenset[str]]:
-    """Looks for topics by name: those that exist, and those that do not.
+    """Look for topics by name; return those that exist, and those that do not.
 
-    A listing leaves out topics that the user may not see; asked by name, brokers say that a topic does not exist only to users who may see
-    it.
+    A listing leaves out topics that the user may not see; a request by name reports a topic as missing only to users who may see it.
     """
     found: dict[str, KafkaTopic] = {}
     gone = set()
@@ -61,7 +60,7 @@ def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tup
 
 
 def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
-    """The configuration set on each topic itself, without secrets and without what it inherits from the cluster."""
+    """Fetch the configuration set on each topic itself, without secrets and without what it inherits from the cluster."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
     for batch in batches(sorted(names), _AT_ONCE):
@@ -84,7 +83,7 @@ def _own(entry: Any) -> bool:  # noqa: ANN401  # as above
 
 
 def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, failures: Failures) -> dict[str, tuple[int, ...]]:
-    """The LATEST or EARLIEST offset of each partition. A topic with a partition that did not answer is left out."""
+    """Fetch the LATEST or EARLIEST offset of each partition. A topic is left out if the offset of any partition is unknown."""
     of_topic, of_partition = ListOffsetsRequest.ListOffsetsTopic, ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition
     leaders = {name: topic.leaders for name, topic in topics.items()}
     requests = []
@@ -112,7 +111,7 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
-    """The access rules for topics; empty if the cluster has no access control, None if the user may not list them."""
+    """Fetch the access rules for topics; empty if the cluster has no access control, None if the user may not list them."""
     asking = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,

@@ -1,4 +1,4 @@
-"""Batched requests: as few as Kafka's protocol allows, each for many topics, groups or partitions."""
+"""Batches requests: sends as few as Kafka's protocol allows, each for many topics, groups or partitions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,14 +39,14 @@ def _several(why: str, names: Sequence[str]) -> str:
 
 
 def batches(items: Iterable[_ItemT], size: int) -> Iterator[list[_ItemT]]:
-    """The items in lists of at most `size`."""
+    """Split the items into lists of at most `size`."""
     held = list(items)
     for start in range(0, len(held), size):
         yield held[start : start + size]
 
 
 def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[int, dict[str, list[int]]]]:
-    """Partitions of topics by the broker that leads them, about `size` partitions at a time; partitions without a leader are left out."""
+    """Group the partitions of topics by their leader, about `size` partitions at a time; partitions without a leader are left out."""
     held: dict[int, dict[str, list[int]]] = defaultdict(dict)
     counts: Counter[int] = Counter()
     for topic, nodes in leaders.items():
@@ -61,6 +61,6 @@ def by_leader(leaders: dict[str, tuple[int, ...]], size: int) -> Iterator[tuple[
 
 
 def request_each(wire: KafkaProtocol, requests: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Any, Any]]:
-    """(broker, request, response or SourceError) for each request."""
+    """Send the requests; yield (broker, request, response or SourceError) for each."""
     for (node, request), answer in zip(requests, wire.request_all(requests), strict=True):
         yield node, request, answer

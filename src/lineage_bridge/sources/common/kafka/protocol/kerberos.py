@@ -1,4 +1,4 @@
-"""Kerberos logins with a principal and keytab from the settings; kafka-python alone only uses the ticket cache."""
+"""Kerberos logins with a principal and keytab from the settings; kafka-python itself only supports the ticket cache."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
 
 class KerberosService(str):
-    """The service name of the brokers, which also carries the credentials: it is all that kafka-python passes to the mechanism."""
+    """The service name of the brokers, which also carries the credentials: kafka-python passes nothing else to the mechanism."""
 
     __slots__ = ("keytab", "principal")
 
@@ -29,7 +29,7 @@ class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without t
     """GSSAPI with the credentials of KerberosService; the exchange itself is kafka-python's."""
 
     def __init__(self, **config: Any) -> None:  # noqa: ANN401  # kafka-python has no types
-        import gssapi  # noqa: PLC0415  # an extra
+        import gssapi  # noqa: PLC0415  # an optional dependency
 
         service: KerberosService = config["sasl_kerberos_service_name"]
         self._is_done = self._is_authenticated = False
@@ -47,7 +47,7 @@ class Mechanism(SaslMechanismGSSAPI):  # type: ignore[misc]  # a class without t
 def prepare() -> None:
     """Check that Kerberos is available. Raises ConfigError."""
     try:
-        import gssapi  # noqa: F401, PLC0415  # an extra
+        import gssapi  # noqa: F401, PLC0415  # an optional dependency
     except (ImportError, OSError) as error:
         raise ConfigError("Kerberos needs another package, and the system's Kerberos library", "pip install gssapi") from error
     register_sasl_mechanism("GSSAPI", Mechanism, overwrite=True)

@@ -12,7 +12,7 @@ from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaS
 from lineage_bridge.sources.common.settings import reveal
 
 _EARLY_S = 30.0
-"""How long before its end a token is no longer used."""
+"""How long before it expires a token is replaced."""
 
 
 class Hidden(str):
@@ -33,7 +33,7 @@ _PROPERTIES: dict[str, tuple[str, Callable[[str], Any]]] = {
     "socket.connection.setup.timeout.ms": ("socket_connection_setup_timeout_ms", int),
     "ssl.crl.location": ("ssl_crlfile", str),
 }
-"""Properties of librdkafka that the other client has too, under a name of its own. The rest reach librdkafka only."""
+"""Properties of librdkafka that kafka-python has under another name. The other properties only apply to librdkafka."""
 
 
 def protocol_config(settings: KafkaSettings) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def protocol_config(settings: KafkaSettings) -> dict[str, Any]:
 def _login(settings: KafkaSettings) -> dict[str, Any]:
     config: dict[str, Any] = {"sasl_mechanism": settings.sasl_mechanism}
     if settings.sasl_mechanism == "GSSAPI":
-        from lineage_bridge.sources.common.kafka.protocol import kerberos  # noqa: PLC0415  # an extra
+        from lineage_bridge.sources.common.kafka.protocol import kerberos  # noqa: PLC0415  # an optional dependency
 
         kerberos.prepare()
         return config | {"sasl_kerberos_service_name": kerberos.KerberosService(settings)}
@@ -70,7 +70,7 @@ def _login(settings: KafkaSettings) -> dict[str, Any]:
 
 
 def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
-    """The trusted authorities and the client's certificate. Raises ConfigError."""
+    """Return the TLS context with the trusted authorities and the client's certificate. Raises ConfigError."""
     try:
         context = ssl.create_default_context(cafile=settings.ssl_ca_file or None)
         if settings.ssl_cert_file:
@@ -78,7 +78,9 @@ def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
             context.load_cert_chain(settings.ssl_cert_file, settings.ssl_key_file or None, password)
     except (OSError, ssl.SSLError) as error:
         reason = error.strerror or str(error)
-        raise ConfigError(f"a certificate or key cannot be read: {reason}", "ssl_ca_file, ssl_cert_file, ssl_key_file are PEM") from error
+        raise ConfigError(
+            f"a certificate or key cannot be read: {reason}", "ssl_ca_file, ssl_cert_file and ssl_key_file must be PEM"
+        ) from error
     context.check_hostname = settings.ssl_check_hostname
     return context
 
@@ -123,7 +125,7 @@ def _revealed(reference: str | None) -> str:
 
 
 class Tokens:
-    """Bearer tokens from a token endpoint by client credentials; each is used until shortly before it expires."""
+    """Fetches bearer tokens from a token endpoint with client credentials, and reuses each until shortly before it expires."""
 
     def __init__(self, settings: KafkaSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings, self._clock = settings, clock
@@ -148,21 +150,21 @@ class Tokens:
             answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=trusted)
             body = answer.json() if answer.is_success else {}
         except (httpx.HTTPError, OSError, ValueError) as error:
-            raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "look at oauth_token_url") from error
+            raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "check oauth_token_url") from error
         if not isinstance(body, dict) or not isinstance(body.get("access_token"), str):
-            hint = "look at oauth_client_id, oauth_client_secret and oauth_scope"
-            raise ForbiddenError(f"the token endpoint gave no token (HTTP {answer.status_code})", hint)
+            hint = "check oauth_client_id, oauth_client_secret and oauth_scope"
+            raise ForbiddenError(f"the token endpoint returned no token (HTTP {answer.status_code})", hint)
         return body
 
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
     """The object that kafka-python asks for tokens."""
-    from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an extra
+    from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an optional dependency
 
     tokens = Tokens(settings)
 
     class Provider(AbstractTokenProvider):  # type: ignore[misc]  # a class without types
-        """Tokens as kafka-python asks for them."""
+        """Adapts Tokens to kafka-python's interface."""
 
         def token(self) -> str:
             return tokens.token()

@@ -20,7 +20,7 @@ _WHAT = "topics: records"
 def newest(
     settings: KafkaSettings, ends: Mapping[str, tuple[int, ...]], starts: Mapping[str, tuple[int, ...]], failures: Failures
 ) -> dict[str, dict[str, RecordSample]]:
-    """Samples of the newest records of these topics, which lie right before `ends`. Takes no longer than the timeout."""
+    """Read and sample the newest records of these topics, directly before `ends`. Takes no longer than the timeout."""
     partitions = [partition for topic, offsets in ends.items() for partition in _partitions(topic, offsets, starts.get(topic, ()))]
     if not partitions:
         return {}
@@ -38,7 +38,7 @@ def newest(
     try:
         consumer = Consumer(config)
     except (KafkaException, ValueError) as error:
-        failures.add_listing(_WHAT, f"librdkafka refuses the settings: {_reason(error)}")
+        failures.add_listing(_WHAT, f"librdkafka rejects the settings: {_reason(error)}")
         return {}
     try:
         consumer.assign(partitions)
@@ -64,7 +64,7 @@ def _partitions(topic: str, ends: tuple[int, ...], starts: tuple[int, ...]) -> l
 def _read(
     consumer: Consumer, partitions: list[TopicPartition], held: dict[str, list[Any]], deadline: float, failures: Failures
 ) -> set[tuple[str, int]]:
-    """Read until all partitions are at their ends or the deadline has passed; returns the partitions that are not."""
+    """Read until all partitions are at their ends or the deadline has passed; return the partitions that are not."""
     left = {(partition.topic, partition.partition) for partition in partitions}
     while left and time.monotonic() < deadline:
         for record in consumer.consume(500, timeout=0.5):

@@ -26,10 +26,10 @@ _LOST = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET
 
 
 class TailProgress(NamedTuple):
-    """How far a topic was read.
+    """Progress in reading a topic.
 
     `offsets`: the next offset of every partition. `gone`: partitions whose next records were already deleted. `is_whole`: whether the end
-    offsets that the partitions had were reached.
+    offsets at the start of the call were reached.
     """
 
     offsets: Mapping[int, int]
@@ -58,7 +58,7 @@ class TopicTail:
         try:
             self._consumer = Consumer(config)
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka refuses the settings: {_error_of(error)}") from error
+            raise SourceError(f"librdkafka rejects the settings: {_error_of(error)}") from error
 
     def close(self) -> None:
         """Close connections."""
@@ -81,7 +81,7 @@ class TopicTail:
         return dict(self._offsets)
 
     def read(self, timeout_s: float) -> tuple[bytes, ...]:
-        """Records that arrive within this time. Raises SourceError."""
+        """Return the records that arrive within this time. Raises SourceError."""
         values = []
         lost: set[int] = set()
         for record in self._consumer.consume(_AT_ONCE, timeout_s):
@@ -99,7 +99,7 @@ class TopicTail:
         return tuple(values)
 
     def read_to_end(self, take: Callable[[bytes], object], most: int) -> TailProgress:
-        """Records up to the ends. If there are more than about `most`, the rest is returned by the next call.
+        """Pass the records up to the end offsets to `take`. After about `most` records, the rest is left to the next call.
 
         Takes no longer than the timeout after the last record. Raises SourceError.
         """
@@ -143,7 +143,7 @@ class TopicTail:
         return {number: self._bounds(number)[1] if offset == OFFSET_END else offset for number, offset in first.items()}
 
     def _retrying(self) -> tenacity.Retrying:
-        """Retry while a partition has no leader, as just after its topic was created."""
+        """Retry while a partition has no leader, for example just after its topic was created."""
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, KafkaException) and _is_passing(error.args[0])),
             wait=tenacity.wait_random_exponential(multiplier=0.1, max=1),
@@ -164,18 +164,18 @@ class TopicTail:
             self._errors[:] = [error]
 
     def _failed(self, error: object) -> SourceError:
-        """What an error means. librdkafka reports the cause of a timeout apart, to `error_cb`."""
+        """Convert an error. librdkafka reports the cause of a timeout separately, to `error_cb`."""
         self._consumer.poll(0)
         causes = [cause for cause in (*self._errors, error) if isinstance(cause, KafkaError)]
         named = f"topic {self._topic}: {causes[0].str() if causes else error}"
         codes = {cause.code() for cause in causes}
         if codes & _FORBIDDEN:
-            return ForbiddenError(named, "are key and secret right, and may it read the topic?")
+            return ForbiddenError(named, "check the key and secret, and that the key may read the topic")
         return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
 
 
 def _is_passing(error: object) -> bool:
-    """Whether the broker's protocol calls this error retriable. librdkafka does not set its own flag on what a consumer is answered."""
+    """Whether Kafka's protocol defines this error as retriable. librdkafka does not set its own flag on errors returned to a consumer."""
     return isinstance(error, KafkaError) and error.code() not in _UNKNOWN and bool(for_code(error.code()).retriable)
 
 

@@ -1,4 +1,4 @@
-"""Requests of Kafka's protocol, sent to the brokers that can answer them."""
+"""Sends requests of Kafka's protocol to the brokers that can answer them."""
 
 import logging
 import time
@@ -18,10 +18,10 @@ from lineage_bridge.errors import ForbiddenError, LineageBridgeError, MissingErr
 from lineage_bridge.sources.common.kafka.protocol.login import protocol_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
-logging.getLogger("kafka").setLevel(logging.CRITICAL)  # what fails is raised, once, and in words of ours
+logging.getLogger("kafka").setLevel(logging.CRITICAL)  # failures are raised as our own errors
 
 _THROTTLED_S = 0.1
-_LOGIN = "look at sasl_mechanism and at who logs in"
+_LOGIN = "check sasl_mechanism and the credentials"
 
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] = (
@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] =
 
 
 def source_error(error: Exception) -> SourceError:
-    """An error of kafka-python as an error of a source."""
+    """Convert an error of kafka-python to an error of a source."""
     if isinstance(error, SourceError):
         return error
     for kinds, kind, what in _KINDS:
@@ -56,8 +56,8 @@ def error_name(code: int) -> str:
 class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without types
     """A connection that reports why a login failed.
 
-    The broker closes the connection right after its refusal, and kafka-python then reports the closing, often without having read the
-    refusal.
+    The broker closes the connection right after it refuses a login. kafka-python then reports only the closed connection, often without
+    having read the refusal.
     """
 
     refusal: Exception | None = None
@@ -65,7 +65,9 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
     def _send_request(self, request: Any, future: Any = None, timeout_at: float | None = None) -> Any:  # noqa: ANN401  # as below
         sent = super()._send_request(request, future, timeout_at)
         if isinstance(request, SaslAuthenticateRequest | SaslHandshakeRequest):
-            self.refusal = kafka_errors.SaslAuthenticationFailedError("it hung up; is the mechanism enabled, are user and password right?")
+            self.refusal = kafka_errors.SaslAuthenticationFailedError(
+                "it closed the connection; check user and password, and that the mechanism is enabled"
+            )
             sent.add_callback(self._judge)
         return sent
 
@@ -73,7 +75,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
         if not answer.error_code:
             self.refusal = None
         elif isinstance(answer, SaslHandshakeResponse):
-            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it takes {', '.join(answer.mechanisms) or 'none'}")
+            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it supports {', '.join(answer.mechanisms) or 'none'}")
         else:
             self.refusal = kafka_errors.SaslAuthenticationFailedError(answer.error_message or error_name(answer.error_code))
 
@@ -82,7 +84,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
-    """Opens connections of our class. The library's manager has no option for that, so this one repeats how it opens one."""
+    """Opens connections of our class. The library has no option for the class, so this method repeats the library's steps."""
 
     def get_connection(
         self,
@@ -95,7 +97,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
         self.maybe_raise_auth_failure(node_id)
         node = self.cluster.broker_metadata(node_id)
         if node is None or node_id in self._conns or self.connection_delay(node_id) > 0:
-            return super().get_connection(node_id)  # which returns the open connection, or raises
+            return super().get_connection(node_id)  # returns the open connection, or raises
         connection = _Connection(self._net, node_id=node_id, broker_version_data=self.broker_version_data, **self.config)
         if pop_on_close:
             connection.close_future.add_both(lambda _: self._conns.pop(node_id, None))
@@ -116,7 +118,8 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
 class KafkaProtocol:
     """A connection to a cluster, to be opened with `with`; not thread-safe.
 
-    `requests` counts the requests sent, without logins. `version` is the brokers' version (`(2, 8)`), if they should not be asked for it.
+    `requests` counts the requests sent, without logins. `version` is the brokers' version (`(2, 8)`), if it should not be requested from
+    them.
     """
 
     def __init__(self, settings: KafkaSettings, version: tuple[int, ...] | None = None) -> None:
@@ -157,8 +160,8 @@ class KafkaProtocol:
                 continue
             if self._manager.cluster.brokers():
                 return
-            failures.append(f"{server}: no broker is told")
-        hint = f"look at bootstrap_servers, and whether security_protocol {self._settings.security_protocol} is what the listener speaks"
+            failures.append(f"{server}: the answer lists no broker")
+        hint = f"check bootstrap_servers, and whether the listener uses security_protocol {self._settings.security_protocol}"
         raise UnreachableError(f"the cluster does not answer ({'; '.join(failures)})", hint)
 
     @property
@@ -167,14 +170,14 @@ class KafkaProtocol:
         return sorted(broker.node_id for broker in self._manager.cluster.brokers())
 
     def supports(self, request: Any, version: int = 0) -> bool:  # noqa: ANN401  # kafka-python has no types
-        """Whether the brokers support this kind of request in at least this version."""
+        """Whether the brokers support this request in at least this version."""
         try:
             return bool(self._manager.broker_version_data.api_version(request) >= version)
         except kafka_errors.IncompatibleBrokerVersion:
             return False
 
     def request(self, request: Any, node: int | None = None) -> Any:  # noqa: ANN401  # as above
-        """The response to a request, from this broker or any. Raises SourceError."""
+        """Send a request to this broker, or to any; return its response. Raises SourceError."""
         node = self.brokers[0] if node is None else node
         (answer,) = self.request_all([(node, request)])
         if isinstance(answer, SourceError):
@@ -182,7 +185,7 @@ class KafkaProtocol:
         return answer
 
     def request_all(self, requests: Iterable[tuple[int, Any]]) -> list[Any]:
-        """The responses in the order of the requests, each from its broker, or the SourceError it failed with. Brokers work in parallel."""
+        """Send requests to their brokers in parallel; return the responses in the order of the requests, or the SourceError of each."""
         asked = list(requests)
         self.requests += len(asked)
         answers: list[Any] = self._manager.run(self._gather, asked)

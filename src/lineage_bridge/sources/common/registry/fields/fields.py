@@ -25,7 +25,7 @@ def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField
     """The fields of a schema. A schema that is not a record has one field without a name. Raises RequestError if it cannot be read."""
     read = _READERS.get(kind)
     if read is None:
-        raise RequestError(f"a schema of kind {kind}", f"There are {', '.join(_READERS)}.")
+        raise RequestError(f"a schema of kind {kind}", f"supported kinds: {', '.join(_READERS)}")
     with reading(kind):
         return read(text, references)
 
@@ -37,5 +37,5 @@ def reading(kind: str) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise RequestError(
-            f"a schema of kind {kind} that does not follow its specification: {type(error).__name__}", "Look at the schema in the registry."
+            f"a schema of kind {kind} that does not follow its specification: {type(error).__name__}", "check the schema in the registry"
         ) from error

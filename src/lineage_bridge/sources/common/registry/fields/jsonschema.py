@@ -30,7 +30,7 @@ def _parsed(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:
-        raise RequestError("a JSON Schema that is not JSON", "Look at the schema in the registry.") from None
+        raise RequestError("a JSON Schema that is not JSON", "check the schema in the registry") from None
 
 
 def _resource(schema: object) -> Resource[Any]:
@@ -63,7 +63,7 @@ def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ..
 
 
 def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> dict[str, SchemaField]:
-    """The properties of an object: its own, those of what it refers to, and of all it is composed of."""
+    """The properties of an object: its own, those of schemas that it refers to, and those of schemas that it is composed of."""
     found: dict[str, SchemaField] = {}
     properties = schema.get("properties")
     for key, part in properties.items() if isinstance(properties, dict) else ():

@@ -25,7 +25,7 @@ def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
     types |= own
     first = next((name for name, found in own.items() if isinstance(found, ast.Message)), None)
     if first is None:
-        raise RequestError("a Protobuf schema without a message", "Look at the schema in the registry.")
+        raise RequestError("a Protobuf schema without a message", "check the schema in the registry")
     return _message(first, types, ())
 
 
@@ -41,7 +41,7 @@ class _Strict(ErrorListener):  # type: ignore[misc]  # the library has no types
         """What is wrong, and where."""
         _, _, line, _, message, _ = cause
         raise RequestError(
-            f"line {line} of a Protobuf schema: {message.split(' expecting ', maxsplit=1)[0]}", "Look at the schema in the registry."
+            f"line {line} of a Protobuf schema: {message.split(' expecting ', maxsplit=1)[0]}", "check the schema in the registry"
         )
 
 

@@ -1,4 +1,5 @@
-"""Messages of Kafka's protocol that no client has, as Kafka publishes them: descriptions of groups of the newer kinds.
+"""Messages of Kafka's protocol that the clients do not implement, from Kafka's published definitions: descriptions of groups of the newer
+kinds.
 
 KIP-848 (consumer groups), KIP-932 (share groups), KIP-1071 (streams groups).
 """
@@ -11,7 +12,7 @@ from kafka.protocol.api_message import ApiMessage
 _HERE = sys.modules[__name__]
 
 
-def _message(name: str) -> Any:  # noqa: ANN401  # a class that is made from the message's definition
+def _message(name: str) -> Any:  # noqa: ANN401  # a class built from the message's definition
     return type(ApiMessage)(name, (ApiMessage,), {"__module__": __name__}, load_json=_HERE)
 
 

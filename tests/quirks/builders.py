@@ -18,12 +18,12 @@ Named = str | dict[str, Any]
 
 @dataclass(frozen=True)
 class Quirk:
-    """`says` quotes what is shown. `flows` are all flows of the jobs that speak in `bodies`, as "source > target" by name.
+    """`clause` quotes what is shown. `flows` are all flows of the jobs in `bodies`, as "source > target" by name.
 
-    Without `flows` the events are recorded ones, and what they mean is said where recordings are tested.
+    Without `flows` the events are recorded ones, and the tests of recordings state what they mean.
     """
 
-    says: str
+    clause: str
     bodies: list[bytes]
     flows: frozenset[str] | None
 
@@ -42,14 +42,14 @@ class Row:
         return self.emission, *self.quirks
 
 
-def quirk(says: str, bodies: Iterable[bytes], *flows: str) -> Quirk:
+def quirk(clause: str, bodies: Iterable[bytes], *flows: str) -> Quirk:
     """A quirk written by hand."""
-    return Quirk(says, list(bodies), frozenset(flows))
+    return Quirk(clause, list(bodies), frozenset(flows))
 
 
-def recorded(says: str, *files: str) -> Quirk:
+def recorded(clause: str, *files: str) -> Quirk:
     """A quirk that real events show."""
-    return Quirk(says, [line for file in files for line in (SAMPLES / file).read_bytes().splitlines()], None)
+    return Quirk(clause, [line for file in files for line in (SAMPLES / file).read_bytes().splitlines()], None)
 
 
 def run_id(*about: str) -> str:
@@ -65,7 +65,7 @@ class Producer:
     jobs: str
     data: str
 
-    def says(
+    def event(
         self,
         type_: str | None,
         job: str,
