@@ -39,7 +39,7 @@ oracle: ## ask Flink's planner for the columns of the answer book
 lock: ## write requirements/ anew from pyproject.toml (ARGS=--upgrade for the newest versions)
 	@$(IN_DEV) sh tools/lock.sh $(ARGS)
 
-migration: ## write the newest migration of the graph store anew from its tables
+migration: ## add a migration of the graph store, made from its tables
 	@$(IN_DEV) .venv/bin/python tools/migration.py
 
 clean: ## remove all that was made here

@@ -1,8 +1,9 @@
-"""Writes the newest migration of the graph store from the tables in the code (store/schema/tables.py).
+"""Adds a migration of the graph store, made from the tables in the code (store/schema/tables.py). Existing migrations stay as they are.
 
 What the store holds is computed from the event log, so a change of its tables empties it, and the pipeline folds the log again.
 """
 
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ from alembic.autogenerate import produce_migrations, render_python_code
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
+from lineage_bridge.store.migration import Schema, empty_database
 from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.schema.tables import METADATA, SQLITE_SEARCH
+from lineage_bridge.store.tables_hash import tables_hash
 
 VERSION = GRAPH.version
 VERSIONS = Path("src/lineage_bridge/store/schema/migrations/versions")
@@ -49,10 +52,24 @@ def main() -> None:
     text = HEAD.format(version=VERSION, before=f"{int(VERSION) - 1:04d}")
     text += "".join(f"    {line.strip()}\n" for line in body.splitlines() if line.strip() and not line.strip().startswith("#"))
     text += f'    if op.get_bind().dialect.name == "sqlite":\n{search}'
-    target = next(iter(VERSIONS.glob(f"{VERSION}_*.py")), VERSIONS / f"{VERSION}_tables.py")
+    target = VERSIONS / f"{VERSION}_tables.py"
+    if next(iter(VERSIONS.glob(f"{VERSION}_*.py")), None):
+        raise SystemExit(
+            f"migration {VERSION} exists: one that has landed is never edited. "
+            "Raise GRAPH.version; or delete the file, if it never left this branch"
+        )
     target.write_text(text, encoding="utf-8")
     for command in (["format", "--quiet"], ["check", "--fix", "--quiet"], ["format", "--quiet"]):
         subprocess.run([str(Path(sys.executable).with_name("ruff")), *command, str(target)], check=True)
+    record(GRAPH)
+
+
+def record(schema: Schema) -> None:
+    """Write the hashes by which tests and stores recognise the migrations and the tables that they make."""
+    scripts = sorted((schema.migrations / "versions").glob("[0-9]*.py"))
+    lines = [f"{hashlib.sha256(script.read_bytes()).hexdigest()}  {script.name}\n" for script in scripts]
+    (schema.migrations / "landed.sha256").write_text("".join(lines), encoding="ascii")
+    (schema.migrations / "tables.sha256").write_text(f"{tables_hash(empty_database(schema))}\n", encoding="ascii")
 
 
 def _pieces(statement: str) -> str:

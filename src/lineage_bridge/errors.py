@@ -10,6 +10,7 @@ LineageBridgeError
 ├── StoreError              the graph store cannot do what was asked
 │   ├── StoreMissingError   the store does not exist yet
 │   ├── StoreVersionError   the store has another version of the schema
+│   ├── StoreDamagedError   the store's file is damaged
 │   ├── StoreLockedError    another pipeline writes this store
 │   ├── PositionError       the store's position is not the one at which a batch starts
 │   └── CollisionError      two names have the same node id
@@ -78,6 +79,10 @@ class StoreMissingError(StoreError):
 
 class StoreVersionError(StoreError):
     """The store has another version of the schema."""
+
+
+class StoreDamagedError(StoreError):
+    """The store's file is damaged."""
 
 
 class StoreLockedError(StoreError):

@@ -180,7 +180,7 @@ def _holder(paths: DataFolder) -> str:
         where = json.loads(paths.serve_status.read_bytes())
         host = f"[{where['host']}]" if ":" in where["host"] else where["host"]
         return f" at http://{host}:{where['port']} (process {where['pid']})"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return ""
 
 

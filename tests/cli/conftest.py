@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.events import RUNS, dataset, run_event
 from tests.ports import free_port
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.main import run
 from lineage_bridge.config import DataFolder
 from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import LogRecord, OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.state.database import StateDatabase
@@ -86,3 +89,22 @@ def call(monkeypatch, capsys, tmp_path):
         return Outcome(code, result.out, result.err)
 
     return run_command
+
+
+STORED = [run_event(run=run, job=f"j{number}", outputs=[dataset(f"d{number}")]) for number, run in enumerate(RUNS[:4])]
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path) -> Path:
+    """A data folder with four events in the log and in the graph."""
+    paths = DataFolder(tmp_path / "data")
+    records = [LogRecord(RecordKind.EVENT, event_id(body), 5, "http", "", b"", body) for body in STORED]
+    with LogWriter(paths.log) as log:
+        offsets = log.append(records)
+        end = log.end()
+    names = Names(StateDatabase(paths.state).key())
+    graph = GraphWriter(paths.graph, names)
+    stored = [StoredRecord(LOG_SOURCE, 0, offset, record) for offset, record in zip(offsets, records, strict=True)]
+    graph.apply(Batch({(LOG_SOURCE, 0): OffsetRange(0, end)}, dict(flat(fold_records(stored, names)))), Budget(10**6))
+    graph.close()
+    return paths.data_dir

@@ -77,8 +77,8 @@ def pipeline_part(services: Services) -> PartState:
     status = services.pipeline()
     if status is None:
         return PartState("absent", "the pipeline has not reported yet")
-    state, pid = str(status.get("state", "unknown")), int(status.get("pid") or 0)
-    silent_us = services.clock_us() - int(status.get("beat_us") or 0)
+    state, pid = str(status.get("state", "unknown")), _integer(status.get("pid"))
+    silent_us = services.clock_us() - _integer(status.get("beat_us"))
     if state == "failed":
         return PartState("failed", str(status.get("error") or "the pipeline gave no reason"))
     if not services.is_alive(pid):
@@ -86,6 +86,11 @@ def pipeline_part(services: Services) -> PartState:
     if silent_us > SILENT_US:
         return PartState("silent", f"process {pid} has not reported for {silent_us / 1e6:.0f} s")
     return PartState(HEALTHY, f"process {pid} is running") if state == "running" else PartState(state, f"process {pid} is {state}")
+
+
+def _integer(value: object) -> int:
+    """A number of the status file, which may be damaged."""
+    return value if isinstance(value, int) else 0
 
 
 def _intake(services: Services, disk: DiskUse) -> PartState:

@@ -46,6 +46,8 @@ COMMANDS = {
     "sql": "sql",
     "replay": "replay",
     "log": "log",
+    "backup": "backup",
+    "restore": "backup",
     "version": "version",
 }
 """Each command with the module under `cli` that implements it, in the order of the help."""

@@ -21,6 +21,11 @@ class DataFolder:
         return self.data_dir / "graph.db"
 
     @property
+    def graph_suspect(self) -> Path:
+        """Exists while the graph store is known to be damaged, until the pipeline has replaced it."""
+        return self.data_dir / "graph.db.suspect"
+
+    @property
     def replayed(self) -> Path:
         """The graph store that a replay computes, until it replaces `graph`."""
         return self.data_dir / "replay.db"
@@ -34,6 +39,11 @@ class DataFolder:
     def state(self) -> Path:
         """The database of what is not computed from the log."""
         return self.data_dir / "state.db"
+
+    @property
+    def state_copy(self) -> Path:
+        """The last sound copy of the state database."""
+        return self.data_dir / "state.db.copy"
 
     @property
     def secrets(self) -> Path:

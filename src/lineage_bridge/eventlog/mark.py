@@ -43,6 +43,11 @@ def _read_pair(fd: int, directory: Path) -> int:
     raise LogError(f"the durable mark of the log {directory} is damaged", "start the server: it writes the mark again")
 
 
+def write_mark(directory: Path, end: int) -> None:
+    """Write the mark of a copy of a log, which nobody reads yet."""
+    (directory / "durable").write_bytes(_PAIR.pack(end, end ^ _CHECK))
+
+
 class DurableMark:
     """The writer's side of the mark."""
 

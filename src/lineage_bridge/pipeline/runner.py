@@ -11,12 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import LineageBridgeError, StoreLockedError, UnavailableError
+from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreLockedError, UnavailableError
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
@@ -76,7 +77,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
             state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
         )
         log.info("running, Spark is process %d", spark.java.pid)
-        _watch(query, spark, _Settler(serve, status, stop), status, stop)
+        _watch(query, spark, _Settler(serve, status, stop, paths.graph_suspect), status, stop)
         query.stop()
 
 
@@ -88,6 +89,8 @@ def _watch(query: StreamingQuery, spark: SparkProcess, settler: "_Settler", stat
         if not _is_active(query, spark):
             failure = query.exception()
             raise failure or UnavailableError("the query ended without a reason")
+        if isinstance(settler.failure, LineageBridgeError):
+            raise settler.failure
         if settler.failure is not None:
             raise UnavailableError(f"deriving failed: {settler.failure!r}") from settler.failure
         if time.monotonic() - beat >= BEAT_S:
@@ -111,15 +114,19 @@ def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
 class _Settler(threading.Thread):
     """Computes the derived values that batches left, between the batches. In a thread, so that status updates never wait for the store."""
 
-    def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event) -> None:
+    def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event, suspicion: Path) -> None:
+        """While the file `suspicion` exists, the store is known to be damaged."""
         super().__init__(name="settler", daemon=True)
-        self.serve, self.status, self.stop = serve, status, stop
+        self.serve, self.status, self.stop, self.suspicion = serve, status, stop, suspicion
         self.failure: Exception | None = None
 
     def run(self) -> None:
         """Run until the pipeline stops or deriving fails."""
         settled = -1
         while not self.stop.wait(TICK_S):
+            if self.suspicion.exists():
+                self.failure = StoreDamagedError("the graph store is damaged", "the pipeline starts again and computes it from the log")
+                return
             batches = self.status.status.batches
             if settled == batches:
                 continue

@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lineage_bridge.errors import StoreVersionError
+from lineage_bridge.store.damage import damage_reported
+from lineage_bridge.store.tables_hash import tables_hash
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,11 @@ class Schema:
     name: str
     migrations: Path
     version: str
+
+    @property
+    def tables(self) -> str:
+        """The hash of the tables that the newest revision makes."""
+        return (self.migrations / "tables.sha256").read_text(encoding="ascii").strip()
 
 
 def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
@@ -86,14 +93,25 @@ def _upgrade(path: Path, schema: Schema, target: str) -> None:
 
 
 def version(path: Path) -> str | None:
-    """The schema revision of the file at `path`; None when it does not exist or has no tables of ours."""
+    """The schema revision of the file at `path`; None when it does not exist or has no tables of ours.
+
+    Raises StoreDamagedError for a file that is no database.
+    """
     if not path.exists() or path.stat().st_size == 0:
         return None
-    connection = sqlite3.connect(path, timeout=30)
-    try:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.OperationalError:
-        return None
-    finally:
-        connection.close()
+    with closing(sqlite3.connect(path, timeout=30)) as connection, damage_reported(path):
+        try:
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        except sqlite3.OperationalError:
+            return None
     return str(row[0]) if row else None
+
+
+def has_expected_tables(connection: sqlite3.Connection, schema: Schema) -> bool:
+    """Whether a file of the newest revision has the tables that this revision makes now."""
+    return tables_hash(connection) == schema.tables
+
+
+def empty_database(schema: Schema) -> sqlite3.Connection:
+    """A database in memory that holds a schema and nothing else. It is shared: do not change it."""
+    return _empty_database(schema)

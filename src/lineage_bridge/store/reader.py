@@ -6,6 +6,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import suspected_on_damage
 from lineage_bridge.store.history.questions import HistoryQuestions
 from lineage_bridge.store.lineage.questions import LineageQuestions
 from lineage_bridge.store.query.events import Events
@@ -55,25 +56,39 @@ class ReaderPool:
     def __init__(self, path: Path, size: int = 16) -> None:
         self.path = path
         self._idle: LifoQueue[StoreConnection] = LifoQueue(size)
+        self._file: tuple[int, int] | None = None
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
-        """A reader in one transaction: all its answers reflect the same state. Raises StoreMissingError, StoreVersionError."""
-        try:
-            connection = self._idle.get_nowait()
-        except Empty:
-            connection = connect_reader(self.path)
-        try:
-            connection.execute("BEGIN")
-            yield StoreReader(connection)
-            connection.execute("ROLLBACK")
-        except BaseException:
-            connection.close()
-            raise
+        """A reader within one transaction: all its answers reflect the same state. Raises StoreMissingError, StoreVersionError, StoreDamagedError."""
+        with suspected_on_damage(self.path):
+            connection = self._connection()
+            try:
+                connection.execute("BEGIN")
+                yield StoreReader(connection)
+                connection.execute("ROLLBACK")
+            except BaseException:
+                connection.close()
+                raise
         if self._idle.full():
             connection.close()
         else:
             self._idle.put_nowait(connection)
+
+    def _connection(self) -> StoreConnection:
+        """A connection to the file that is there now: it may have been replaced since the last question."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            status = None
+        file = (status.st_dev, status.st_ino) if status else None
+        if file != self._file:
+            self.close()
+            self._file = file
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return connect_reader(self.path)
 
     def close(self) -> None:
         """Close the idle connections."""

@@ -35,6 +35,7 @@ from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
+from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import log_reader, readers, secrets, state_database
 from lineage_bridge.wiring.sources import source_service
@@ -71,6 +72,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
         )
         stack.enter_context(writer)
         _report(writer.recovery)
+        stack.callback(StateCopies(settings).close)
         watch = LogWatch(paths.log)
         stack.callback(watch.close)
         records, service, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())

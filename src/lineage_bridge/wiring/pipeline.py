@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import RequestError, StoreError, StoreMissingError
+from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.ports.graph_store import GraphStore, RowCount
+from lineage_bridge.store.damage import set_aside, suspicion
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.processes import now_us
@@ -21,8 +22,17 @@ PAGE = 4096
 
 @contextmanager
 def open_store(path: Path, names: Names, *, stitch: bool = True) -> Iterator[GraphStore]:
-    """The graph store at `path`, to write; with `stitch`, it infers flows between runs that belong together."""
-    writer = GraphWriter(path, names, stitch=stitch)
+    """The graph store at `path`, to write; with `stitch`, it infers flows between runs that belong together.
+
+    A damaged one is set aside, and an empty one takes its place: the pipeline folds the log again.
+    """
+    if suspicion(path).exists():
+        set_aside(path)
+    try:
+        writer = GraphWriter(path, names, stitch=stitch)
+    except StoreDamagedError:
+        set_aside(path)
+        writer = GraphWriter(path, names, stitch=stitch)
     try:
         yield writer
     finally:
@@ -75,7 +85,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
 
 def _check_key(paths: DataFolder, key: bytes) -> None:
     """Raise StoreError when the graph's ids were made with another key: the state database was lost or belongs to another graph."""
-    with readers(paths) as pool, suppress(StoreMissingError), pool.reader() as graph:
+    with readers(paths) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
         for kind in (NodeKind.DATASET, NodeKind.JOB):
             for node in graph.nodes.matching(kind, None, None, 1, 0):
                 if node.id != node_id(key, kind, node.namespace, node.name):

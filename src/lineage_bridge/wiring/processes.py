@@ -43,10 +43,10 @@ def _is_not_from_py4j(record: logging.LogRecord) -> bool:
 def pipeline_status(paths: DataFolder) -> dict[str, Any] | None:
     """The status that the pipeline last wrote; None if it never ran or was stopped in order."""
     try:
-        status: dict[str, Any] = json.loads(paths.pipeline_status.read_bytes())
-    except (FileNotFoundError, ValueError):
+        status = json.loads(paths.pipeline_status.read_bytes())
+    except (OSError, ValueError):
         return None
-    return status
+    return status if isinstance(status, dict) else None
 
 
 def is_alive(pid: int) -> bool:

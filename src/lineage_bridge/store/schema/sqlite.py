@@ -1,17 +1,20 @@
 """SQLite connections to the graph store."""
 
+import logging
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import damage_reported
 from lineage_bridge.store.dialect import SQLITE, Dialect
-from lineage_bridge.store.migration import Schema, migrate, version
+from lineage_bridge.store.migration import Schema, empty_database, has_expected_tables, migrate, version
 
 MINIMUM = (3, 35, 0)
 GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0004")
 """The schema that this code reads and writes."""
+_log = logging.getLogger(__name__)
 
 _WRITER = """
 PRAGMA journal_mode = WAL;
@@ -31,16 +34,23 @@ PRAGMA busy_timeout = 5000;
 
 
 def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
-    """The one connection that writes; transactions are begun by hand. It may be used from any one thread at a time."""
+    """The one connection that writes; transactions are begun by hand. It may be used from any one thread at a time.
+
+    A file with other tables than its schema has is emptied. Raises StoreDamagedError.
+    """
     _require_sqlite()
     migrate(path, GRAPH)
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    connection.executescript(_WRITER)
+    with damage_reported(path):
+        connection.executescript(_WRITER)
+        if not has_expected_tables(connection, GRAPH):
+            _log.warning("%s does not have the tables of schema %s; it is emptied and computed again from the log", path, GRAPH.version)
+            empty_database(GRAPH).backup(connection)
     return StoreConnection(connection, dialect)
 
 
 def connect_reader(path: Path) -> StoreConnection:
-    """A connection that only reads. Raises StoreMissingError or StoreVersionError."""
+    """A connection that only reads. Raises StoreMissingError, StoreVersionError or StoreDamagedError."""
     _require_sqlite()
     found = version(path)
     if found is None:
@@ -50,7 +60,14 @@ def connect_reader(path: Path) -> StoreConnection:
             f"the {GRAPH.name} {path} has schema {found}, this version reads {GRAPH.version}", "start the server to migrate it"
         )
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None, check_same_thread=False)
-    connection.executescript(_READER)
+    with damage_reported(path):
+        connection.executescript(_READER)
+        if not has_expected_tables(connection, GRAPH):
+            connection.close()
+            raise StoreVersionError(
+                f"the {GRAPH.name} {path} does not have the tables of schema {GRAPH.version}",
+                "start the server: the pipeline computes the graph again from the log",
+            )
     return StoreConnection(connection)
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from lineage_bridge.errors import StoreDamagedError
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import copy_database, damage_reported, is_sound
 from lineage_bridge.store.migration import Schema, migrate, version
 
 KEY_BYTES = 32
@@ -17,6 +19,8 @@ BUSY_S = 30
 """How long to wait for other connections."""
 EARLIER_NAME = "control.db"
 """The name of the file in earlier versions."""
+RESTORE = "lineage-bridge restore --state"
+"""The command that puts the last copy back."""
 
 
 class StateDatabase:
@@ -28,11 +32,21 @@ class StateDatabase:
     def __init__(self, path: Path, random_bytes: Callable[[int], bytes] = secrets.token_bytes) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        if version(path) != STATE.version:
-            _carry_over(path.with_name(EARLIER_NAME), path)
-            migrate(path, STATE)
+        try:
+            if version(path) != STATE.version:
+                _carry_over(path.with_name(EARLIER_NAME), path)
+                migrate(path, STATE)
+        except StoreDamagedError as error:
+            raise StoreDamagedError(str(error), f"stop the server and run: {RESTORE}; it has the copy made at the last start") from error
         with self.transaction() as connection:
             connection.execute("INSERT INTO installation (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING", (random_bytes(KEY_BYTES),))
+
+    def copy_to(self, copy: Path) -> bool:
+        """Copy the database into a file, which is replaced as a whole, if it is sound; whether it is."""
+        if not is_sound(self.path):
+            return False
+        copy_database(self.path, copy)
+        return True
 
     def key(self) -> bytes:
         """The installation's key, made once: node ids are hashed with it."""
@@ -57,7 +71,7 @@ class StateDatabase:
     @contextmanager
     def transaction(self) -> Iterator[StoreConnection]:
         """One transaction that writes; it is rolled back if the block raises."""
-        with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw:
+        with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
             connection = StoreConnection(raw)
             connection.execute("BEGIN IMMEDIATE")
             yield connection

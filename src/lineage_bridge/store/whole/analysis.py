@@ -37,10 +37,16 @@ class Findings:
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
         """The lines of one part, unparsed."""
-        of = self.summary.parts[part]
-        with self.path.open("rb") as file:
-            file.seek(self._behind + of.start)
-            return [line.rstrip(b"\n") for line in islice(file, min(offset, of.count), min(offset + limit, of.count))]
+        try:
+            of = self.summary.parts[part]
+            with self.path.open("rb") as file:
+                file.seek(self._behind + of.start)
+                lines = [line.rstrip(b"\n") for line in islice(file, min(offset, of.count), min(offset + limit, of.count))]
+            for line in lines:
+                msgspec.json.decode(line)
+        except (KeyError, OSError, ValueError, msgspec.DecodeError) as error:
+            raise NotFoundError("the last analysis cannot be read", "run it again: lineage-bridge analyse") from error
+        return lines
 
 
 def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:

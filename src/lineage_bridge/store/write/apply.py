@@ -15,6 +15,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 from lineage_bridge.graph.statements.lineage_sets import named_nodes
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import suspected_on_damage
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.merging import SQL_TYPES, merge_sql
@@ -87,33 +88,35 @@ class GraphWriter:
 
         Raises PositionError when it does not start at the store's position, CollisionError for names that share an id.
         """
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            self._advance(batch)
-            self._merge(batch.rows, budget)
-            self.changes.flush()
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            self.derivation.forget()
-            self.changes.forget()
-            self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
-            raise
+        with suspected_on_damage(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._advance(batch)
+                self._merge(batch.rows, budget)
+                self.changes.flush()
+                self.connection.execute("COMMIT")
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                self.derivation.forget()
+                self.changes.forget()
+                self.erased = {bytes(row[0]) for row in self.connection.execute("SELECT run FROM erased")}
+                raise
 
     def settle(self, budget: Budget) -> int:
         """Derive what earlier batches left; the number of keys that are still left."""
         if not self.left():
             return 0
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            self.derivation.settle(budget)
-            self.changes.flush()
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            self.derivation.forget()
-            self.changes.forget()
-            raise
+        with suspected_on_damage(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                self.derivation.settle(budget)
+                self.changes.flush()
+                self.connection.execute("COMMIT")
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                self.derivation.forget()
+                self.changes.forget()
+                raise
         return self.left()
 
     def left(self) -> int:

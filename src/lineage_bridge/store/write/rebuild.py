@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from lineage_bridge.errors import StoreError, StoreMissingError, StoreVersionError
+from lineage_bridge.errors import StoreDamagedError, StoreError, StoreMissingError, StoreVersionError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.ports.graph_store import RowCount
@@ -93,7 +93,7 @@ def _counts_of(path: Path) -> dict[str, int]:
     try:
         with closing(connect_reader(path)) as connection:
             return _counts(connection)
-    except (StoreMissingError, StoreVersionError):
+    except (StoreMissingError, StoreVersionError, StoreDamagedError):
         return {}
 
 
@@ -104,5 +104,5 @@ def _position_of(path: Path) -> dict[tuple[str, int], int]:
                 (source, partition): offset
                 for source, partition, offset in connection.execute('SELECT source, partition, "offset" FROM position')
             }
-    except (StoreMissingError, StoreVersionError):
+    except (StoreMissingError, StoreVersionError, StoreDamagedError):
         return {}

@@ -121,17 +121,15 @@ BOOKS = {
 
 
 def test_a_connectors_own_topics_are_no_data():
-    observed = ("cdc", "cdc.public.orders", "cdc.transaction", "__debezium-heartbeat.cdc", "notes")
+    observed = ("cdc.public.orders", "cdc.transaction", "__debezium-heartbeat.cdc", "notes")
     found = resolve(CDC | BOOKS | {"table.include.list": "public.orders"}, ConnectorEvidence(observed_topics=observed))
     assert {use.name: use.role for use in found.topics_out} == {
         "__debezium-heartbeat.cdc": "heartbeat",
-        "cdc": "schema-changes",
         "cdc.public.orders": "data",
         "cdc.transaction": "transaction",
-        "history": "schema-history",
         "notes": "notification",
     }
-    assert {use.name: use.role for use in found.topics_in} == {"history": "schema-history", "signals": "signal"}
+    assert {use.name: use.role for use in found.topics_in} == {"signals": "signal"}
     assert flows(found) == [("shop.public.orders", "cdc.public.orders")]
     assert ("postgres://db:5432", "shop.public.signals") in [outside.dataset for outside in found.datasets]
 

@@ -105,6 +105,11 @@ def _jdbc(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None
     return (address.database if argument == "database" else address.hosts) or None if address else None
 
 
+def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
+    """Another setting, the name of the catalog, if the text is an address of Unity Catalog."""
+    return config.get(key, "").strip() or None if "unity-catalog" in text else None
+
+
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
     """A table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
     sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
@@ -152,6 +157,7 @@ FILTERS: dict[str, Filter] = {
     "snowflake": _snowflake,
     "some": lambda text, _argument, _config, _scope: text or None,
     "underscore": lambda text, argument, _config, _scope: re.sub(argument or r"[^A-Za-z0-9_]", "_", text),
+    "unity": _unity,
     "unless": lambda text, argument, _config, _scope: None if text.lower() == argument else text,
     "unquoted": lambda text, _argument, _config, _scope: re.sub(r"[\"`]", "", text),
     "web": _web,

@@ -11,8 +11,35 @@ _ADDRESSES = ("url", "uri", "endpoint")
 _HOSTS = ("host", "hostname", "hosts", "server", "servers")
 _OBJECTS = ("table", "collection", "index", "queue", "stream", "container", "object")
 _DATABASES = ("database", "dbname", "db", "keyspace")
-_TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.topic")
+TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.topic")
+"""Settings in which sources often name their topic."""
 _PLAIN = re.compile(r"[\w.\-]+")
+_NOT_A_PLACE = frozenset(
+    (
+        "bootstrap",
+        "class",
+        "enabled",
+        "format",
+        "heartbeat",
+        "history",
+        "license",
+        "location",
+        "offload",
+        "offloading",
+        "proxy",
+        "region",
+        "reporter",
+        "schema",
+        "signal",
+        "state",
+        "status",
+        "timeout",
+        "type",
+        "verify",
+    )
+)
+"""Words of settings that do not say where the data is."""
+_HOST = re.compile(r"[\w.\-:,/@\[\] ]*[A-Za-z\]][\w.\-:,/@\[\] ]*")
 _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")
 
 
@@ -33,11 +60,11 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
             jdbc = "{" + url + "}"
         else:
             namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", made or "{" + f"{url}!path" + "}"
-    elif host := _key(config, _HOSTS):
+    elif (host := _key(config, _HOSTS)) and _HOST.fullmatch(config[host]) and config[host].lower() not in ("true", "false"):
         port = _key(config, ("port",))
         namespace = "external://{" + f"{host}!address" + "}" + (":{" + port + "}" if port else "")
     lead = "{" + database + "}." if database and made and namespace.startswith("external") else ""
-    topic = "" if way == SINK else next(("{" + key + "}" for key in _TOPICS if config.get(key)), "")
+    topic = "" if way == SINK else next(("{" + key + "}" for key in TOPICS if config.get(key)), "")
     return ConnectorClass(
         title=name,
         direction=way,
@@ -52,14 +79,17 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
 
 
 def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["source", "sink"]:
-    """The direction that the worker reports; else a connector with `topics` is a sink, whatever its class is called."""
-    reads = any(config.get(key) for key in ("topics", "topics.regex"))
-    is_named_sink = name.rpartition(".")[2].lower().removesuffix("connector").endswith("sink")
-    return "sink" if reported == SINK or (reported != SOURCE and (reads or is_named_sink)) else "source"
+    """The direction that the worker reports; else that in the name of the class; else a connector with `topics` is a sink."""
+    called = name.rpartition(".")[2].lower().removesuffix("connector")
+    if reported in (SINK, SOURCE):
+        return "sink" if reported == SINK else "source"
+    if called.endswith(("sink", "source")):
+        return "sink" if called.endswith("sink") else "source"
+    return "sink" if any(config.get(key) for key in ("topics", "topics.regex")) else "source"
 
 
 def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
     """The first of the connector's own settings that contains one of the words, in the order of the words."""
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key]
-    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN]
+    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NOT_A_PLACE.isdisjoint(re.split(r"[._\-]", key))]
     return next((key for hint in hints for key in own if hint in key.split(".")), "")

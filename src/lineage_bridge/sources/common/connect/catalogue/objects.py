@@ -12,6 +12,8 @@ from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKin
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 ALL = ".+"
+_FULL = 3
+"""How many parts the full name of a table has."""
 
 
 def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
@@ -29,7 +31,7 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
     if fixed is not None:
         found.append(FoundObject(fixed, _topic(view, fixed), EvidenceKind.LISTED))
     found += [FoundObject(thing, _topic(view, thing), how) for thing, how in (*_in_tasks(view), *_in_offsets(view))]
-    found += [FoundObject(view.setting(key), "", EvidenceKind.LISTED) for key in connector.also if view.setting(key)]
+    found += [_beside(view, view.setting(key)) for key in connector.also if view.setting(key)]
     listed_objects = {found_object.object for found_object in found}
     from_topics = [] if fixed is not None else list(_in_topics(view, candidates, patterns))
     if not from_topics:
@@ -38,6 +40,13 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
             for thing in _within(view, [*chain.from_iterable(map(alternatives, patterns))])
         ]
     return [*found, *(found_object for found_object in from_topics if found_object.object not in listed_objects)]
+
+
+def _beside(view: ConnectorView, thing: str) -> FoundObject:
+    """An object without a topic; its own name may begin with the database."""
+    dataset = view.dataset(thing)
+    is_full = dataset is not None and thing.count(".") == _FULL - 1 and dataset[1].count(".") >= _FULL
+    return FoundObject(thing, "", EvidenceKind.LISTED, (dataset[0], thing) if dataset is not None and is_full else None)
 
 
 def numbered(view: ConnectorView) -> list[FoundObject]:

@@ -64,7 +64,10 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
     """Topics of another cluster, mirrored under the names of the replication policy."""
     policy = view.setting("replication.policy.class", default="DefaultReplicationPolicy")
     alias, separator = view.setting("source.cluster.alias", default="source"), view.setting("replication.policy.separator", default=".")
-    prefix = "" if policy.rpartition(".")[2].startswith("Identity") else alias + separator
+    called = policy.rpartition(".")[2]
+    prefix = "" if called.startswith("Identity") else alias + separator
+    if not called.startswith(("Identity", "DefaultReplicationPolicy")):
+        return _mirrored_by_another_policy(view, candidates, prefix)
     patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
     names: list[tuple[str, EvidenceKind]] = [(name, EvidenceKind.LISTED) for name in map(literal, patterns) if name is not None]
     for task in view.evidence.tasks:
@@ -76,6 +79,21 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
     names += [(topic.removeprefix(prefix), how) for topic, how in seen]
     chosen = [name for name in names if _matches(patterns, name[0]) and not (_matches(excluded, name[0]) or name[0].endswith(".internal"))]
     return [FoundObject(topic, prefix + topic, how) for topic, how in chosen]
+
+
+def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, EvidenceKind], prefix: str) -> list[FoundObject]:
+    """Topics as they were observed, with the prefix or without; a listed one that was not observed perhaps keeps its name."""
+    patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
+    observed = sorted(topic for topic, how in candidates.items() if how is EvidenceKind.OBSERVED)
+    names = [(topic.removeprefix(prefix), topic) for topic in observed]
+    found = [
+        FoundObject(name, topic, EvidenceKind.OBSERVED)
+        for name, topic in names
+        if _matches(patterns, name) and not (_matches(excluded, name) or name.endswith(".internal"))
+    ]
+    seen = {entry.object for entry in found}
+    unseen = [name for name in map(literal, patterns) if name is not None and name not in seen]
+    return [*found, *(FoundObject(name, name, EvidenceKind.LISTED, maybe=True) for name in unseen)]
 
 
 def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:

@@ -6,14 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.sources.common.connect.catalogue.guess import TOPICS
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
+from lineage_bridge.sources.common.connect.catalogue.templates import holes
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.reverse import topics_before
 from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicName
+
+_SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
+"""Names of objects that have nothing in common."""
 
 
 @dataclass
@@ -42,14 +47,34 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
         name = traced.see(view, found, found.topic or "", (found.how,))
         if found.topic:
             _routed(traced, view, chain, found, name, observed)
+    if not traced.topics:
+        for topic in _literal_topics(view, chain):
+            traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.LISTED,)))
+            traced.flows.append(ConnectorFlow(_only(traced), topic, "", (EvidenceKind.LISTED,)))
     explained = {topic.name for topic in traced.topics if not topic.is_pattern}
-    datasets = {outside.dataset for outside in traced.datasets}
-    only = next(iter(datasets)) if len(datasets) == 1 else None
+    only = _only(traced)
     for topic in observed:
         if topic not in explained:
             traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.OBSERVED,)))
             traced.flows.append(ConnectorFlow(only, topic, "", (EvidenceKind.OBSERVED,), maybe=True))
     return traced
+
+
+def _only(traced: TracedFlows) -> DatasetName | None:
+    """The dataset, if there is one only."""
+    datasets = {outside.dataset for outside in traced.datasets}
+    return next(iter(datasets)) if len(datasets) == 1 else None
+
+
+def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
+    """The topics of a source that its configuration names, whatever its objects are, or that all its records are routed to."""
+    template = view.connector.topic
+    if template and "object" in holes(template):
+        found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
+        same = found[0] if all(topics == found[0] for topics in found) else set()
+        return sorted(topic.text for topic in same if not topic.is_pattern)
+    named = [view.text(template) or ""] if template else view.list_of(["topics", *TOPICS])
+    return sorted({topic.text for name in named if name for topic in replay(chain, name).topics if not topic.is_pattern})
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
@@ -76,11 +101,26 @@ def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Trace
 def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side: frozenset[str]) -> dict[str, EvidenceKind]:
     """The names of topics before the transforms: of all topics, or of those used whose transforms can be reversed."""
     if any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
-        return {before: EvidenceKind.OBSERVED for topic in observed for before in topics_before(chain, topic)}
+        return {
+            before: EvidenceKind.OBSERVED for topic in observed for before in (*topics_before(chain, topic), *_solved(view, chain, topic))
+        }
     is_limited = bool(view.list_of([*view.connector.objects, *view.connector.parents, "topics"]))
     how = EvidenceKind.MATCHED if is_limited else EvidenceKind.PREFIXED
     known = view.evidence.known_topics or ()
     return {**{topic: how for topic in known if topic not in side}, **dict.fromkeys(observed, EvidenceKind.OBSERVED)}
+
+
+def _solved(view: ConnectorView, chain: Chain, topic: str) -> list[str]:
+    """The one topic before the transforms that they turn into this one, if it belongs to a table of a database that is listed by name."""
+    parents = [name for name in map(literal, view.list_of(view.connector.parents)) if name]
+    names = {topic, *(topic[at + 1 :] for at, sign in enumerate(topic) if not sign.isalnum())} - {""}
+    found = set()
+    for parent in parents:
+        made = {name: view.text(view.connector.topic, object=f"{parent}.{name}") or "" for name in (*names, *_SAMPLES)}
+        routed = {name: replay(chain, before).topics for name, before in made.items()}
+        if all(routed[name] != (TopicName(topic),) for name in _SAMPLES):
+            found |= {made[name] for name in names if routed[name] == (TopicName(topic),)}
+    return sorted(found) if len(found) == 1 else []
 
 
 def _routed(
@@ -95,7 +135,8 @@ def _routed(
         for topic, evidence in topics:
             use = TopicUse(topic.text, is_pattern=topic.is_pattern, evidence=(how, *evidence))
             traced.topics.append(use)
-            traced.flows.append(ConnectorFlow(name, topic.text, before, use.evidence, outcome.maybe or several, topic.is_pattern))
+            maybe = outcome.maybe or several or found.maybe
+            traced.flows.append(ConnectorFlow(name, topic.text, before, use.evidence, maybe, topic.is_pattern))
 
 
 def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> list[tuple[TopicName, tuple[EvidenceKind, ...]]]:
@@ -154,6 +195,8 @@ def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
     if not template:
         return []
     made = view.text(template, topic=seen.text)
-    if seen.is_pattern and made != view.text(template, topic=seen.text + "."):
+    if seen.form:
+        made = view.text(template, topic=seen.form)
+    elif seen.is_pattern and made != view.text(template, topic=seen.text + "."):
         made = None
     return [FoundObject(made, None, EvidenceKind.PREDICTED)]

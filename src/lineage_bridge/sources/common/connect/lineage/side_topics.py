@@ -6,12 +6,19 @@ from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKin
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 _OFF = frozenset(("", "false", "0", "none"))
+_NEVER = "_=observed"
+"""A condition that never holds: the topic counts only if it was observed."""
 
 _OF_SINKS = (
     SideTopic("{errors.deadletterqueue.topic.name}", "dead-letter"),
     SideTopic("{reporter.result.topic.name}", "report"),
     SideTopic("{reporter.error.topic.name}", "report"),
 )
+_OF_SOURCES = (
+    SideTopic("{state.topic.name|mq.exactly.once.state.topic}", "state", way="both"),
+    SideTopic("{heartbeat.topic.name}", "heartbeat"),
+)
+_OF_ALL = (SideTopic("{confluent.topic|=_confluent-command}", "license", way="both", when=_NEVER),)
 _OF_MANAGED_SINKS = (
     SideTopic("dlq-{connector.id}", "dead-letter"),
     SideTopic("success-{connector.id}", "report", when="reporter.mode"),
@@ -29,7 +36,7 @@ def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
     given = _OF_MANAGED_SINKS if is_sink and view.setting("connector.class") in connector.managed else ()
     known = view.evidence.known_topics
     found: list[tuple[str, TopicUse]] = []
-    for key in (*connector.side, *(_OF_SINKS if is_sink else ()), *given):
+    for key in (*connector.side, *(_OF_SINKS if is_sink else _OF_SOURCES), *_OF_ALL, *given):
         name = view.text(key.topic)
         if not name or (key in given and known is not None and name not in known):
             continue

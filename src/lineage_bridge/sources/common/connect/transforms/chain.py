@@ -4,6 +4,7 @@ It knows Kafka's own transforms (KIP-66, KIP-821), and those of Confluent, Debez
 no fields are known.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -103,7 +104,9 @@ TOPIC_STEPS: dict[str, TopicStep] = {
     _AIVEN + "ExtractTopicFromValueSchema": topics.by_condition,
     _COMMON + "ChangeTopicCase": topics.change_case,
 }
-"""What each class does to the topic's name. A class that is not here leaves it alone, as far as is known."""
+"""What each class does to the topic's name. A class that is not here leaves it alone, unless its name says that it routes."""
+
+_ROUTES = re.compile(r"rout|topic|rename", re.IGNORECASE)
 
 _FILTERS = frozenset(
     (
@@ -211,7 +214,10 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
     if transform.kind in _DROPS_ALL and "filter.condition" not in transform.options:
         return []
     record = FIELD_STEPS.get(transform.kind, fields.only_topic_known)(before.record, transform)
-    names = TOPIC_STEPS[transform.kind](before.topic, transform) if transform.kind in TOPIC_STEPS else [before.topic]
+    step = TOPIC_STEPS.get(transform.kind)
+    if step is None and transform.kind not in FIELD_STEPS and _ROUTES.search(transform.kind.rpartition(".")[2]):
+        step = topics.by_condition
+    names = [before.topic] if step is None else step(before.topic, transform)
     maybe = before.maybe or transform.kind in _FILTERS or len(names) > 1
     return [ReplayedTopic(name, record, maybe) for name in names]
 

@@ -8,10 +8,14 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 
 class TopicName(NamedTuple):
-    """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name."""
+    """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name.
+
+    `form`: what the names have in common, with the format of the time in the place of the time.
+    """
 
     text: str
     is_pattern: bool = False
+    form: str = ""
 
     @property
     def regex(self) -> str:
@@ -41,7 +45,10 @@ def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
     for reference in _FORMAT.finditer(text):
         pieces += [re.escape(text[end : reference.start()]), topic.regex if reference[1] == "topic" else time]
         end = reference.end()
-    return [TopicName("".join([*pieces, re.escape(text[end:])]), is_pattern=True)]
+    format_ = transform.option("timestamp.format", default="yyyyMMdd").replace("'", "")
+    before = topic.form or ("" if topic.is_pattern else topic.text)
+    form = text.replace("${topic}", before).replace("${timestamp}", format_) if before else ""
+    return [TopicName("".join([*pieces, re.escape(text[end:])]), is_pattern=True, form=form)]
 
 
 def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:

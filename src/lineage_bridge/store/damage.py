@@ -1,0 +1,78 @@
+"""Damaged database files: how they are recognised, and how one that can be computed again is set aside."""
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from lineage_bridge.errors import StoreDamagedError
+
+_BESIDE = ("-wal", "-shm", "-journal", "")
+"""What belongs to a database file, the file itself last: a log of changes must never meet another file."""
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def damage_reported(path: Path) -> Iterator[None]:
+    """Raise StoreDamagedError for what SQLite says of a damaged file; its other errors pass."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        # SQLITE_CORRUPT and SQLITE_NOTADB are of this class itself, all others of its subclasses.
+        if type(error) is sqlite3.DatabaseError:
+            raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
+        raise
+
+
+def is_sound(path: Path) -> bool:
+    """Whether SQLite can read every page of a file, and what belongs together agrees."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError:
+        return False
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """Copy a database into a file, also while others write it; only its owner may read the copy, which is replaced as a whole."""
+    fresh = target.with_name(f"{target.name}.new")
+    fresh.unlink(missing_ok=True)
+    with closing(sqlite3.connect(source, timeout=30)) as read, closing(sqlite3.connect(fresh)) as write, damage_reported(source):
+        read.backup(write)
+        write.execute("PRAGMA journal_mode = DELETE")
+    fresh.chmod(0o600)
+    with fresh.open("rb") as file:
+        os.fsync(file.fileno())
+    fresh.replace(target)
+
+
+@contextmanager
+def suspected_on_damage(path: Path) -> Iterator[None]:
+    """As `damage_reported`; the file is marked, so that the process that owns it replaces it."""
+    try:
+        with damage_reported(path):
+            yield
+    except StoreDamagedError:
+        with suppress(OSError):
+            suspicion(path).touch()
+        raise
+
+
+def suspicion(path: Path) -> Path:
+    """The file whose existence says that the database at `path` is damaged."""
+    return path.with_name(f"{path.name}.suspect")
+
+
+def set_aside(path: Path) -> None:
+    """Give a damaged database another name, under which it can be examined, in place of the last one. Raises OSError."""
+    aside = path.with_name(f"{path.name}.damaged")
+    for suffix in _BESIDE:
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.replace(aside.with_name(aside.name + suffix))
+        else:
+            aside.with_name(aside.name + suffix).unlink(missing_ok=True)
+    suspicion(path).unlink(missing_ok=True)
+    _log.error("%s is damaged; it is set aside as %s", path, aside.name)

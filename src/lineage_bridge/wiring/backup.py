@@ -1,0 +1,172 @@
+"""Backups: a consistent copy of the data folder while a server runs, and putting one back."""
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from lineage_bridge.config import DataFolder, Settings
+from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, UnavailableError
+from lineage_bridge.eventlog.check import LogCheck, check_log
+from lineage_bridge.eventlog.mark import write_mark
+from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
+from lineage_bridge.store.damage import copy_database, is_sound, set_aside
+from lineage_bridge.store.state.database import RESTORE
+from lineage_bridge.wiring.shared import log_reader, state_database
+
+MANIFEST: Final = "backup.json"
+COPY_EVERY_S: Final = 3600.0
+_PIECE: Final = 1 << 20
+_log = logging.getLogger(__name__)
+OnFile = Callable[[str], None]
+
+
+def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
+    """Copy the data folder into `target`, which must be empty or new, whether or not a server runs. Returns the check of the copied log.
+
+    The graph is copied before the log, so that the log holds all that the graph was made from; what arrives later is left out.
+    `on_file` is called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
+    """
+    paths, copy = settings.paths, DataFolder(target)
+    if target.exists() and any(target.iterdir()):
+        raise RequestError(f"{str(target)!r} is not empty", "name a new folder for each backup")
+    if not is_sound(paths.state):
+        raise StoreDamagedError(f"the database {paths.state} is damaged, or there is none", f"restore its last copy: {RESTORE}")
+    copy.log.mkdir(parents=True)
+    target.chmod(0o700)
+    on_file("state.db")
+    copy_database(paths.state, copy.state)
+    if is_sound(paths.graph):
+        on_file("graph.db")
+        copy_database(paths.graph, copy.graph)
+    end = log_reader(settings).durable_end()
+    for number in list_segments(paths.log):
+        if number <= segment_of(end):
+            on_file(f"log/{number:010d}.log")
+            _copy(segment_path(paths.log, number), segment_path(copy.log, number), byte_of(end) if number == segment_of(end) else None)
+    for beside in (*sorted(paths.log.glob("*.cut")), *paths.log.glob("acknowledged.json")):
+        on_file(f"log/{beside.name}")
+        _copy(beside, copy.log / beside.name)
+    if paths.secrets.exists():
+        on_file(paths.secrets.name)
+        _copy(paths.secrets, copy.secrets)
+    write_mark(copy.log, end)
+    files = {str(file.relative_to(target)): _digest(file) for file in sorted(target.rglob("*")) if file.is_file()}
+    (target / MANIFEST).write_text(json.dumps({"log_end": end, "files": files}, indent=1), encoding="utf-8")
+    for folder in (copy.log, target):
+        _sync_folder(folder)
+    return check_log(copy.log)
+
+
+def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
+    """Put a backup into the data folder, which must hold no log. Returns the check of the log.
+
+    Every file is compared with the backup's list before anything is written. Raises RequestError, UnavailableError while a server runs.
+    """
+    files = _manifest(source)
+    paths = settings.paths
+    for name, digest in files.items():
+        on_file(f"checking {name}")
+        if not (source / name).is_file() or _digest(source / name) != digest:
+            raise RequestError(f"{name} of the backup is missing or was changed", "use another backup; nothing was restored")
+    if list_segments(paths.log) or paths.graph.exists() or paths.state.exists():
+        raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
+    with _stopped(paths):
+        for name in sorted(files):
+            on_file(name)
+            target = paths.data_dir / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _copy(source / name, target)
+    return check_log(paths.log)
+
+
+def restore_state(settings: Settings) -> None:
+    """Put the last copy of the state database in its place; the damaged one is set aside. Raises RequestError, UnavailableError."""
+    paths = settings.paths
+    if not is_sound(paths.state_copy):
+        raise RequestError(f"there is no sound copy {str(paths.state_copy)!r}", "restore state.db from a backup")
+    with _stopped(paths):
+        set_aside(paths.state)
+        copy_database(paths.state_copy, paths.state)
+
+
+class StateCopies:
+    """Keeps a copy of the state database: when it is opened, and once an hour. Raises StoreDamagedError if it is damaged then."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._state, self._copy = state_database(settings), settings.paths.state_copy
+        if not self._state.copy_to(self._copy):
+            raise StoreDamagedError(f"the database {self._state.path} is damaged", f"stop the server and run: {RESTORE}")
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="state-copies", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(COPY_EVERY_S):
+            with suppress(OSError, StoreError):
+                if not self._state.copy_to(self._copy):
+                    _log.error("the database %s is damaged; its last sound copy stays", self._state.path)
+
+
+def _manifest(source: Path) -> dict[str, str]:
+    """File to SHA-256 of a backup. Raises RequestError."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        files = json.loads((source / MANIFEST).read_bytes())["files"]
+        if all(not Path(name).is_absolute() and ".." not in Path(name).parts for name in files):
+            return dict(files.items())
+    raise RequestError(f"{str(source)!r} is not a complete backup", "name a folder that lineage-bridge backup wrote")
+
+
+@contextmanager
+def _stopped(paths: DataFolder) -> Iterator[None]:
+    """Hold the lock of a server on this folder. Raises UnavailableError while one runs."""
+    paths.data_dir.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(paths.serve_lock, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(f"a server runs on {paths.data_dir}", "stop it first") from error
+    with lock:
+        yield
+
+
+def _copy(source: Path, target: Path, size: int | None = None) -> None:
+    """Copy a file, or its first `size` bytes, durably; only its owner may read the copy."""
+    with source.open("rb") as read, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as write:
+        if size is None:
+            shutil.copyfileobj(read, write, _PIECE)
+        else:
+            while size > 0 and (piece := read.read(min(size, _PIECE))):
+                write.write(piece)
+                size -= len(piece)
+        write.flush()
+        os.fsync(write.fileno())
+
+
+def _digest(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as content:
+        while piece := content.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
