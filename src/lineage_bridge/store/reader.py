@@ -60,7 +60,7 @@ class ReaderPool:
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
-        """A reader within one transaction: all its answers reflect the same state. Raises StoreMissingError, StoreVersionError, StoreDamagedError."""
+        """A reader within one read transaction. Raises StoreMissingError, StoreVersionError, StoreDamagedError."""
         with suspected_on_damage(self.path):
             connection = self._connection()
             try:
