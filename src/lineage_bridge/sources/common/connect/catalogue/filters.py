@@ -18,6 +18,7 @@ VARIABLE = re.compile(r"\$\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
+_NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 _TRUE = "true"
@@ -28,7 +29,7 @@ def server(text: str) -> str:
     if text.lower().startswith("jdbc:"):
         address = read_jdbc(text)
         return address.hosts.split(",")[0] if address else ""
-    bare = _REPLICA_SET.sub("", text.split("://", 1)[-1])
+    bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
     return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
 
 
