@@ -139,6 +139,13 @@ def test_fields_and_expressions_get_names_that_no_source_has(query: str, expecte
     assert columns(query, ALL + "CREATE STREAM copied AS SELECT id, sender AS x FROM letters;") == expected
 
 
+def test_fields_of_a_struct_of_unknown_type_are_unknown() -> None:
+    script = LETTERS.replace("SENDER", "s") + "CREATE STREAM out AS SELECT id, letters.tags[1]->* FROM letters; "
+    script = script.replace("town STRING,", "tags ARRAY<STRUCT<a INT>>,")
+    assert ("OUT",) not in tables_of(script, "ksqldb") or tables_of(script, "ksqldb")["OUT",] == ("ID",)
+    assert flows(lineage_of(script, "ksqldb")) == {"ID -> ID 1.0"}
+
+
 def test_bounds_of_windows_are_columns_of_a_star_over_a_join_only() -> None:
     assert columns("SELECT * FROM visits", kind="TABLE") == "PAGE N"
     expected = "V_PAGE V_WINDOWSTART V_WINDOWEND V_N HITS_PAGE HITS_WINDOWSTART HITS_WINDOWEND HITS_N"

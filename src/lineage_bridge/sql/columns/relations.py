@@ -181,12 +181,14 @@ class Scope:
         return None if self.outer is None else self.outer.column(name)
 
     def _find(self, name: str) -> Value | None:
-        """The value of a column that the definition of a relation in this scope has; a hidden column only if no other has this name."""
-        for columns in ((relation.columns for _, relation in self.relations), (relation.hidden for _, relation in self.relations)):
-            found = next((value for value in (_look_up(each, name) for each in columns) if value is not None), None)
-            if found is not None:
-                return found
-        return None
+        """The value of a column that the definition of a relation in this scope has; a hidden column only if no other has this name.
+
+        If several have it, it may be any of them.
+        """
+        found = [value for _, relation in self.relations if (value := _look_up(relation.columns, name)) is not None]
+        if len(found) > 1 and any(value != found[0] for value in found):
+            return merged(value.doubted(GUESSED) for value in found)
+        return found[0] if found else next((value for _, own in self.relations if (value := _look_up(own.hidden, name)) is not None), None)
 
     def defined(self, name: str) -> Value | None:
         """The value of a column that a relation in this scope or around it is known to have."""

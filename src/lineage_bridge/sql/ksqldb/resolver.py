@@ -76,15 +76,25 @@ class KsqldbResolver(Resolver):
             bare = unwrapped(item.this if isinstance(item, exp.Alias) else item)
             if bare.is_star and isinstance(bare, exp.Star | exp.Column):
                 self._add_star(found, select, bare)
-            elif isinstance(bare, exp.Column) and bare.name == f"{FIELD}*":
-                fields = ProjectedColumns()
-                self.add_fields(fields, [part.name.removeprefix(FIELD) for part in bare.parts[:-1]], bare, here)
+            elif field_of(bare) == "*":
+                fields = self._all_fields(bare, here, ctes)
                 found.add((_Projected(name, value) for name, value in fields.columns), fields)
             else:
                 found.add([self._projected(select, bare, item.alias if isinstance(item, exp.Alias) else "")])
         grouped = node.args.get("group") is not None
         inherits = not grouped and bool(sources) and sources[0][1].key.windowed
         return found.keys_first(windowed=self.query.windowed or inherits)
+
+    def _all_fields(self, bare: exp.Expr, here: Scope, ctes: Ctes) -> ProjectedColumns:
+        """The columns of `struct->*`."""
+        found = ProjectedColumns()
+        path = path_of(bare)
+        if path:
+            self.add_fields(found, [name.removeprefix(FIELD) for name in path[:-1]], bare, here)
+        else:
+            part = self.value(bare, here, ctes).through(Subtype.TRANSFORMATION).doubted(LIKELY)
+            found.open(lambda _: part)
+        return found
 
     def _projected(self, select: Select, bare: exp.Expr, alias: str) -> _Projected:
         value = self.value(bare, select.scope, select.ctes)

@@ -224,6 +224,27 @@ def _overlaps(self: Lowering, token: Token) -> bool:
     return True
 
 
+def _symmetric(self: Lowering, token: Token) -> bool:
+    """BETWEEN SYMMETRIC compares the same columns."""
+    self.cursor.at += 2
+    self.emit("BETWEEN", token)
+    return True
+
+
+def _sample(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
+    """TABLESAMPLE takes some rows, whatever their columns."""
+    cursor = self.cursor
+    start = cursor.at
+    cursor.at += 1
+    if not cursor.takes("SYSTEM") and not cursor.takes("BERNOULLI"):
+        cursor.at = start
+        return False
+    cursor.group()
+    if cursor.takes("REPEATABLE"):
+        cursor.group()
+    return True
+
+
 _RULES: list[Rule] = [
     (("INTERVAL",), _interval),
     (("DATE",), _literal),
@@ -241,6 +262,9 @@ _RULES: list[Rule] = [
     (("UNNEST", "("), _unnest),
     (("IS",), _is_json),
     (("SIMILAR", "TO"), _similar_to),
+    (("TABLESAMPLE",), _sample),
+    (("BETWEEN", "SYMMETRIC"), _symmetric),
+    (("BETWEEN", "ASYMMETRIC"), _symmetric),
     (("OVERLAPS", "("), _overlaps),
     (("OVERLAPS", "PERIOD"), _overlaps),
     (("FROM",), _after_from),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
@@ -17,6 +18,7 @@ VARIABLE = re.compile(r"\$\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
+_NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 _TRUE = "true"
@@ -27,8 +29,8 @@ def server(text: str) -> str:
     if text.lower().startswith("jdbc:"):
         address = read_jdbc(text)
         return address.hosts.split(",")[0] if address else ""
-    bare = _REPLICA_SET.sub("", text.split("://", 1)[-1])
-    return re.split(r"[/?;]", bare, maxsplit=1)[0].rsplit("@", 1)[-1].split(",")[0].strip()
+    bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
+    return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
 
 
 def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
@@ -106,8 +108,10 @@ def _jdbc(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None
 
 
 def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
-    """Another setting, the name of the catalog, if the text is an address of Unity Catalog."""
-    return config.get(key, "").strip() or None if "unity-catalog" in text else None
+    """The text if it is an address of Unity Catalog, or another setting with the name of the catalog."""
+    if "unity-catalog" not in text:
+        return None
+    return config.get(key, "").strip() or None if key else text
 
 
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
