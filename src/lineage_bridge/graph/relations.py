@@ -116,26 +116,21 @@ QUARANTINE = relation(
 )
 """Log records whose event is not used, and why. `sample` is the start of the text."""
 
+_ABOVE = (
+    *(("parent_run", Type.BYTES), ("parent_job", Type.INT), ("root_run", Type.BYTES), ("root_job", Type.INT)),
+    *(("parent_raw", Type.TEXT), ("root_raw", Type.TEXT)),
+)
+_NOMINAL = (("nominal_start", Type.INT), ("nominal_end", Type.INT))
 RUN = relation(
     "run",
     key("run", Type.BYTES),
     key("job", Type.INT),
-    *greatest(
-        "parent",
-        (("parent_run", Type.BYTES), ("parent_job", Type.INT), ("root_run", Type.BYTES), ("root_job", Type.INT)),
-        ("parent_time", Type.INT),
-        ("parent_event", Type.BYTES),
-    ),
-    *greatest(
-        "nominal",
-        (("nominal_start", Type.INT), ("nominal_end", Type.INT)),
-        ("nominal_time", Type.INT),
-        ("nominal_event", Type.BYTES),
-    ),
+    *greatest("parent", _ABOVE, ("parent_time", Type.INT), ("parent_event", Type.BYTES)),
+    *greatest("nominal", _NOMINAL, ("nominal_time", Type.INT), ("nominal_event", Type.BYTES)),
     *greatest("raw", (("raw_id", Type.TEXT),), ("raw_event", Type.BYTES)),
 )
 """Runs, each under its job; a run seen under two jobs has two rows. A parent run without events of its own is known by its children.
-`raw_id` is the run id as it was sent, if that was not a UUID."""
+`raw_id` is the run id as it was sent, if that was not a UUID; `parent_raw` and `root_raw` are those of the runs above."""
 
 RUN_EVENT = relation(
     "run_event", key("run", Type.BYTES), key("job", Type.INT), key("type", Type.TEXT), key("day", Type.INT), *first_and_last()

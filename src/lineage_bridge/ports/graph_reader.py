@@ -55,7 +55,7 @@ class NodeReader(Protocol):
         """The canonical node of a node's group, and all its members."""
 
     def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
-        """The current facets of a node, key to JSON text; with `job`, those that belong to the job and the node together."""
+        """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together."""
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
         """Aliases with their evidence."""
@@ -156,7 +156,7 @@ class HistoryReader(Protocol):
         """The versions of one facet of a node, under all its names, until `at_us`, if given."""
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of a dataset, the newest first."""
+        """The lifecycle changes of a dataset, under all its names, the newest first."""
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
         """All changes around a node between two moments."""

@@ -27,11 +27,12 @@ def lineage_of(text: str, dialect: str, tables: Mapping[Name, Sequence[str]] | N
 
 
 def tables_of(text: str, dialect: str) -> dict[Name, tuple[str, ...]]:
-    """The tables that a script defines, with their columns."""
+    """The tables that a script defines, with their columns. A table that has columns beside them is left out."""
     script = _script(dialect, None)
     for _ in script.read(text):
         pass
-    return {table.name: tuple(column.name for column in table.columns) for table in script.catalog.tables() if table.columns is not None}
+    tables = (table for table in script.catalog.tables() if not table.open)
+    return {table.name: tuple(column.name for column in table.columns) for table in tables if table.columns is not None}
 
 
 def _script(dialect: str, tables: Mapping[Name, Sequence[str]] | None, kafka: str = "") -> StreamingScript | SqlglotScript:

@@ -32,7 +32,7 @@ NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependenci
 _OF_A_COPY = {"future_time"}
 
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
-_NOTHING_SAID = (None, None, None, None, NEVER_US, NO_EVENT)
+_NO_PARENT = (None, None, None, None, None, None, NEVER_US, NO_EVENT)
 _NO_NOMINAL = (None, None, NEVER_US, NO_EVENT)
 _NO_RAW = (None, NO_EVENT)
 # Plain integers, so that enumeration members need not be converted for each fact.
@@ -188,30 +188,33 @@ class _EventFacts:
             self.add("io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id))
 
     def add_run_row(self, run: Run) -> None:
-        parent: Row = _NOTHING_SAID
+        parent: Row = _NO_PARENT
         nominal: Row = _NO_NOMINAL
         raw: Row = _NO_RAW
         if above := _run_facet(standard.ParentRunFacet, "parent", run):
-            parent = self.add_parent(above)
+            parent = self.add_parent(above, run)
         if interval := _run_facet(standard.NominalTimeRunFacet, "nominalTime", run):
             nominal = (_time(interval.nominalStartTime), _time(interval.nominalEndTime), self.time, self.id)
         if run.raw_id and parse_uuid(run.raw_id) is None:
             raw = (run.raw_id, self.id)
         self.add("run", (run.id, self.job), (*parent, *nominal, *raw))
 
-    def add_parent(self, facet: standard.ParentRunFacet) -> Row:
-        """Add the jobs of the parent and root runs, which may send no events themselves; the columns of `run` that refer to them."""
-        parent_run, parent_job = self.add_named_run(facet.job.namespace, facet.job.name, facet.run.runId)
-        root_run = root_job = None
-        if facet.root is not None:
-            root_run, root_job = self.add_named_run(facet.root.job.namespace, facet.root.job.name, facet.root.run.runId)
-        return parent_run, parent_job, root_run, root_job, self.time, self.id
+    def add_parent(self, facet: standard.ParentRunFacet, run: Run) -> Row:
+        """Add the jobs of the parent and root runs, which may send no events themselves; the columns of `run` that refer to them.
 
-    def add_named_run(self, namespace: str, name: str, raw_id: str) -> tuple[bytes, int]:
-        job = self.names.job(namespace, name)
-        run = run_uuid(namespace, name, raw_id)
-        self.add_named_node(job, _JOB, namespace, name)
-        return run, job
+        A run that names itself its parent has none.
+        """
+        parent_run, parent_job, parent_raw = self.add_named_run(facet.job, facet.run)
+        root = self.add_named_run(facet.root.job, facet.root.run) if facet.root else (None, None, None)
+        if parent_run == run.id:
+            return *_NO_PARENT[:6], self.time, self.id
+        root_run, root_job, root_raw = (None, None, None) if root[0] == run.id else root
+        return parent_run, parent_job, root_run, root_job, parent_raw, root_raw, self.time, self.id
+
+    def add_named_run(self, job: standard.JobIdentifier, run: standard.RunName) -> tuple[bytes, int, str | None]:
+        id_ = self.names.job(job.namespace, job.name)
+        self.add_named_node(id_, _JOB, job.namespace, job.name)
+        return run_uuid(job.namespace, job.name, run.runId), id_, None if parse_uuid(run.runId) else run.runId
 
     def add_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
         id_, side_code = self.names.dataset(dataset.namespace, dataset.name), int(side)

@@ -191,6 +191,9 @@ class Resolver(FromClause):
         found.columns += (item for item in here.shared if item[0].casefold() not in excluded)
         for at, relation in enumerate(here.all()):
             found.add_all(relation, {*excluded, *(name for index, name in here.merged if index == at)})
+        if here.shares_undefined:
+            # Any column may be a merged one, which is among the first.
+            found.open(lambda _: NO_SOURCES)
 
 
 def _inner(node: exp.Expr, clause: str) -> exp.Expr | None:

@@ -1,10 +1,11 @@
 """The versions of a facet of a node, and the lifecycle of a dataset."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, FacetHistory, LifeEntry
+from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
@@ -18,8 +19,8 @@ JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = ?"""
 _SAME = """FROM lifecycle m
 WHERE m.asserted_by = l.asserted_by AND m.job = l.job AND m.dataset = l.dataset AND m.change = l.change AND m.previous = l.previous"""
 _LIFE = f"""SELECT l.first, l.first_event, (SELECT max(m.last) {_SAME}), l.change, l.dataset, l.previous, l.job FROM lifecycle l
-WHERE (l.dataset = :node OR l.previous = :node) AND l.day = (SELECT min(m.day) {_SAME})
-ORDER BY l.first DESC, l.first_event DESC, l.change LIMIT :limit OFFSET :offset"""
+WHERE (l.dataset IN ({{names}}) OR l.previous IN ({{names}})) AND l.day = (SELECT min(m.day) {_SAME})
+ORDER BY l.first DESC, l.first_event DESC, l.change, l.dataset LIMIT ? OFFSET ?"""
 
 
 class _Entry:
@@ -63,9 +64,9 @@ class FacetHistories:
         never = (0, b"")
         return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or never, entry.last or never, tuple(jobs[:_JOBS]))
 
-    def life(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of a dataset, the newest first, including that another dataset was renamed to its name."""
-        rows = self.connection.execute(_LIFE, {"node": dataset.id, "limit": limit, "offset": offset}).fetchall()
+    def life(self, names: Sequence[int], limit: int, offset: int) -> list[LifeEntry]:
+        """The lifecycle changes of a dataset, given as all its names, the newest first, including that it was renamed."""
+        rows = self.connection.execute(_LIFE.format(names=marks(names)), (*names, *names, limit, offset)).fetchall()
         return [
             LifeEntry(
                 change=change,

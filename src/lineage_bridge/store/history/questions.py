@@ -38,8 +38,8 @@ class HistoryQuestions:
         return FacetHistories(self.connection, nodes).history(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us)
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of a dataset, the newest first."""
-        return FacetHistories(self.connection, self.nodes).life(dataset, limit, offset)
+        """The lifecycle changes of a dataset, under all its names, the newest first."""
+        return FacetHistories(self.connection, self.nodes).life(self.nodes.members(dataset.id), limit, offset)
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
         """All changes around a node between two moments."""

@@ -15,8 +15,8 @@ from lineage_bridge.store.identity.aliases import AliasList
 from lineage_bridge.store.identity.groups import Identities
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
-_FACETS = """SELECT c.key, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node = ? AND c.job = ? AND f.deleted = 0 ORDER BY c.key"""
+_FACETS = """SELECT c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.node IN ({}) AND c.job IN ({}) ORDER BY c.key"""
 _KINDS = {int(kind): kind for kind in NodeKind}
 _TRIGRAM = 3
 
@@ -94,8 +94,13 @@ class Nodes:
         return int(self.connection.execute("SELECT count(*) FROM node WHERE kind = ?", (int(kind),)).fetchone()[0])
 
     def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
-        """The current facets of a node, key to JSON text; with `job`, those that belong to the job and the node together."""
-        return dict(self.connection.execute(_FACETS, (node.id, job.id if job else 0)).fetchall())
+        """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together."""
+        names, owners = self.members(node.id), self.members(job.id) if job else [0]
+        newest: dict[str, tuple[int, int, bytes, bytes, int, str]] = {}
+        for key, *found in self.connection.execute(_FACETS.format(marks(names), marks(owners)), (*names, *owners)):
+            candidate = found[0], found[1], found[2], found[3], found[4], found[5]
+            newest[key] = max(newest.get(key, candidate), candidate)
+        return {key: text for key, (*_, deleted, text) in newest.items() if not deleted}
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
         """Aliases with their evidence."""

@@ -17,18 +17,28 @@ _SPANNING = 5_000
 """How many runs with events after `until` are searched for those that began before it."""
 _ALL_TIME = 2**63 - 1
 
-_LATER = """SELECT asserted_by, job, last FROM (SELECT asserted_by, job, first, last FROM run_shape
+_LATER = """SELECT asserted_by, job, last, 1 FROM (SELECT asserted_by, job, first, last FROM run_shape
 WHERE job = :job AND origin = 1 AND last >= :until ORDER BY last LIMIT :spanning) WHERE first < :until AND last >= :since
 ORDER BY last DESC, asserted_by DESC"""
-_EARLIER = """SELECT asserted_by, job, last FROM run_shape WHERE job = :job AND origin = 1 AND last >= :since AND last < :until
+_EARLIER = """SELECT asserted_by, job, last, 1 FROM run_shape WHERE job = :job AND origin = 1 AND last >= :since AND last < :until
 ORDER BY last DESC, asserted_by DESC"""
-_INSIDE = """SELECT r.run, r.job, p.last FROM (SELECT run, job FROM run WHERE parent_run = :parent LIMIT :scan) r
+_INSIDE = """SELECT r.run, r.job, p.last, 1 FROM (SELECT run, job FROM run WHERE parent_run = :parent LIMIT :scan) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job
 WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
 _CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? LIMIT ?) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
 
 _DEPENDENCIES = "SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency WHERE run = ? LIMIT ?"
+
+
+_UNOBSERVED = """SELECT c.run, c.job, max(c.last), 0 FROM (
+SELECT parent_run AS run, parent_job AS job, parent_time AS last FROM (SELECT * FROM run
+WHERE parent_job = :job AND parent_run IS NOT NULL ORDER BY parent_time DESC LIMIT :spanning)
+UNION ALL SELECT root_run, root_job, parent_time FROM (SELECT * FROM run
+WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run ORDER BY parent_time DESC LIMIT :spanning)) c
+WHERE c.last >= :since AND c.last < :until AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.run)
+GROUP BY c.run, c.job ORDER BY max(c.last) DESC, c.run DESC"""
+"""Runs that others name for a job and that never sent an event; from the newest of those that name them."""
 
 
 class _Candidates(NamedTuple):
@@ -48,7 +58,7 @@ class RunLists:
         found: list[RunRecord] = []
         listed: set[RunKey] = set()
         skipped = seen = 0
-        for seen, (asserter, job, _) in enumerate(candidates.rows, 1):
+        for seen, (asserter, job, _, observed) in enumerate(candidates.rows, 1):
             if seen > _SCAN and which.state is not None:
                 return RunPage(tuple(found), truncated=True)
             key = asserter, self.runs.nodes.head(job)
@@ -60,16 +70,20 @@ class RunLists:
             if skipped < which.offset:
                 skipped += 1
                 continue
-            found.append(self.runs.record(asserter, job))
+            found += [self.runs.record(asserter, job)] if observed else self._placeholder(*key)
             if len(found) == which.limit:
                 break
         return RunPage(tuple(found), candidates.cut)
+
+    def _placeholder(self, run: bytes, job: int) -> list[RunRecord]:
+        return [record for record in self.runs.of_id(run) if self.runs.nodes.head(record.job.id) == job]
 
     def _of_job(self, which: RunFilter) -> _Candidates:
         """The runs of a job under all its names."""
         names = [which.job] if which.job is None else self.runs.nodes.members(which.job)
         each = [self._of_name({**self._values(which), "job": name}, which) for name in names]
-        rows = merge(*(some.rows for some in each), key=lambda row: (row[2], row[0]), reverse=True)
+        unobserved = [self.connection.execute(_UNOBSERVED, {**self._values(which), "job": name}) for name in names]
+        rows = merge(*(some.rows for some in each), *unobserved, key=lambda row: (row[2], row[0]), reverse=True)
         return _Candidates(rows, any(some.cut for some in each))
 
     def _of_name(self, values: dict[str, object], which: RunFilter) -> _Candidates:

@@ -18,11 +18,13 @@ from lineage_bridge.store.runs.processing import ProcessingTypes
 
 _RUN = """SELECT run, job, parent_time, parent_run, parent_job, root_run, root_job, nominal_time, nominal_start, nominal_end, raw_id
 FROM run WHERE run IN ({})"""
-_NAMED = """SELECT parent_run, parent_job, max(parent_time) FROM (SELECT parent_run, parent_job, parent_time FROM run
+_NAMED = """SELECT parent_raw, parent_job, max(parent_time) FROM (SELECT parent_raw, parent_job, parent_time FROM run
 WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
-SELECT root_run, root_job, max(parent_time) FROM (SELECT root_run, root_job, parent_time FROM run
+SELECT root_raw, root_job, max(parent_time) FROM (SELECT root_raw, root_job, parent_time FROM run
 WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
 """The jobs that others give a run, and when they did last; from a thousand of those who do."""
+_BY_RAW_ID = """SELECT run FROM run WHERE raw_id = ? UNION SELECT parent_run FROM run WHERE parent_raw = ?
+UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run ORDER BY 1"""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? AND job IN ({}) GROUP BY type"
 _EVENTS_OF = "SELECT run, job, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, job, type"
 _SEEN = "SELECT asserted_by, job, last FROM run_shape WHERE asserted_by IN ({})"
@@ -172,13 +174,13 @@ class Runs:
         jobs = self._jobs(run)
         if jobs:
             return [self.record(run, job.id) for job in jobs]
-        named: dict[Node, int] = {}
-        for _, job, last in self.connection.execute(_NAMED, {"run": run}):
-            node = self.nodes.by_id(job)
-            named[node] = max(named.get(node, last), last)
+        named: dict[Node, tuple[int, str | None]] = {}
+        for raw_id, job, last in self.connection.execute(_NAMED, {"run": run}):
+            node = self.nodes.by_id(self.nodes.head(job))
+            named[node] = max(named.get(node, (last, raw_id)), (last, raw_id), key=lambda pair: pair[0])
         return [
-            RunRecord(str(UUID(bytes=run)), None, job, *_UNSEEN, last, None, None, (), (), observed=False)
-            for job, last in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))
+            RunRecord(str(UUID(bytes=run)), raw_id, job, *_UNSEEN, last, None, None, (), (), observed=False)
+            for job, (last, raw_id) in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))
         ]
 
     def _named(self, keys: set[RunKey], asserters: Sequence[bytes]) -> dict[tuple[bytes, int, int], set[int]]:
@@ -232,8 +234,7 @@ class Runs:
         try:
             return [UUID(run_id).bytes]
         except ValueError:
-            rows = self.connection.execute("SELECT DISTINCT run FROM run WHERE raw_id = ? ORDER BY run", (run_id,))
-            return [row[0] for row in rows]
+            return [row[0] for row in self.connection.execute(_BY_RAW_ID, (run_id,) * 3)]
 
     def newest_complete(self, job: int, side: Side, limit: int, scan: int = 200) -> list[frozenset[int]]:
         """The datasets on one side of each of the job's newest COMPLETE runs with any, newest first. Searches at most `scan` runs."""

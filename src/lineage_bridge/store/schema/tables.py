@@ -58,6 +58,10 @@ _has_parent = _run.c.parent_run.is_not(None)
 Index("run_by_parent", _run.c.parent_run, _run.c.parent_job, sqlite_where=_has_parent, postgresql_where=_has_parent)
 _has_root = and_(_run.c.root_run.is_not(None), _run.c.root_run != _run.c.parent_run)
 Index("run_by_root", _run.c.root_run, _run.c.root_job, sqlite_where=_has_root, postgresql_where=_has_root)
+Index("run_by_parent_job", _run.c.parent_job, _run.c.parent_time, sqlite_where=_has_parent, postgresql_where=_has_parent)
+Index("run_by_root_job", _run.c.root_job, _run.c.parent_time, sqlite_where=_has_root, postgresql_where=_has_root)
+for _raw in (_run.c.parent_raw, _run.c.root_raw):
+    Index(f"run_by_{_raw.name}", _raw, sqlite_where=_raw.is_not(None), postgresql_where=_raw.is_not(None))
 _alias = RELATION_TABLES["alias"]
 Index("alias_back", _alias.c.entity, _alias.c.whole, _alias.c.b_namespace, _alias.c.b_name)
 _assertion = RELATION_TABLES["assertion"]

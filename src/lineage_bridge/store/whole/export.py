@@ -30,6 +30,8 @@ TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow
 
 _COLUMN_FLOWS = """SELECT j.job, j.carrier, j.origin, s.target, s.target_field, s.source, s.source_field, s.type, s.subtype, s.masking
 FROM job_lineage_set j JOIN column_statement s ON s.lineage_set = j.lineage_set WHERE s.type <> ? ORDER BY j.job"""
+_SCHEMAS = """SELECT c.node, c.rank, c.time, c.event, c.facet, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
+WHERE c.key = 'schema'"""
 _RUNS = """SELECT run, job FROM run
 UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
 UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
@@ -213,15 +215,20 @@ class Export:
     # facets and names
 
     def schemas(self) -> Iterator[Line]:
-        """The current schema of each dataset that has one."""
-        rows = self.connection.execute(
-            "SELECT c.node, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE f.deleted = 0 AND c.key = 'schema'"
-        )
-        for node, text in rows.fetchall():
-            facet = read_as(SchemaDatasetFacet, "dataset", "schema", text.encode())
-            if facet is not None:
-                fields = facet.fields or ()
-                yield {"dataset": self.name(node), "version": schema_version(fields), "fields": [_field(f) for f in fields]}
+        """The schemas of each dataset under its names, each once; `current` is the one that counts for all of them."""
+        found: dict[int, list[tuple[int, int, bytes, bytes, str]]] = {}
+        for node, *row in self.connection.execute(_SCHEMAS):
+            found.setdefault(self.head(node), []).append((row[0], row[1], row[2], row[3], row[4]))
+        for dataset, rows in found.items():
+            versions: set[str] = set()
+            for number, (*_, text) in enumerate(sorted(rows, reverse=True)):
+                facet = read_as(SchemaDatasetFacet, "dataset", "schema", text.encode())
+                fields = (facet.fields or ()) if facet else ()
+                version = schema_version(fields)
+                if facet and version not in versions:
+                    versions.add(version)
+                    line = {"dataset": self.name(dataset), "version": version, "fields": [_field(f) for f in fields]}
+                    yield {**line, "current": True} if number == 0 else line
 
     def facet_lines(self) -> Iterator[Line]:
         """Current facets of nodes, by key and content address."""

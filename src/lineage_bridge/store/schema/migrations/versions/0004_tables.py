@@ -473,6 +473,8 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         sa.Column("parent_job", sa.BigInteger(), autoincrement=False, nullable=True),
         sa.Column("root_run", sa.LargeBinary(), autoincrement=False, nullable=True),
         sa.Column("root_job", sa.BigInteger(), autoincrement=False, nullable=True),
+        sa.Column("parent_raw", sa.Text(), autoincrement=False, nullable=True),
+        sa.Column("root_raw", sa.Text(), autoincrement=False, nullable=True),
         sa.Column("parent_time", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("parent_event", sa.LargeBinary(), autoincrement=False, nullable=False),
         sa.Column("nominal_start", sa.BigInteger(), autoincrement=False, nullable=True),
@@ -493,6 +495,22 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         postgresql_where=sa.text("parent_run IS NOT NULL"),
     )
     op.create_index(
+        "run_by_parent_job",
+        "run",
+        ["parent_job", "parent_time"],
+        unique=False,
+        sqlite_where=sa.text("parent_run IS NOT NULL"),
+        postgresql_where=sa.text("parent_run IS NOT NULL"),
+    )
+    op.create_index(
+        "run_by_parent_raw",
+        "run",
+        ["parent_raw"],
+        unique=False,
+        sqlite_where=sa.text("parent_raw IS NOT NULL"),
+        postgresql_where=sa.text("parent_raw IS NOT NULL"),
+    )
+    op.create_index(
         "run_by_raw_id",
         "run",
         ["raw_id"],
@@ -507,6 +525,22 @@ def upgrade() -> None:  # noqa: PLR0915 - one statement a table
         unique=False,
         sqlite_where=sa.text("root_run IS NOT NULL AND root_run != parent_run"),
         postgresql_where=sa.text("root_run IS NOT NULL AND root_run != parent_run"),
+    )
+    op.create_index(
+        "run_by_root_job",
+        "run",
+        ["root_job", "parent_time"],
+        unique=False,
+        sqlite_where=sa.text("root_run IS NOT NULL AND root_run != parent_run"),
+        postgresql_where=sa.text("root_run IS NOT NULL AND root_run != parent_run"),
+    )
+    op.create_index(
+        "run_by_root_raw",
+        "run",
+        ["root_raw"],
+        unique=False,
+        sqlite_where=sa.text("root_raw IS NOT NULL"),
+        postgresql_where=sa.text("root_raw IS NOT NULL"),
     )
     op.create_table(
         "run_event",

@@ -1,0 +1,62 @@
+"""Answers about a dataset fold its names: whichever is asked for, the answer is the same."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from tests.events import RUNS, T0, dataset, facet, records_of, run_event, schema
+from tests.store.reading import node, reader_of
+from tests.store.writing import apply, settle
+
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.store.reader import StoreReader
+from lineage_bridge.store.write.apply import GraphWriter
+
+LINK: dict[str, Any] = {"symlinks": facet(identifiers=[{"namespace": "ns", "name": "q", "type": "TABLE"}])}
+
+
+def lifecycle(change: str) -> dict[str, Any]:
+    return {"lifecycleStateChange": facet(lifecycleStateChange=change)}
+
+
+def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
+    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
+    Random(5).shuffle(records)
+    apply(writer, records)
+    settle(writer)
+    return reader_of(writer)
+
+
+def both(writer: GraphWriter) -> StoreReader:
+    described = facet(description="under q")
+    return add(
+        writer,
+        run_event(outputs=[dataset("p", **LINK, **lifecycle("CREATE"), schema=schema("id"))]),
+        run_event(
+            run=RUNS[1], time_us=T0 + 5, outputs=[dataset("q", **lifecycle("TRUNCATE"), documentation=described, schema=schema("id", "x"))]
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", ["p", "q"])
+def test_lifecycle_changes_and_facets_are_those_of_all_names(writer: GraphWriter, name: str) -> None:
+    reader = both(writer)
+    asked = node(reader, name)
+    assert [entry.change for entry in reader.history.lifecycle(asked, 9, 0)] == ["TRUNCATE", "CREATE"]
+    assert [entry.change for entry in reader.history.lifecycle(asked, 1, 1)] == ["CREATE"]
+    facets = reader.nodes.facets(asked)
+    assert facets.keys() == {"symlinks", "lifecycleStateChange", "documentation", "schema"}
+    assert json.loads(facets["lifecycleStateChange"])["lifecycleStateChange"] == "TRUNCATE"
+    assert len(json.loads(facets["schema"])["fields"]) == 2
+
+
+def test_a_facet_withdrawn_under_the_newest_name_is_gone(writer: GraphWriter) -> None:
+    both(writer)
+    reader = add(writer, run_event(run=RUNS[2], time_us=T0 + 9, outputs=[dataset("p", documentation=facet(_deleted=True))]))
+    assert "documentation" not in reader.nodes.facets(node(reader, "q"))
+
+
+def test_the_export_marks_the_schema_that_counts(writer: GraphWriter) -> None:
+    lines = [json.loads(line) for line in both(writer).whole.lines(frozenset({"schema"}), now_us=T0)]
+    assert {(line["dataset"]["name"], len(line["fields"]), line.get("current")) for line in lines} == {("p", 1, None), ("p", 2, True)}
