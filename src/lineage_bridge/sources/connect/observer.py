@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.client import OFFSETS, TASKS, TOPICS, ConnectClient, fetch_state
 from lineage_bridge.sources.common.connect.events.translate import Memos, shared_metadata, translate
 from lineage_bridge.sources.common.connect.generation import plugins_of
@@ -20,7 +19,7 @@ class ConnectObserver(Observer[ConnectSettings]):
     def __init__(self, name: str, settings: ConnectSettings) -> None:
         super().__init__(name, settings)
         self.worker = ConnectClient(settings)
-        self.classes, self.made = catalogue().with_mappings(settings.mappings), Memos()
+        self.classes, self.made = settings.classes(), Memos()
         self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
 
     def test(self) -> Iterator[Check]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lineage_bridge.errors import ConfigError, SourceError
-from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.events.translate import Memos, shared_metadata, translate
 from lineage_bridge.sources.common.connect.services import plugins_used
 from lineage_bridge.sources.common.connect.worker import ConnectorState, WorkerState
@@ -23,7 +22,7 @@ class MskObserver(Observer[MskSettings]):
     def __init__(self, name: str, settings: MskSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
-        self.classes, self.made = catalogue().with_mappings(settings.mappings), Memos()
+        self.classes, self.made = settings.classes(), Memos()
 
     def test(self) -> Iterator[Check]:
         """Check the listing, and the description of the first connector."""

@@ -13,6 +13,7 @@ from lineage_bridge.sources.common.connect.catalogue.templates import holes
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence, EvidenceKind
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 from lineage_bridge.sources.common.connect.secrets import is_secret
+from lineage_bridge.sources.common.connect.settings import ConnectSettings
 
 CASES = read_cases()
 
@@ -122,6 +123,36 @@ def test_a_users_entry_wins_and_may_share_what_ours_share():
 def test_an_ill_formed_entry_is_refused(change, message):
     with pytest.raises(ConfigError, match=message):
         catalogue().with_mappings([MINE | change])
+
+
+def test_a_file_of_the_users_own_adds_classes(tmp_path):
+    entry = """
+[[connector]]
+classes = ["com.example.LedgerSinkConnector"]
+direction = "sink"
+namespace = "ledger://{ledger.host}"
+object = "{topic}"
+"""
+    (tmp_path / "own.toml").write_text(entry, "utf-8")
+    config = {"connector.class": "com.example.LedgerSinkConnector", "ledger.host": "h", "topics": "t"}
+    for path in (tmp_path, tmp_path / "own.toml"):
+        settings = ConnectSettings(url="http://worker:8083", catalogue=str(path))
+        assert [outside.dataset for outside in resolve(config, classes=settings.classes()).datasets] == [("ledger://h", "t")]
+    first = ConnectSettings(
+        url="http://worker:8083", catalogue=str(tmp_path), mappings=({**MINE, "classes": ["com.example.LedgerSinkConnector"]},)
+    )
+    assert first.classes().lookup("com.example.LedgerSinkConnector").title == MINE.get("title", "")
+    assert ConnectSettings(url="http://worker:8083").classes().lookup("com.example.LedgerSinkConnector") is None
+
+
+@pytest.mark.parametrize(
+    "text", [None, "not toml", '[[connector]]\nclasses = ["x"]\n', '[[connector]]\nclasses = ["x"]\ndirection = "up"\n']
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, text):
+    if text is not None:
+        (tmp_path / "own.toml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError):
+        ConnectSettings(url="http://worker:8083", catalogue=str(tmp_path / "own.toml")).classes()
 
 
 @pytest.mark.parametrize(

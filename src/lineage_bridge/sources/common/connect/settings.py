@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
+from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
 
 
@@ -30,9 +30,14 @@ class ConnectorSettings(SourceSettings):
     kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
     include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
     exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
-    mappings: Mappings = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
+    mappings: Mappings = Field(default=(), description="connector classes of your own, as docs/connectors.md has them")
+    catalogue: str = Field(default="", description="TOML file with connector classes of your own, or a folder of such files")
     smt_namespace: str = Field(default="fh-local", description="OPENLINEAGE_NAMESPACE of the workers, for OpenLineageLifecycleSmt")
     smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
+
+    def classes(self) -> Catalogue:
+        """The catalogue with the user's own classes; `mappings` go before the file. Raises ConfigError if the file cannot be read."""
+        return catalogue().with_file(self.catalogue).with_mappings(self.mappings)
 
     def matters(self, connector: str) -> bool:
         """Whether to observe a connector."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -36,6 +37,20 @@ class Catalogue:
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
         """The catalogue with a user's entries, in the same form, before its own. Raises ConfigError if one is invalid."""
         return Catalogue([*(read_class(table, self.bases) for table in tables), *self.connectors], self.bases)
+
+    def with_file(self, path: str) -> "Catalogue":
+        """The catalogue with the entries of a user's TOML file, or of all in a folder, before its own; no path adds none.
+
+        Raises ConfigError if a file cannot be read, or an entry is invalid.
+        """
+        place = Path(path).expanduser()
+        files = [] if not path else sorted(place.glob("*.toml")) if place.is_dir() else [place]
+        try:
+            documents = [tomllib.loads(file.read_text("utf-8")) for file in files]
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+            raise ConfigError(f"cannot read the connector classes in {path!r}: {reason}", "see docs/connectors.md") from error
+        return self.with_mappings(table for document in documents for table in document.get("connector", ()))
 
     def find(self, config: Mapping[str, str], direction: str = "") -> ConnectorClass:
         """The family of a configuration's class; for an unknown class, a guess from its settings, marked `inferred`. `direction`: source or

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from lineage_bridge.openlineage import naming
-from lineage_bridge.sources.common.connect.catalogue.kamelets import kamelet_dataset
+from lineage_bridge.sources.common.connect.catalogue.camel import camel_dataset
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, unquoted
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
@@ -121,7 +121,7 @@ def neo4j_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -
 
 
 def generators(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """MSK's data generator: a topic for each name that has a generator."""
+    """MSK's data generator and Voluble: a topic for each name that has a generator."""
     topics = {match[1] for match in map(_GENERATOR.match, view.config) if match}
     return [FoundObject(topic, topic, EvidenceKind.LISTED) for topic in sorted(topics)]
 
@@ -136,14 +136,14 @@ def file_pulse(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
 
 
 def camel_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """A Camel kamelet: its settings are named after it."""
-    name = kamelet_dataset(view.config)
-    return [FoundObject("", topic, EvidenceKind.LISTED, name) for topic in view.list_of(["topics"])]
+    """The endpoint of Camel that is read."""
+    name = camel_dataset(view.config, "source")
+    return [FoundObject(None, topic, EvidenceKind.LISTED, name) for topic in view.list_of(["topics", "camel.source.kafka.topic"])]
 
 
 def camel_sink(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
-    """A Camel kamelet: its settings are named after it."""
-    return [FoundObject("", topic, EvidenceKind.LISTED, kamelet_dataset(view.config))]
+    """The endpoint of Camel that is written."""
+    return [FoundObject(None, topic, EvidenceKind.LISTED, camel_dataset(view.config, "sink"))]
 
 
 def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
@@ -173,7 +173,7 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
     """Collections by topic, or the default one."""
     pairs = dict(pair.partition("=")[::2] for pair in view.list_of(["couchbase.topic.to.collection"]))
     chosen = pairs.get(seen) or pairs.get(topic) or view.setting("couchbase.default.collection", default="_default._default")
-    bucket = view.setting("couchbase.bucket")
+    bucket = view.setting("couchbase.bucket", "connection.bucket")
     return [FoundObject(chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}", None, EvidenceKind.LISTED)]
 
 
