@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
 TRIES, TRIES_WHEN_LIMITED = 3, 10
-"""How often a call is tried, and how often if all that the system says is that it takes no more calls just now (429)."""
+"""Maximum attempts of a call, and of a call that is refused only by a rate limit (429) that states its wait."""
 LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
 _MOST_TAGGED = 500
@@ -28,7 +28,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 class TlsContext:
-    """The TLS settings of all clients that share it, loaded once because that takes time. Thread-safe."""
+    """TLS settings that several clients share, because loading them takes time. Thread-safe."""
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
@@ -36,7 +36,7 @@ class TlsContext:
         self._reading = threading.Lock()
 
     def context(self) -> ssl.SSLContext:
-        """The context of connections. Raises SourceError."""
+        """Return the context of connections, loaded at the first call. Raises SourceError."""
         asked = self._settings
         with self._reading:
             if self._context is None:
@@ -72,16 +72,16 @@ class HttpClient:
         self._tagged: dict[str, tuple[str, Any]] = {}
 
     def get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
-        """The JSON that a GET answers. A parameter may be a list.
+        """Send a GET; return its JSON answer. A parameter may be a list.
 
         Raises UnreachableError, ForbiddenError (401, 403), MissingError (404, 405), BusyError (409, 429 after some tries) or SourceError.
         """
         return self._json("GET", path, parameters, None)
 
     def pages(self, path: str, **parameters: Any) -> Iterator[Any]:  # noqa: ANN401  # JSON
-        """The pages of a listing, following `metadata.next`, which is the address of the next page and empty on the last.
+        """Yield the pages of a listing. `metadata.next` is the address of the next page, and empty on the last.
 
-        Raises as `get` does, at any page, and SourceError if pages form a cycle or lead to another system.
+        Raises as `get` does, at any page, and SourceError if pages form a cycle or refer to another system.
         """
         asked: set[str] = set()
         while len(asked) < MOST_PAGES:
@@ -97,9 +97,9 @@ class HttpClient:
         raise SourceError(f"{self._named('GET', path)} never ends, because its pages form a cycle")
 
     def _led(self, path: str, following: str) -> str:
-        """The path of the next page, relative to the system's address.
+        """Return the path of the next page, relative to the system's address.
 
-        Raises SourceError if it leads elsewhere, because credentials must not be sent to another system.
+        Raises SourceError if the page is elsewhere, because credentials must not be sent to another system.
         """
         there, here = urlsplit(following), urlsplit(self.settings.url)
         if there.netloc and (there.scheme, there.netloc) != (here.scheme, here.netloc):
@@ -110,11 +110,11 @@ class HttpClient:
         return f"{below or path}?{there.query}" if there.query else below or path
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
-        """The JSON answer to a call with a JSON body, which must be safe to repeat. Raises as `get` does."""
+        """Send a call with a JSON body, which must be safe to repeat; return its JSON answer. Raises as `get` does."""
         return self._json(method, path, {}, body)
 
     def map(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
-        """The results of `do` for all items, in order, or the errors it raised; `at_once` calls run at a time."""
+        """Call `do` for all items, `at_once` at a time; return the results, or the SourceErrors it raised, in order."""
 
         def attempt(item: _ItemT) -> _ResultT | SourceError:
             try:
@@ -218,7 +218,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
 
 
 def _message(response: httpx.Response) -> str:
-    """The error message of an answer, in one line of at most 300 characters."""
+    """Return the error message of an answer, in one line of at most 300 characters."""
     try:
         body = response.json()
     except ValueError:
@@ -228,7 +228,7 @@ def _message(response: httpx.Response) -> str:
 
 
 def _details(errors: object) -> object:
-    """The messages in a list of errors, as JSON:API has them; anything else is returned unchanged."""
+    """Return the messages in a list of errors in the style of JSON:API; anything else is returned unchanged."""
     if not isinstance(errors, list):
         return errors
     texts = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
@@ -257,6 +257,6 @@ def _wait(state: tenacity.RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.wait_s if isinstance(error, BusyError) else None
     if isinstance(error, BusyError) and error.limited and asked is not None:
-        return random.uniform(0.0, 0.2)  # noqa: S311  # no secret; the gate waits as long as was asked for
+        return random.uniform(0.0, 0.2)  # noqa: S311  # no secret; the rate limiter waits as long as the system requires
     spread = tenacity.wait_random_exponential(multiplier=0.3, max=LONGEST_WAIT_S)(state)
     return min(LONGEST_WAIT_S, asked) if asked is not None else spread
