@@ -14,9 +14,9 @@ from lineage_bridge.sources.confluent.organization import ComputePool, Environme
 
 
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
-    """The organization now, and what could not be listed, for which the previous resources are kept.
+    """Return the current organization, and what could not be listed, for which the previous resources are kept.
 
-    Resources of environments that are not selected are kept as well. Raises SourceError if environments cannot be listed.
+    Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
     """
     previous = before or Organization()
     environments = tuple(sorted(map(_parse_environment, list_all(http, "/org/v2/environments")), key=lambda environment: environment.id))
@@ -58,7 +58,7 @@ def _try_to_list(http: HttpClient, kind: int, environment: str) -> list[Any] | S
 
 
 def _organization_id(http: HttpClient) -> str:
-    """The organization's id; empty if it cannot be listed. Flink cannot be asked without it."""
+    """Return the organization's id; empty if it cannot be listed. Flink's API requires it."""
     try:
         return next((str(entry["id"]) for entry in list_all(http, "/org/v2/organizations")), "")
     except (SourceError, KeyError):

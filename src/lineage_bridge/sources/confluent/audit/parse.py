@@ -1,7 +1,7 @@
-"""Reads records of the audit log: who asked for what of which resource, and whether it was granted. Pure.
+"""Parses records of the audit log: who requested what on which resource, and whether it was granted. Pure.
 
 Records are CloudEvents whose resource is a CRN (https://docs.confluent.io/cloud/current/monitoring/audit-logging/audit-log-schema.html).
-An authorization event says who was checked for an action: that is a right, and no proof that data moved.
+An authorization event records that a principal's right to an action was checked; it does not prove that data moved.
 """
 
 import re
@@ -27,7 +27,7 @@ _LONGEST = 200
 
 
 class Resource(NamedTuple):
-    """What a request is about. `environment` and `cluster` are ids, empty if unknown.
+    """The resource of a request. `environment` and `cluster` are ids, empty if unknown.
 
     `scope`: for a topic or connector its Kafka cluster, for a statement `env-../cloud.region`, for a subject the registry; else empty.
     """
@@ -45,9 +45,9 @@ class Resource(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request. `method` is the audit log's name for it; `principal` and `client` may be empty; `granted`: it was allowed and succeeded.
+    """A request. `method` is its name in the audit log; `principal` and `client` may be empty; `granted`: it was allowed and succeeded.
 
-    `category`: CHANGES if it changed its resource, ACCESS if it checked access to data or was a change that was denied, else empty.
+    `category`: CHANGES if it changed its resource, ACCESS if it was a check of access to data or a denied change, else empty.
     """
 
     id: str
@@ -61,7 +61,7 @@ class Request(NamedTuple):
 
 
 def parse_request(value: bytes) -> Request | None:
-    """The request that a record describes; None if it describes none, or not what it is about."""
+    """Parse the request in a record; None if the record has no request, or none with a known resource."""
     try:
         event = msgspec.json.decode(value)
     except (msgspec.DecodeError, RecursionError):
@@ -108,7 +108,7 @@ def _is_granted(data: Mapping[str, Any]) -> bool:
 
 
 def _principal(data: Mapping[str, Any]) -> str:
-    """The id of who sent the request: `sa-..`, `u-..`, or a user's number; never an e-mail address."""
+    """Return the id of the request's sender: `sa-..`, `u-..`, or a user's number; never an e-mail address."""
     info = _member(data, "authenticationInfo")
     principal = info.get("principal")
     id_ = ""
@@ -122,7 +122,7 @@ def _principal(data: Mapping[str, Any]) -> str:
 
 
 def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | None:
-    """The resource by the event's most specific CRN, or by the kind and name that were checked if a CRN does not contain them."""
+    """Return the resource in the event's most specific CRN, or the kind and name that were checked if no CRN contains them."""
     paths = [_crn_parts(text) for text in (_text(data, "resourceName", "resource_name"), _text(event, "subject"))]
     path = max(paths, key=len)
     checked = _member(data, "authorizationInfo")
@@ -147,7 +147,7 @@ def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | N
 
 
 def _crn_parts(crn: str) -> dict[str, str]:
-    """Kind to name in a CRN: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
+    """Map kind to name in a CRN: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
     if not crn.startswith("crn:"):
         return {}
     _, _, path = crn.partition("://")[2].partition("/")
@@ -160,5 +160,5 @@ def _member(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(whole: Mapping[str, Any], *names: str) -> str:
-    """The first of these members that is a text; empty if none is."""
+    """Return the first of these members that is text; empty if none is."""
     return next((text for name in names if isinstance(text := whole.get(name), str) and text), "")

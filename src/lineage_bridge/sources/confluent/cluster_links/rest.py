@@ -1,4 +1,4 @@
-"""The cluster links of a Kafka cluster and their mirror topics, by the REST API of the destination cluster."""
+"""Fetches the cluster links of a Kafka cluster and their mirror topics from the REST API of the destination cluster."""
 
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ class Link(NamedTuple):
 
 
 def list_links(rest: KafkaRest, *, had_links: bool) -> tuple[Link, ...]:
-    """All links that have mirrors on this cluster, by name. Raises SourceError.
+    """Fetch all links that have mirrors on this cluster, by name. Raises SourceError.
 
     A cluster that does not support the call has no links, unless it had some before.
     """
