@@ -89,7 +89,7 @@ class Clients:
 
 
 def list_all(http: HttpClient, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
-    """Fetch all entries of a paged listing. If a value of `key` occurs twice, the last entry is used. Raises as `Http.get` does."""
+    """Fetch all entries of a paged listing. If a value of `key` occurs twice, the last entry is used. Raises as `HttpClient.get` does."""
     found: list[Mapping[str, Any]] = []
     for page in http.pages(path, page_size=PAGE_SIZE, **parameters):
         data = page.get("data") if isinstance(page, dict) else None

@@ -85,7 +85,7 @@ class AuditPlane(Plane[AuditLogRead]):
 
 
 def offsets_of(planes: Mapping[str, Snapshot]) -> dict[int, int]:
-    """Return partition to next offset of the audit log, from the snapshots of all planes."""
+    """Return the next offset of each partition of the audit log, from the snapshots of all planes."""
     offsets = planes.get(f"{NAME} {ORGANIZATION}", {}).get("offsets", {})
     return {int(number): offset for number, offset in offsets.items()}
 

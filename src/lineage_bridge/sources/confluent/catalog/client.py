@@ -38,10 +38,10 @@ def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[st
 
 
 def list_business_metadata_definitions(http: HttpClient) -> Any:  # noqa: ANN401  # JSON
-    """Fetch the definitions of business metadata. Raises as `Http.get` does."""
+    """Fetch the definitions of business metadata. Raises as `HttpClient.get` does."""
     return http.get(f"{_ROOT}/types/businessmetadatadefs")
 
 
 def get_business_metadata(http: HttpClient, entity: Entity) -> Any:  # noqa: ANN401  # JSON
-    """Fetch the business metadata of an entity. Raises as `Http.get` does."""
+    """Fetch the business metadata of an entity. Raises as `HttpClient.get` does."""
     return http.get(f"{_ROOT}/entity/type/{entity.kind}/name/{quote(entity.qualified_name, safe='')}/businessmetadata")

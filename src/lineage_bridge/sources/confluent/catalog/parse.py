@@ -54,7 +54,7 @@ def parse_entity(entry: Mapping[str, Any]) -> Entity | None:
 
 
 def parse_schema_tags(entries: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """Return names of schemas, records and fields (`context:id:record.field`) to their tags."""
+    """Return the tags of schemas, records and fields by name (`context:id:record.field`)."""
     return dict(sorted(_schema_tags(entries)))
 
 

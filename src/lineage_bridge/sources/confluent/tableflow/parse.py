@@ -1,4 +1,4 @@
-"""Reads Confluent Cloud's answers about Tableflow into plain values, and names tables as each catalog does. Pure."""
+"""Reads Confluent Cloud's answers about Tableflow into plain values, and derives the tables' names in each catalog. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -70,18 +70,18 @@ class ClusterLocation(NamedTuple):
 
 
 def parse_topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, TableflowTopic]:
-    """The topics by name. The name is `topic_name` if there is one, else `display_name`."""
+    """Parse the topics by name. The name is `topic_name` if there is one, else `display_name`."""
     topics = map(_topic, entries)
     return {topic.name: topic for topic in topics if topic.name}
 
 
 def parse_integrations(entries: Iterable[Mapping[str, Any]]) -> dict[str, Integration]:
-    """The catalog integrations by id."""
+    """Parse the catalog integrations by id."""
     return {str(entry["id"]): _integration(_dict(entry.get("spec"))) for entry in entries if entry.get("id")}
 
 
 def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Provider integration to AWS account: that of the customer's role."""
+    """Parse the AWS account of each provider integration: that of the customer's role."""
     found: dict[str, str] = {}
     for entry in entries:
         parts = str(_dict(entry.get("config")).get("customer_iam_role_arn") or "").split(":")
@@ -91,14 +91,14 @@ def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
-    """The catalogs that list a topic's table: those that the service reports, if the table has the catalog's format."""
+    """Return the catalogs that list a topic's table: those that the service reports, if the table has the catalog's format."""
     ids = sorted(integrations) if topic.catalogs is None else [sync.integration for sync in topic.catalogs]
     listed = [(id_, integrations[id_]) for id_ in dict.fromkeys(ids) if id_ in integrations]
     return [(id_, integration) for id_, integration in listed if FORMATS.get(integration.kind) in topic.formats]
 
 
 def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:
-    """The dataset name of a topic's table in a catalog; None if the integration does not say which catalog it is.
+    """Return the dataset name of a topic's table in a catalog; None if the integration does not identify the catalog.
 
     Glue and Unity Catalog keep names in lower case; Unity Catalog does not allow dots in a name.
     """

@@ -1,4 +1,4 @@
-"""Topics, their configurations and their access rules, by the REST API of their cluster."""
+"""Fetches topics, their configurations and access rules from the REST API of their cluster."""
 
 import msgspec
 
@@ -43,7 +43,7 @@ def list_topics(rest: KafkaRest) -> dict[str, KafkaTopic]:
 
 
 def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
-    """The topic of this name; None if it does not exist. Raises SourceError."""
+    """Fetch the topic of this name; None if it does not exist. Raises SourceError."""
     try:
         return _topic(rest.get(_Topic, "topics", name))
     except MissingError:
@@ -51,7 +51,7 @@ def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
 
 
 def list_configs(rest: KafkaRest) -> dict[str, dict[str, str]]:
-    """Topic to the settings that are set on the topic itself. Raises SourceError."""
+    """Fetch the settings that are set on each topic itself. Raises SourceError."""
     found: dict[str, dict[str, str]] = {}
     for entry in rest.list_all(_Config, "topics", "-", "configs"):
         if entry.is_set_on_topic:
