@@ -1,4 +1,4 @@
-"""Camel's kamelets, whose settings are named after them."""
+"""Camel's kamelets, whose names are part of their settings' keys."""
 
 import re
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ _KAMELETS = {
     "mongodb": ("mongodb://{}", ("hosts",), "{database}.{collection}"),
     "postgresql": ("postgres://{}", ("serverName",), "{databaseName}"),
 }
-"""Kamelets by the start of their names: namespace, the settings it needs, name."""
+"""Kamelets by the prefixes of their names: namespace, required settings, name."""
 
 
 def kamelet_dataset(config: Mapping[str, str]) -> naming.DatasetName | None:
-    """The dataset of the kamelet that a configuration has settings of; None if it is unknown, or a setting is missing."""
+    """Return the dataset of the kamelet whose settings a configuration contains; None if it is unknown, or a setting is missing."""
     settings: dict[str, str] = {}
     kamelet = ""
     for key, value in sorted(config.items()):
