@@ -1,4 +1,4 @@
-"""Connector configurations without secrets, which may be stored, shown and logged."""
+"""Masks secrets in connector configurations, so that these may be stored, shown and logged."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -21,12 +21,12 @@ def has_placeholder(value: str) -> bool:
 
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
-    """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name says so."""
+    """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name implies it."""
     return key in passwords or names_secret(key)
 
 
 def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:
-    """A configuration with its secrets masked. Placeholders of config providers are not secrets, and stay."""
+    """Return a configuration with its secrets masked. Placeholders of config providers are not secrets, and are kept."""
     return {key: _masked(key, value, passwords) for key, value in config.items()}
 
 
@@ -40,5 +40,5 @@ def _masked(key: str, value: str, passwords: Collection[str]) -> str:
 
 @lru_cache(50_000)
 def _without_secrets(value: str) -> str:
-    """Cached, because every poll sees the same values."""
+    """Mask secrets in a value. Cached, because every poll has the same values."""
     return mask_text(_USER_INFO.sub(r"\g<scheme>", value))
