@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 __all__ = ["Check", "Observation", "Observer", "SameJob", "SameNamespace", "Snapshot", "SourceKind", "Unseen"]
 
 Snapshot = Mapping[str, Any]
-"""What a source remembers between polls, as JSON. Whatever could not be listed this time is copied from the previous snapshot."""
+"""A source's state between polls, as JSON. Anything that could not be listed this time is copied from the previous snapshot."""
 
 
 class Unseen(NamedTuple):
@@ -77,7 +77,7 @@ class Observer(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is what all sources know.
+        """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is the metadata of all sources.
 
         Equal answers of the system and equal arguments give an equal observation. Raises SourceError if nothing could be observed; the
         previous snapshot then stays valid. If only a part fails, it is `unseen`, its part of the snapshot is copied, and none of it is

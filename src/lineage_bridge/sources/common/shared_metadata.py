@@ -40,8 +40,8 @@ def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) ->
 class ClusterMetadata:
     """What one source knows about a Kafka cluster.
 
-    `id`: as the brokers report it. `namespace`: that of its topics (`kafka://host:port`). `servers`: all known `host:port` of it. `topics`:
-    all topics, None if they were not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end
+    `id`: as the brokers report it. `namespace`: the namespace of its topics (`kafka://host:port`). `servers`: all known `host:port` of it.
+    `topics`: all topics, None if not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end
     offsets; `read`: (group, topic) to the sum of its committed offsets. `sampled`: (topic, key or value) to the ids of the schemas of some
     of its records.
     """

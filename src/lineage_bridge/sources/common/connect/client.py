@@ -1,4 +1,4 @@
-"""Client of a worker's REST API: one listing, and for each connector only what the listing lacks.
+"""Client of a worker's REST API: one listing, then for each connector only what the listing lacks.
 
 A poll takes 3 requests, and for each running connector one for its topics and one for its offsets. A new or changed connector takes one
 more for its tasks, a new class or version of a plugin one more.

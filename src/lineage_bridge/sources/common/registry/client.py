@@ -18,7 +18,7 @@ _TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
 """The types of the catalog's entities whose tags are reported."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
-"""For how many subjects a poll requests compatibility and mode, in turn. The compatibility of new subjects is requested at once."""
+"""For how many subjects a poll requests compatibility and mode, in turn. New subjects' compatibility is requested immediately."""
 _EVERYWHERE = {"subjectPrefix": ":*:"}
 """All contexts, for registries that have them."""
 HEADERS = {

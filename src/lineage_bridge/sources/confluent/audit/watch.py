@@ -1,4 +1,4 @@
-"""Watches the audit log between polls. It counts changes, so that the next poll can come early."""
+"""Watches the audit log between polls. It counts changes, so that the next poll can run early."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Watch:
-    """Reads the log from these offsets in its own thread until closed. `changes` counts changes of what the settings select.
+    """Reads the log from these offsets in its own thread until closed. `changes` counts changes of selected resources.
 
     If the audit log cannot be read, the watch tries again; polls report that it cannot be read.
     """

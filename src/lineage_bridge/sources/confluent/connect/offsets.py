@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
 from lineage_bridge.sources.common.connect.worker import RUNNING, ConnectorDetail, ConnectorState
 
 _FETCH_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
-"""How long fetched offsets are used: those of a sink count rows, those of a source only name what it reads."""
+"""How long fetched offsets are reused. A sink's offsets count rows; a source's offsets only name its inputs."""
 
 
 class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
