@@ -106,7 +106,7 @@ class HttpClient:
             raise SourceError(f"{self._named('GET', path)} refers to another system, {there.netloc}, for its next page")
         below = there.path.removeprefix(here.path) if there.path.startswith(here.path) else ""
         if not below and there.path:
-            raise SourceError(f"{self._named('GET', path)} refers to a path outside of the configured address for its next page")
+            raise SourceError(f"{self._named('GET', path)} refers to a next page outside of the configured address")
         return f"{below or path}?{there.query}" if there.query else below or path
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
@@ -206,7 +206,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
     status, detail = response.status_code, _message(response)
     text = f"{named} answered {status}" + (f": {detail}" if detail else "")
     if status in (401, 403):
-        hint = "check user, password or token" if status == 401 else "it has no permission to read this"
+        hint = "check user, password or token" if status == 401 else "grant the credentials permission to read this"
         return ForbiddenError(text, hint)
     if status in (404, 405, 410):
         return MissingError(text)

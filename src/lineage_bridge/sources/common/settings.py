@@ -52,7 +52,7 @@ class SecretReference(str):
         if found is None:
             raise ValueError(f"a secret must be a reference, not the secret itself: {REFERENCES}")
         if found["how"] == "given" and found["what"] not in secrets.given:
-            raise ValueError("a secret given with a request is forgotten after it, and cannot be used here")
+            raise ValueError("a secret given with a request is deleted after the request, and cannot be used here")
         made = super().__new__(cls, text)
         made.secrets = secrets
         return made
@@ -104,7 +104,7 @@ def _of_environment(path: str) -> str:
     name, *members = path.split("/")
     value = os.environ.get(name)
     if value is None:
-        raise ConfigError(f"variable {name} is not set", "set it where `lineage-bridge serve` is started")
+        raise ConfigError(f"variable {name} is not set", "set it in the environment of `lineage-bridge serve`")
     if not members:
         return value
     try:
@@ -118,7 +118,7 @@ def _of_file(path: str) -> str:
         return Path(path).expanduser().read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must contain the secret only") from error
+        raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must only contain the secret") from error
 
 
 def _of_keyring(entry: str) -> str:
@@ -127,7 +127,7 @@ def _of_keyring(entry: str) -> str:
         import keyring  # noqa: PLC0415  # an optional dependency
         from keyring.errors import KeyringError  # noqa: PLC0415  # as above
     except ImportError as error:
-        raise ConfigError("secrets in the keyring need another package", "pip install 'lineage-bridge[keyring]'") from error
+        raise ConfigError("secrets in the keyring require another package", "pip install 'lineage-bridge[keyring]'") from error
     try:
         value: str | None = keyring.get_password(service, user)
     except KeyringError as error:
@@ -143,8 +143,8 @@ class SourceSettings(BaseModel):
     # A value may contain a secret in the wrong place, so errors only name the setting.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between two polls")
-    timeout_s: float = Field(default=15.0, gt=0, le=600, description="seconds that one call may take")
+    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between polls")
+    timeout_s: float = Field(default=15.0, gt=0, le=600, description="timeout of one call in seconds")
 
     @property
     def address(self) -> str:
@@ -164,10 +164,10 @@ class HttpSettings(SourceSettings):
     username: str = Field(default="", description="user of HTTP basic authentication")
     password: Secret | None = Field(default=None, description="password of that user, as a reference")
     token: Secret | None = Field(default=None, description="bearer token, as a reference")
-    ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
-    client_cert_file: str = Field(default="", description="file of the client's certificate, in PEM")
-    client_key_file: str = Field(default="", description="file of the client's key, in PEM")
-    at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time")
+    ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")
+    client_cert_file: str = Field(default="", description="PEM file of the client's certificate")
+    client_key_file: str = Field(default="", description="PEM file of the client's key")
+    at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
 
     @property
     def address(self) -> str:

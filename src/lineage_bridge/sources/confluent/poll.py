@@ -182,7 +182,7 @@ class OrganizationPoll:
             SameNamespace(
                 cluster.namespace,
                 f"kafka://{cluster.bootstrap}",
-                f"Confluent Cloud tells {cluster.bootstrap} as the bootstrap server of {cluster.id}",
+                f"Confluent Cloud reports {cluster.bootstrap} as the bootstrap server of {cluster.id}",
             )
             for cluster in self._organization.kafka_clusters
             if cluster.bootstrap and cluster.bootstrap not in shared

@@ -56,8 +56,8 @@ def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
 class ConfluentSettings(SourceSettings):
     """An organization. Planes without a credential are reported as not observed."""
 
-    interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between two polls")
-    timeout_s: float = Field(default=30.0, gt=0, le=600, description="seconds that one call may take")
+    interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between polls")
+    timeout_s: float = Field(default=30.0, gt=0, le=600, description="timeout of one call in seconds")
     cloud: Credential | None = Field(default=None, description="Cloud API key: environments, clusters, connectors, names, metrics")
     kafka: dict[str, Credential] = Field(default_factory=dict, description="API keys of Kafka clusters, by lkc-..; * for all others")
     registry: dict[str, Credential] = Field(

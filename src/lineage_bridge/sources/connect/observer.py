@@ -31,7 +31,7 @@ class ConnectObserver(Observer[ConnectSettings]):
         except SourceError as error:
             yield Check("reach the worker", False, str(error), error.hint)
             return
-        yield Check("reach the worker", True, f"Kafka Connect {version}, of the Kafka cluster {cluster or '(it does not tell)'}")
+        yield Check("reach the worker", True, f"Kafka Connect {version}, of the Kafka cluster {cluster or '(not reported)'}")
         try:
             connectors, withheld = self.worker.connectors()
         except SourceError as error:
@@ -61,16 +61,14 @@ class ConnectObserver(Observer[ConnectSettings]):
         try:
             answer: Any = self.worker.ask(name, what)
         except SourceError as error:
-            return Check(step, False, str(error), error.hint or "everything else is observed without it")
+            return Check(step, False, str(error), error.hint or "everything else is still observed")
         return Check(step, True, f"{len(answer)} entries" if isinstance(answer, list) else "answered")
 
     def _tried_plugins(self, used: list[str]) -> Check:
         try:
             installed = self.worker.plugins()
         except SourceError as error:
-            return Check(
-                "list plugins", False, str(error), "secrets are recognized by their names only, so configurations are not reported"
-            )
+            return Check("list plugins", False, str(error), "secrets are only recognized by name, so configurations are not reported")
         unknown = [name for name in used if self.classes.lookup(name) is None and name.endswith("Connector")]
         message = f"{len(installed)} plugins, {len(used)} used"
         return Check("list plugins", True, message + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))
@@ -82,4 +80,4 @@ def _address(url: str) -> str:
     return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
 
-KIND = SourceKind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and how they fare")
+KIND = SourceKind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and their state")

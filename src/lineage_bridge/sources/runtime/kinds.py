@@ -39,7 +39,7 @@ class SourceKinds:
     def load(self, name: str) -> SourceKind:
         """Import the kind of this name. Raises ConfigError."""
         if name not in self._modules:
-            raise ConfigError(f"unknown kind of source {name!r}", f"the kinds are {', '.join(self._modules)}")
+            raise ConfigError(f"unknown kind of source {name!r}", f"use one of {', '.join(self._modules)}")
         found: SourceKind = importlib.import_module(self._modules[name]).KIND
         return found
 

@@ -55,7 +55,7 @@ class MetadataCache:
         except ConfigError:
             log.debug("source %s shares no metadata: its settings are invalid", record.name)
         except Exception:  # a boundary: a snapshot that cannot be read must not stop the other sources
-            log.exception("the metadata of source %s cannot be read", record.name)
+            log.exception("cannot read the metadata of source %s", record.name)
         self._cached[record.name] = (version, found)
         return found
 

@@ -59,7 +59,7 @@ def resumed_order(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:
     missing = sorted(set(task.given) - set(credentials.given))
     if missing:
         raise RequestError(
-            f"the request of this task had credentials, which are not kept: {', '.join(missing)}",
+            f"the credentials in this task's request were not kept: {', '.join(missing)}",
             "send them again with the request to resume",
         )
     return ExtractOrder(task.source, task.environments, task.clusters, task.off, task.hours, dict(task.addresses), credentials.credentials)

@@ -116,7 +116,7 @@ class SourceService:
     def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"{name!r} is not a valid name of a source", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+                f"{name!r} is not a valid source name", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
             )
         make_observer(name, kind, settings, kinds=self._kinds).close()
 

@@ -68,7 +68,7 @@ class ConnectClient:
     def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
         """Fetch a connector's tasks, topics or offsets. Raises SourceError; sends no request once too many calls have timed out."""
         if self._silent >= PATIENCE:
-            raise UnreachableError("skipped, because the worker did not answer other calls in time")
+            raise UnreachableError("skipped, because other calls to the worker timed out")
         try:
             return self.http.get(f"/connectors/{quote(name, safe='')}/{what}")
         except UnreachableError:
@@ -116,14 +116,14 @@ def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState
     worker.begin()
     version, cluster = worker.root()
     connectors, withheld = worker.connectors()
-    unseen = [Unseen(f"connector {name}", "the worker reported only a part of it") for name in sorted(withheld)]
+    unseen = [Unseen(f"connector {name}", "the worker only reported a part of it") for name in sorted(withheld)]
     try:
         listed: frozenset[str] | None = worker.names() | connectors.keys() | withheld
     except SourceError as error:
         listed = None
         unseen.append(Unseen("list of connectors", str(error)))
     missing = sorted((listed or frozenset()) - connectors.keys() - withheld)
-    unseen += [Unseen(f"connector {name}", "the worker lists it, but reported nothing about it") for name in missing]
+    unseen += [Unseen(f"connector {name}", "the worker lists it without details") for name in missing]
     plugins, unanswered = _plugins(worker, connectors.values(), before, version)
     details, unsupported, failed = _details(worker, connectors, before, plugins)
     return WorkerState(version, cluster, connectors, listed, details, plugins, unsupported, (*unseen, *unanswered, *failed))
@@ -186,7 +186,7 @@ def _details(
         refusals = [answer for answer in answers.values() if isinstance(answer, MissingError | ForbiddenError)]
         if refusals and len(refusals) == len(answers):
             unsupported.add(what)
-            unseen.append(Unseen(f"connectors' {what}", f"the worker answers none: {refusals[0]}"))
+            unseen.append(Unseen(f"connectors' {what}", f"the worker supports none: {refusals[0]}"))
             continue
         for name, answer in answers.items():
             detail = _with(details[name], name, what, answer, connectors[name].config)

@@ -26,11 +26,11 @@ Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
 class ConnectorSettings(SourceSettings):
     """Settings for connectors, whichever service runs them."""
 
-    namespace: str = Field(default="", description="namespace of its jobs; empty: that of who runs them")
-    kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
-    include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
-    exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
-    mappings: Mappings = Field(default=(), description="connector classes of one's own, as docs/connectors.md has them")
+    namespace: str = Field(default="", description="namespace of the jobs; empty: derived from the service that runs them")
+    kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: taken from other sources")
+    include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe; may contain * and ?")
+    exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out; may contain * and ?")
+    mappings: Mappings = Field(default=(), description="your own connector classes, as described in docs/connectors.md")
     smt_namespace: str = Field(default="fh-local", description="OPENLINEAGE_NAMESPACE of the workers, for OpenLineageLifecycleSmt")
     smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
 
@@ -42,8 +42,8 @@ class ConnectorSettings(SourceSettings):
 class ConnectSettings(ConnectorSettings, HttpSettings):
     """A cluster of Kafka Connect workers, observed through the REST API of one worker."""
 
-    namespace: str = Field(default="", description="namespace of its jobs; empty: kafka-connect://host:port of the address")
-    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: as other sources know the cluster")
+    namespace: str = Field(default="", description="namespace of the jobs; empty: kafka-connect://host:port of the address")
+    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: taken from other sources")
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

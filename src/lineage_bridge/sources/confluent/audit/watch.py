@@ -45,7 +45,7 @@ class Watch:
                 tail.begin(self._offsets, None)
                 self._follow(tail)
         except LineageBridgeError as error:
-            log.info("cannot watch the audit log now: %s", error)
+            log.info("cannot watch the audit log: %s", error)
 
     def _follow(self, tail: TopicTail) -> None:
         while not self._stop.is_set():

@@ -191,7 +191,7 @@ def _job(state: StatementState) -> DatasetName:
 def _error(statement: Statement, failure: Failure | None) -> dict[str, Json]:
     if statement.phase != FAILED:
         return {}
-    message = statement.detail or (failure.message if failure else "") or "the statement failed; Flink does not say why"
+    message = statement.detail or (failure.message if failure else "") or "the statement failed; Flink does not report why"
     return {"errorMessage": PRODUCER.error_message(mask_text(message), mask_text(failure.trace if failure else ""))}
 
 

@@ -28,7 +28,7 @@ _OFFSETS, _MEMBERS, _TOPOLOGIES, _MISSING = (
     "groups: offsets",
     "groups: members",
     "groups: topologies",
-    "groups: those that are listed no more",
+    "groups that are no longer listed",
 )
 
 
@@ -142,7 +142,7 @@ def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: F
     active = [name for name, group in groups.items() if group.state not in INACTIVE]
     members = rest.fetch_each(active, lambda name: rest.list_all(_Consumer, "consumer-groups", name, "consumers"), _MEMBERS, failures)
     if groups:
-        failures.add_listing(_OFFSETS, "REST reports offsets, and with them what groups read, on dedicated clusters only")
+        failures.add_listing(_OFFSETS, "REST only reports offsets, and with them what groups read, on dedicated clusters")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in INACTIVE}
     return found | {
         name: groups[name]._replace(members=tuple(GroupMember(consumer.client_id or "", partitions=-1) for consumer in consumers))

@@ -97,5 +97,5 @@ class ExporterEvents:
 
 
 def _error(exporter: Exporter) -> dict[str, Json]:
-    message = exporter.trace or "the exporter failed; the registry does not say why"
+    message = exporter.trace or "the exporter failed; the registry does not report why"
     return {"errorMessage": PRODUCER.error_message(message, exporter.trace)}

@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, Share
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_cluster
 from lineage_bridge.sources.confluent.topics.rest import find_topic, list_configs, list_rules, list_topics
 
-_CONFIGURATIONS, _RULES, _MISSING = "topics: configurations", "rights on topics", "topics: those that are listed no more"
+_CONFIGURATIONS, _RULES, _MISSING = "topics: configurations", "rights on topics", "topics that are no longer listed"
 _AnswerT = TypeVar("_AnswerT")
 
 

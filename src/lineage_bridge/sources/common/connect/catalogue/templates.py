@@ -75,7 +75,7 @@ def fault(template: str) -> str:
         if piece.startswith("{"):
             wrong = [name for name, _ in _hole(piece[1:-1]).filters if name not in FILTERS]
             if wrong:
-                return f"there is no filter {', '.join(wrong)}"
+                return f"unknown filter {', '.join(wrong)}"
     return f"{template} has a bracket without its other half" if depth else ""
 
 

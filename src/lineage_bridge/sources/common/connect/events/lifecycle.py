@@ -257,7 +257,7 @@ class _Datasets(NamedTuple):
 
 def _message(trace: str) -> str:
     """The first line of a stack trace."""
-    return mask_text(next(iter(trace.strip().splitlines()), "it failed, and the worker does not tell why"))[:LONGEST_MESSAGE]
+    return mask_text(next(iter(trace.strip().splitlines()), "it failed; the worker does not report why"))[:LONGEST_MESSAGE]
 
 
 def _failure(connector: ConnectorState) -> str:

@@ -94,8 +94,8 @@ def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[st
     if missing := view.missing():
         reasons.append(f"datasets cannot be named without {', '.join(missing)}")
     elif not traced.datasets and (view.connector.namespace or view.connector.jdbc):
-        reasons.append("no object outside is listed, and none was seen")
+        reasons.append("no external object is listed or was observed")
     reasons += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
     if not traced.topics:
-        reasons.append("no topic is listed, and none was seen")
+        reasons.append("no topic is listed or was observed")
     return tuple(sorted(set(reasons)))
