@@ -18,7 +18,7 @@ GROUP_JOB, PRODUCER_JOB, LINK_JOB = "consumer-group/", "producer/", "cluster-lin
 """Prefixes of job names on a cluster."""
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=200_000)]
-"""A number of partitions, or the number of a partition: at most what a cluster can have."""
+"""A partition count or number, limited to what a cluster can have."""
 Offset = Annotated[int, msgspec.Meta(ge=-1, le=2**53)]
 Millis = Annotated[int, msgspec.Meta(ge=-1, le=253_402_300_799_999)]
 """Milliseconds since 1970, before the year 10000."""

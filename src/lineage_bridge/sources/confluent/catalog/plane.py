@@ -47,7 +47,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
         self.namespaces = {cluster.id: cluster.namespace for cluster in clusters}
 
     def unavailable_reason(self) -> str:
-        """The environment needs a package of Stream Governance; the registry, a key and an address."""
+        """The environment needs a Stream Governance package; the registry needs a key and an address."""
         if not self.package:
             return "the environment has no Stream Governance package, so it has no catalog"
         return unavailable_registry_reason(self.context, self.registry)

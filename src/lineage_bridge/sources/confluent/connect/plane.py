@@ -33,7 +33,7 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 
 @dataclass(frozen=True)
 class ConnectAnswers:
-    """`connectors`: in the form of Kafka Connect's. `records`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
+    """`connectors`: in Kafka Connect's form. `records`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
 
     connectors: WorkerState
     records: Mapping[str, OffsetsRecord]

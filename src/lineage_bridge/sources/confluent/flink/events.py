@@ -1,6 +1,6 @@
 """Translates Flink statements into OpenLineage events. Pure.
 
-A statement is a job. Its run lasts until the statement ends; a statement that is resumed, or created anew under its name, gets a new run.
+A statement is a job. Its run lasts until the statement ends; a statement that is resumed, or created again under its name, gets a new run.
 """
 
 import hashlib

@@ -24,7 +24,7 @@ _DEFINING = {"CREATE", "ALTER", "DROP"}
 _MAY_DEFINE = re.compile("|".join(sorted(_DEFINING)), re.IGNORECASE)
 """A quick check that avoids tokenizing texts without these words."""
 _HEAD = 5
-"""The kind of object is among the first words, at most this many: CREATE OR REPLACE TEMPORARY VIEW."""
+"""The number of first words that may contain the kind of object: CREATE OR REPLACE TEMPORARY VIEW."""
 
 
 class Definition(NamedTuple):

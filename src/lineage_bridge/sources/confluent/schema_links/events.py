@@ -1,7 +1,7 @@
 """Translates exporters into OpenLineage events. Pure.
 
 An exporter is a streaming job. Its run starts when the exporter is first seen, is aborted when the exporter is paused, and fails when the
-exporter fails; copying after that is another run.
+exporter fails; copying after that starts another run.
 """
 
 from collections.abc import Mapping

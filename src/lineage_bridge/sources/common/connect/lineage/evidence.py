@@ -19,7 +19,7 @@ _OF_PARTITIONS = {
     "source.cluster.alias": "cluster",
     "file": "filename",
 }
-"""Settings whose values the partitions of a source's offsets contain, and the member that does."""
+"""Settings to the member of a source's offset partitions that contains their value."""
 _PREFIXES = ("topic.prefix", "database.server.name")
 _TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "tables")
 
