@@ -45,7 +45,7 @@ class RegistryState:
 
     `listed`: all subjects that the settings select. `new`: their new versions, oldest first. `texts`: new versions and all versions that
     they refer to, directly or indirectly. `levels`, `modes`: compatibility and mode of the requested subjects, empty for a subject without
-    its own; `level`, `mode`: the registry's, None if it did not answer. `deleted`: softly deleted subjects. `catalog`: all tags of the
+    its own; `level`, `mode`: the registry's, None if it did not answer. `deleted`: soft-deleted subjects. `catalog`: all tags of the
     stream catalog, None if not requested or not answered.
     """
 

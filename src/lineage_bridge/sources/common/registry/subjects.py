@@ -121,7 +121,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The properties that users attached to a schema, with sensitive ones masked, by declaration or name."""
+    """The properties that users attached to a schema; those that are sensitive by declaration or name are masked."""
     listed = metadata.get("sensitive")
     sensitive = set(map(str, listed)) if isinstance(listed, list) else set()
     noted = {str(key): str(value) for key, value in _object(metadata.get("properties")).items()}

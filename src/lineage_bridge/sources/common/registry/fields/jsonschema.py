@@ -63,7 +63,7 @@ def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ..
 
 
 def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> dict[str, SchemaField]:
-    """Return the properties of an object: its own, and those of the schemas that it is composed of."""
+    """Return the properties of an object: its own, and those of the schemas that it refers to or is composed of."""
     found: dict[str, SchemaField] = {}
     properties = schema.get("properties")
     for key, part in properties.items() if isinstance(properties, dict) else ():
