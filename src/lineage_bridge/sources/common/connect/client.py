@@ -186,7 +186,7 @@ def _details(
         refusals = [answer for answer in answers.values() if isinstance(answer, MissingError | ForbiddenError)]
         if refusals and len(refusals) == len(answers):
             unsupported.add(what)
-            unseen.append(Unseen(f"connectors' {what}", f"the worker supports none: {refusals[0]}"))
+            unseen.append(Unseen(f"connectors' {what}", f"the worker rejects them all: {refusals[0]}"))
             continue
         for name, answer in answers.items():
             detail = _with(details[name], name, what, answer, connectors[name].config)
