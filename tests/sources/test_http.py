@@ -190,7 +190,11 @@ def test_settings_that_cannot_be_are_refused(settings) -> None:
 
 def test_a_secret_that_cannot_be_had_says_how(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.delenv("NONE_SUCH", raising=False)
-    for reference, hint in (("${env:NONE_SUCH}", "set it"), (f"${{file:{tmp_path}/none}}", "the secret only"), ("literal", "write")):
+    for reference, hint in (
+        ("${env:NONE_SUCH}", "set it"),
+        (f"${{file:{tmp_path}/none}}", "only contain the secret"),
+        ("literal", "write"),
+    ):
         with pytest.raises(ConfigError) as refused:
             reveal(reference)
         assert hint in refused.value.hint

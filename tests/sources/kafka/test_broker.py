@@ -172,7 +172,7 @@ def test_a_topic_that_is_hidden_is_not_gone(kafka, observed):
     second = poll(observer, first, 1)
     assert summaries(second.events) == ["half-gone:  [DROP]"]
     assert sorted(second.snapshot["topics"]) == ["half-hidden", "half-kept"]
-    assert Unseen("topics: those that are listed no more", "TopicAuthorizationFailedError (1: half-hidden)") in second.unseen
+    assert Unseen("topics that are no longer listed", "TopicAuthorizationFailedError (1: half-hidden)") in second.unseen
     kafka.create_topics("half-gone")
     kafka.create_topics("half-more", partitions=2)
     kafka.allow(user, "topic", "half-hidden", "describe", "describe_configs")
@@ -198,7 +198,7 @@ def test_a_group_that_is_hidden_is_not_gone(kafka, observed):
     second = poll(observer, first, 1)
     assert not second.events
     assert list(second.snapshot["groups"]) == ["watch-hidden"]
-    assert Unseen("groups: those that are listed no more", "GroupAuthorizationFailedError (1: watch-hidden)") in second.unseen
+    assert Unseen("groups that are no longer listed", "GroupAuthorizationFailedError (1: watch-hidden)") in second.unseen
 
 
 def test_a_topic_made_again_is_reported(kafka, observed):

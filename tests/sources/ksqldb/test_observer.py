@@ -62,7 +62,7 @@ def test_what_a_test_of_the_source_reports(server: Standin, observer: KsqldbObse
     details = {"metastore": {"isHealthy": True}, "kafka": {"isHealthy": False}}
     server.failing["/healthcheck"] = Reply(200, {"isHealthy": False, "details": details}, TYPE)
     checks = {check.step: check for check in observer.test()}
-    assert (checks["health"].works, checks["health"].message) == (False, "the server reports that it is not healthy: kafka")
+    assert (checks["health"].works, checks["health"].message) == (False, "the server reports itself as unhealthy: kafka")
     assert (checks["streams, tables and queries"].works, checks["hosts"].works) == (True, True)
 
 

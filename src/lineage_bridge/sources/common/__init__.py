@@ -1,1 +1,1 @@
-"""What several kinds of sources share: the interface of an observer, an HTTP client, and the knowledge about each system."""
+"""Code that several kinds of sources share: the interface of an observer, an HTTP client, and a package for each system."""

@@ -19,7 +19,7 @@ from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
 TRIES, TRIES_WHEN_LIMITED = 3, 10
-"""How often a call is tried, and how often if all that the system says is that it takes no more calls just now (429)."""
+"""Maximum attempts of a call, and of a call that is refused only by a rate limit (429) that states its wait."""
 LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
 _MOST_TAGGED = 500
@@ -30,7 +30,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 class TlsContext:
-    """The TLS settings of all clients that share it, loaded once because that takes time. Thread-safe."""
+    """TLS settings that several clients share, because loading them takes time. Thread-safe."""
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
@@ -38,7 +38,7 @@ class TlsContext:
         self._reading = threading.Lock()
 
     def context(self) -> ssl.SSLContext:
-        """The context of connections. Raises SourceError."""
+        """Return the context of connections, loaded at the first call. Raises SourceError."""
         asked = self._settings
         with self._reading:
             if self._context is None:
@@ -74,7 +74,7 @@ class HttpClient:
         self._tagged: dict[str, tuple[str, Any]] = {}
 
     def get(self, path: str, **parameters: Any) -> Any:  # noqa: ANN401  # JSON
-        """The JSON that a GET answers. A parameter may be a list.
+        """Send a GET; return its JSON answer. A parameter may be a list.
 
         Raises UnreachableError, ForbiddenError (401, 403), MissingError (404, 405), BusyError (409, 429 after some tries) or SourceError.
         """
@@ -103,11 +103,11 @@ class HttpClient:
         raise SourceError(f"{self._named('GET', path)} never ends: its pages form a cycle")
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
-        """The JSON answer to a call with a JSON body, which must be safe to repeat. Raises as `get` does."""
+        """Send a call with a JSON body, which must be safe to repeat; return its JSON answer. Raises as `get` does."""
         return self._json(method, path, {}, body)
 
     def map(self, do: Callable[[_ItemT], _ResultT], items: Iterable[_ItemT]) -> list[_ResultT | SourceError]:
-        """The results of `do` for all items, in order, or the errors it raised; `at_once` calls run at a time."""
+        """Call `do` for all items, `at_once` at a time; return the results, or the SourceErrors it raised, in order."""
 
         def attempt(item: _ItemT) -> _ResultT | SourceError:
             try:
@@ -212,7 +212,7 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
 
 
 def _message(response: httpx.Response) -> str:
-    """The error message of an answer, in one line of at most 300 characters."""
+    """Return the error message of an answer, in one line of at most 300 characters."""
     try:
         body = response.json()
     except ValueError:
@@ -222,7 +222,7 @@ def _message(response: httpx.Response) -> str:
 
 
 def _details(errors: object) -> object:
-    """The messages in a list of errors, as JSON:API has them; anything else is returned unchanged."""
+    """Return the messages in a list of errors in the style of JSON:API; anything else is returned unchanged."""
     if not isinstance(errors, list):
         return errors
     texts = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
@@ -251,6 +251,6 @@ def _wait(state: tenacity.RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.wait_s if isinstance(error, BusyError) else None
     if isinstance(error, BusyError) and error.limited and asked is not None:
-        return random.uniform(0.0, 0.2)  # noqa: S311  # no secret; the gate waits as long as was asked for
+        return random.uniform(0.0, 0.2)  # noqa: S311  # no secret; the rate limiter waits as long as the system requires
     spread = tenacity.wait_random_exponential(multiplier=0.3, max=LONGEST_WAIT_S)(state)
     return min(LONGEST_WAIT_S, asked) if asked is not None else spread

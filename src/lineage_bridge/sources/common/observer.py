@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 __all__ = ["Check", "Observation", "Observer", "SameJob", "SameNamespace", "Snapshot", "SourceKind", "Unseen"]
 
 Snapshot = Mapping[str, Any]
-"""What a source remembers between polls, as JSON. Whatever could not be listed this time is copied from the previous snapshot."""
+"""A source's state between polls, as JSON. Anything that could not be listed this time is copied from the previous snapshot."""
 
 
 class Unseen(NamedTuple):
@@ -31,7 +31,7 @@ class Unseen(NamedTuple):
 
 
 class SameJob(NamedTuple):
-    """Two names of the same job, and the evidence for it."""
+    """Two names of the same job, and the evidence that they are."""
 
     namespace: str
     name: str
@@ -41,7 +41,7 @@ class SameJob(NamedTuple):
 
 
 class SameNamespace(NamedTuple):
-    """Two names of the same namespace of datasets, and the evidence for it."""
+    """Two names of the same dataset namespace, and the evidence that they are."""
 
     namespace: str
     other: str
@@ -52,9 +52,9 @@ class SameNamespace(NamedTuple):
 class Observation:
     """The result of one poll.
 
-    `events` are OpenLineage events in the order in which they must be sent. Apart from the heartbeats of what runs, an event is repeated
-    only if it says something new. `aliases` are the pairs of equal names that the previous snapshot did not have. `unseen` is everything
-    that currently cannot be observed.
+    `events` are OpenLineage events in the order in which they must be sent. Except for heartbeats of running jobs, every event contains
+    something new. `aliases` are pairs of equal names that the previous snapshot does not have. `unseen` is everything that currently
+    cannot be observed.
     """
 
     snapshot: Snapshot
@@ -81,18 +81,19 @@ class Observer(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is what all sources know.
+        """Poll once. `before` is the snapshot of the previous poll, None at the first; `shared` is the metadata of all sources.
 
-        Equal answers of the system and equal arguments give an equal observation. Raises SourceError when nothing could be observed: then
-        the snapshot stays. If only a part fails, it is `unseen`, its part of the snapshot is copied, and none of it is reported as deleted.
+        Equal answers of the system and equal arguments give an equal observation. Raises SourceError if nothing could be observed; the
+        previous snapshot then stays valid. If only a part fails, it is `unseen`, its part of the snapshot is copied, and none of it is
+        reported as deleted.
         """
 
     @abstractmethod
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """What other sources may use from a snapshot. Pure."""
+        """Return the metadata in a snapshot for other sources. Pure."""
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of changes it has noticed in the system since it was created. Called often between polls; never blocks.
+        """Return the number of changes noticed in the system since this observer was created. Called often between polls; never blocks.
 
         `before` returns the snapshot of the previous poll. A source that does not watch its system returns 0, and is polled when it is due.
         """

@@ -1,4 +1,4 @@
-"""Honours the rate limits that a system reports; all clients that use the same key share one limiter."""
+"""Obeys the rate limits that a system reports; all clients that use the same key share one limiter."""
 
 import math
 import threading
@@ -34,7 +34,7 @@ class RateLimiter:
         raise StoppedError("stopped before the request was sent")
 
     def _passing(self) -> float:
-        """The seconds to wait; 0 if the call may be sent now, which it then counts."""
+        """Return the seconds to wait; if 0, the call may be sent and is counted."""
         now = self._clock()
         if now < self._opens_at:
             return self._opens_at - now
@@ -46,7 +46,7 @@ class RateLimiter:
         return 0.0
 
     def update(self, status: int, headers: Mapping[str, str]) -> None:
-        """Take over the limit that an answer reports. Running calls are already counted, so the limit is never exceeded."""
+        """Update the limit from an answer's headers. Running calls are already counted, so the limit is never exceeded."""
         reset, after, left = (_number(headers.get(name, "")) for name in (_RESET, _AFTER, _LEFT))
         with self._changing:
             now = self._clock()

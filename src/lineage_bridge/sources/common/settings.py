@@ -17,7 +17,7 @@ from typing_extensions import Self
 from lineage_bridge.errors import ConfigError
 
 REFERENCES = "${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER} or ${sealed:NAME}"
-"""How a secret is referred to, for messages."""
+"""The forms of a reference to a secret, for messages."""
 _REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring|sealed|given):(?P<what>[^{}]+)\}")
 
 
@@ -29,8 +29,8 @@ def _nothing_sealed(name: str) -> str:
 class Secrets:
     """Where this process looks up secrets.
 
-    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. It is the context
-    in which settings are validated.
+    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. This is the
+    validation context of settings.
     """
 
     sealed: Callable[[str], str] = field(default=_nothing_sealed, repr=False)
@@ -41,29 +41,29 @@ NO_SECRETS = Secrets()
 
 
 class SecretReference(str):
-    """A reference to a secret, with the place to look it up. As text it is the reference alone."""
+    """A reference to a secret, and where to look it up. Its text is only the reference."""
 
     __slots__ = ("secrets",)
     secrets: Secrets
 
     def __new__(cls, text: str, secrets: Secrets) -> Self:
-        """A reference. Raises ValueError if the text is not one, or refers to a secret that was not given."""
+        """Create a reference. Raises ValueError if the text is not a reference, or refers to a secret that was not given."""
         found = _REFERENCE.fullmatch(text)
         if found is None:
             raise ValueError(f"a secret must be a reference, not the secret itself: {REFERENCES}")
         if found["how"] == "given" and found["what"] not in secrets.given:
-            raise ValueError("a secret given with a request is forgotten after it, and cannot be used here")
+            raise ValueError("a secret given with a request is deleted after the request, and cannot be used here")
         made = super().__new__(cls, text)
         made.secrets = secrets
         return made
 
 
 def as_reference(value: object, info: ValidationInfo) -> SecretReference:
-    """The reference in a setting. Raises ValueError."""
+    """Validate a setting as a reference. Raises ValueError."""
     if isinstance(value, SecretReference):
         return value
     if not isinstance(value, str):
-        raise ValueError("a reference to a secret must be text")  # noqa: TRY004  # pydantic tells ValueError to the user
+        raise ValueError("a reference to a secret must be text")  # noqa: TRY004  # pydantic reports ValueError to the user
     return SecretReference(value, info.context if isinstance(info.context, Secrets) else NO_SECRETS)
 
 
@@ -82,7 +82,7 @@ Url = Annotated[str, AfterValidator(_address)]
 
 
 def reveal(reference: str) -> str:
-    """The secret that a reference points to. Raises ConfigError if it is unavailable; the error never contains a secret."""
+    """Return the secret that a reference points to. Raises ConfigError if it is unavailable; the error never contains a secret."""
     found = _REFERENCE.fullmatch(reference)
     if found is None:
         raise ConfigError("a secret is not a reference", f"write {REFERENCES}")
@@ -100,11 +100,11 @@ def _of_request(name: str, secrets: Secrets) -> str:
 
 
 def _of_environment(path: str) -> str:
-    """A variable, or a member of a variable that contains JSON: NAME/member/member."""
+    """Return a variable, or a member of a variable that contains JSON: NAME/member/member."""
     name, *members = path.split("/")
     value = os.environ.get(name)
     if value is None:
-        raise ConfigError(f"variable {name} is not set", "set it where `lineage-bridge serve` is started")
+        raise ConfigError(f"variable {name} is not set", "set it in the environment of `lineage-bridge serve`")
     if not members:
         return value
     try:
@@ -118,16 +118,16 @@ def _of_file(path: str) -> str:
         return Path(path).expanduser().read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must contain the secret only") from error
+        raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must only contain the secret") from error
 
 
 def _of_keyring(entry: str) -> str:
     service, _, user = entry.partition("/")
     try:
-        import keyring  # noqa: PLC0415  # an extra
+        import keyring  # noqa: PLC0415  # an optional dependency
         from keyring.errors import KeyringError  # noqa: PLC0415  # as above
     except ImportError as error:
-        raise ConfigError("secrets in the keyring need another package", "pip install 'lineage-bridge[keyring]'") from error
+        raise ConfigError("secrets in the keyring require another package", "pip install 'lineage-bridge[keyring]'") from error
     try:
         value: str | None = keyring.get_password(service, user)
     except KeyringError as error:
@@ -140,20 +140,20 @@ def _of_keyring(entry: str) -> str:
 class SourceSettings(BaseModel):
     """Settings that every source has."""
 
-    # What was set may hold a secret in the wrong place: errors name the setting only.
+    # A value may contain a secret in the wrong place, so errors only name the setting.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between two polls")
-    timeout_s: float = Field(default=15.0, gt=0, le=600, description="seconds that one call may take")
+    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between polls")
+    timeout_s: float = Field(default=15.0, gt=0, le=600, description="timeout of one call in seconds")
 
     @property
     def address(self) -> str:
-        """Identifies the observed system: a snapshot of one system says nothing about another."""
+        """Identifies the observed system; a snapshot is only valid for its system."""
         return ""
 
     @property
     def heartbeat_s(self) -> int:
-        """The promised time between two events of something that runs, in whole seconds, at least one."""
+        """The promised time between two events of a running job, in whole seconds, at least one."""
         return max(1, round(self.interval_s))
 
 
@@ -164,10 +164,10 @@ class HttpSettings(SourceSettings):
     username: str = Field(default="", description="user of HTTP basic authentication")
     password: Secret | None = Field(default=None, description="password of that user, as a reference")
     token: Secret | None = Field(default=None, description="bearer token, as a reference")
-    ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
-    client_cert_file: str = Field(default="", description="file of the client's certificate, in PEM")
-    client_key_file: str = Field(default="", description="file of the client's key, in PEM")
-    at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time")
+    ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")
+    client_cert_file: str = Field(default="", description="PEM file of the client's certificate")
+    client_key_file: str = Field(default="", description="PEM file of the client's key")
+    at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
 
     @property
     def address(self) -> str:

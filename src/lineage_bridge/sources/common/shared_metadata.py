@@ -1,6 +1,4 @@
-"""What the sources know together: a registry knows the schemas of a connector's topics, Kafka Connect knows which groups are connectors'.
-Pure.
-"""
+"""Metadata that sources share: a registry knows the schemas of a connector's topics, Kafka Connect knows the connectors' groups. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,22 +12,20 @@ from lineage_bridge.openlineage.naming import DatasetName
 _KeyT = TypeVar("_KeyT")
 KEY, VALUE = "key", "value"
 KEY_COLUMN, VALUE_COLUMN = "_key", "_value"
-"""The columns of a topic that are the whole key, and a whole value that has no fields."""
+"""The columns for a topic's key, and for a value that has no fields."""
 
 
 def topic_column(part: str, path: str) -> str:
-    """The column of a topic for a field, given by its dotted path; the path is empty for a whole key or value. Fields of the key are in
-    `_key`.
-    """
+    """Return the topic's column for a field's dotted path, empty for a whole key or value. Fields of the key are below `_key`."""
     if part == VALUE:
         return path or VALUE_COLUMN
     return f"{KEY_COLUMN}.{path}" if path else KEY_COLUMN
 
 
 def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
-    """The columns of a topic: the fields of its values, then `_key` with the fields of its keys, all with different names.
+    """Return the columns of a topic: the fields of its values, then `_key` with the fields of its keys, all with different names.
 
-    A field without a name stands for a key or value that has no fields.
+    A field without a name represents a key or value that has no fields.
     """
     named = tuple(replace(field, name=field.name or VALUE_COLUMN) for field in values)
     inner = tuple(keys)
@@ -42,10 +38,10 @@ def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) ->
 
 @dataclass(frozen=True)
 class ClusterMetadata:
-    """A Kafka cluster as one source knows it.
+    """What one source knows about a Kafka cluster.
 
-    `id`: as the brokers report it. `namespace`: that of its topics (`kafka://host:port`). `servers`: all known `host:port` of it. `topics`:
-    all topics, None if they were not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end
+    `id`: as the brokers report it. `namespace`: the namespace of its topics (`kafka://host:port`). `servers`: all known `host:port` of it.
+    `topics`: all topics, None if not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end
     offsets; `read`: (group, topic) to the sum of its committed offsets. `sampled`: (topic, key or value) to the ids of the schemas of some
     of its records.
     """
@@ -63,7 +59,7 @@ class ClusterMetadata:
 class TopicSchema(NamedTuple):
     """The schema of a topic's keys or values.
 
-    `version` names it (`subject orders-value version 3, id 17`). Of several schemas, the one with the lowest `rank` counts: 0 comes from a
+    `version` names it (`subject orders-value version 3, id 17`). Of several schemas, the one with the lowest `rank` is used: 0 comes from a
     registry, 1 from a declaration (a table of Flink or ksqlDB), 2 from sampled records.
     """
 
@@ -74,7 +70,7 @@ class TopicSchema(NamedTuple):
 
 @dataclass(frozen=True)
 class SharedMetadata:
-    """What sources know.
+    """Metadata from sources.
 
     `schemas`: (topic's dataset name, key or value) to the schema. `owners`: (cluster id, group) to the job that owns the group. `names`:
     ids of people, service accounts and keys to their names. `jobs`: ids that a system gives to what it runs, to the job: `lcc-..` or
@@ -92,23 +88,21 @@ class SharedMetadata:
     described: frozenset[DatasetName] = frozenset()
 
     def cluster(self, id_or_server: str) -> ClusterMetadata | None:
-        """The cluster with this id, or with one of these servers (`host:port`, separated by commas)."""
+        """Return the cluster with this id, or with one of these servers (`host:port`, separated by commas)."""
         if not id_or_server:
             return None
         servers = set(id_or_server.split(","))
         return next((known for known in self.clusters if known.id == id_or_server or known.servers & servers), None)
 
     def namespace(self, cluster_id: str, servers: str = "") -> str:
-        """The namespace of a cluster's topics: that of another source that knows the cluster, else one made of the configured server, else
-        of the id.
-        """
+        """Return the namespace of a cluster's topics: that of a source that knows the cluster, else of the first server, else of the id."""
         known = self.cluster(servers) or self.cluster(cluster_id)
         if known is not None:
             return known.namespace
         return f"kafka://{servers.split(',', maxsplit=1)[0].strip() or cluster_id}"
 
     def fields(self, topic: DatasetName, part: str = VALUE) -> tuple[SchemaField, ...]:
-        """The fields of a topic's values or keys; empty if they are unknown."""
+        """Return the fields of a topic's values or keys; empty if they are unknown."""
         schema = self.schemas.get((topic, part))
         return schema.fields if schema else ()
 
@@ -117,7 +111,7 @@ NO_METADATA = SharedMetadata()
 
 
 def merge_metadata(known: Iterable[SharedMetadata]) -> SharedMetadata:
-    """The metadata of all sources, in any order. Of two schemas the one with the lower rank counts."""
+    """Merge the metadata of all sources, in any order. Of two schemas, the one with the lower rank is used."""
     every = list(known)
     schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
     owners: dict[tuple[str, str], DatasetName] = {}
@@ -149,7 +143,7 @@ def _rank(schema: TopicSchema) -> tuple[int, str, str]:
 
 
 def _joined(first: ClusterMetadata, other: ClusterMetadata) -> ClusterMetadata:
-    """All that two sources, or two parts of one, know of a cluster. Of two offsets the greater counts."""
+    """Merge what two sources, or two parts of one, know about a cluster. Of two offsets, the greater is used."""
     topics = first.topics if other.topics is None else other.topics if first.topics is None else first.topics | other.topics
     return ClusterMetadata(
         first.id,

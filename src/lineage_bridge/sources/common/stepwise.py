@@ -1,4 +1,4 @@
-"""The interface of a source that is observed step by step, each step kept by itself: tasks extract from such sources."""
+"""The interface of a source that is observed step by step, each step stored on its own. Tasks extract from such sources."""
 
 import threading
 from abc import abstractmethod
@@ -27,9 +27,9 @@ EVERYTHING = Selection()
 
 
 class PlaneStep(NamedTuple):
-    """One plane, and how it fared.
+    """The result of one plane.
 
-    In `observation`, the events are this plane's; the snapshot and what is unseen are those of the whole source so far.
+    In `observation`, the events are this plane's; the snapshot and `unseen` cover the whole source so far.
     """
 
     plane: PlaneRecord
@@ -37,12 +37,12 @@ class PlaneStep(NamedTuple):
 
 
 def ignore_plane(plane: PlaneRecord) -> None:
-    """Take no notice of a plane's progress."""
+    """Ignore a plane's progress."""
     del plane
 
 
 class StepwiseObserver(Observer[SettingsT]):
-    """A source whose observation consists of steps, each of which may be kept before the next."""
+    """A source whose observation consists of steps, each of which may be stored before the next."""
 
     @abstractmethod
     def steps(
@@ -56,14 +56,14 @@ class StepwiseObserver(Observer[SettingsT]):
         on_progress: Callable[[PlaneRecord], None] = ignore_plane,
         stop: threading.Event | None = None,
     ) -> Iterator[PlaneStep]:
-        """Poll once, plane by plane, narrowed to `only` and without the planes whose keys are `done`. For the rest, see `observe`.
+        """Poll once, plane by plane, limited to `only` and without the planes whose keys are in `done`. Otherwise see `observe`.
 
-        `on_progress` is called in any order and from any thread when a plane has been fetched. `stop` ends the poll soon, between two
-        calls; what was not fetched by then is SKIPPED.
+        `on_progress` is called when a plane has been fetched, in any order and from any thread. `stop` ends the poll between two calls;
+        planes not fetched by then are SKIPPED.
         """
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """All steps as one observation; see Observer."""
+        """Merge all steps into one observation; see Observer."""
         events: list[Json] = []
         aliases: list[SameJob | SameNamespace] = []
         last = Observation({})
@@ -75,7 +75,7 @@ class StepwiseObserver(Observer[SettingsT]):
 
 
 class OrderedSettings(NamedTuple):
-    """The settings of a source for one order, and the secrets that came with it, by the names under which the settings refer to them."""
+    """The settings of a source for one order, and the secrets in the order, by the names that the settings use for them."""
 
     settings: dict[str, Any]
     given: dict[str, str]
@@ -85,8 +85,8 @@ class OrderedSettings(NamedTuple):
 class StepwiseKind(SourceKind):
     """A kind of source that tasks extract.
 
-    `apply_order` completes settings by what an order brings. `is_self_contained`: whether an order has all that a source of this kind
-    needs, so that none has to be configured. `how_to_add`: how to configure one, for users.
+    `apply_order` completes settings with those of an order. `is_self_contained`: whether an order contains all that a source of this kind
+    needs, so that no source has to be configured. `how_to_add`: instructions for users.
     """
 
     apply_order: Callable[[Mapping[str, Any], ExtractOrder], OrderedSettings]

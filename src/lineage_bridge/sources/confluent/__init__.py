@@ -1,1 +1,1 @@
-"""Confluent Cloud as a source: a composite of planes, each one listing of one scope with a credential of its own."""
+"""The source for Confluent Cloud. It consists of planes: each plane observes one kind of resource in one scope with one credential."""

@@ -31,14 +31,14 @@ class Clients:
         self._stop = threading.Event()
 
     def start_poll(self, stop: threading.Event) -> None:
-        """From now on, setting `stop` ends all waiting and sending."""
+        """Start a poll: setting `stop` ends all waiting and sending from now on."""
         with self._lock:
             self._stop = stop
             for limiter in self._limiters.values():
                 limiter.stop = stop
 
     def http(self, user: str, url: str, credential: Credential, limit: str, headers: dict[str, str] | None = None) -> HttpClient:
-        """The client that `user` (a plane's key) calls `url` with. `limit` names the rate limit that counts its calls (cloud, metrics)."""
+        """Return the client for calls of `user` (a plane's key) to `url`. `limit` names the rate limit that applies (cloud, metrics)."""
         client_key, limiter_key = (user, url, credential.key), (limit, credential.key)
         with self._lock:
             if limiter_key not in self._limiters:
@@ -51,13 +51,13 @@ class Clients:
             return self._clients[client_key]
 
     def control_plane(self) -> HttpClient:
-        """The client that lists environments and clusters. Raises SourceError without a Cloud API key."""
+        """Return the client that lists environments and clusters. Raises SourceError without a Cloud API key."""
         if self.settings.cloud is None:
             raise SourceError("no Cloud API key is set, so environments cannot be listed", "set cloud = {key, secret}")
         return self.http(DISCOVERY, self.settings.url, self.settings.cloud, "cloud")
 
     def rate_limiter(self, credential: Credential, limit: str) -> RateLimiter:
-        """The rate limiter for calls with this key under this limit."""
+        """Return the rate limiter for this key and limit."""
         with self._lock:
             limiter = self._limiters.setdefault((limit, credential.key), RateLimiter())
             limiter.stop = self._stop
@@ -105,7 +105,7 @@ def page_entries(page: object, what: str) -> list[Any]:
 
 
 def list_all(http: HttpClient, path: str, key: str = "id", **parameters: str) -> list[Mapping[str, Any]]:
-    """All entries of a paged listing. If a value of `key` occurs twice, the last entry counts. Raises as `Http.get` does."""
+    """Fetch all entries of a paged listing. If a value of `key` occurs twice, the last entry is used. Raises as `HttpClient.get` does."""
     found: list[Mapping[str, Any]] = []
     for page in http.pages(path, page_size=PAGE_SIZE, **parameters):
         found += [entry for entry in page_entries(page, f"GET {path}") if isinstance(entry, dict)]

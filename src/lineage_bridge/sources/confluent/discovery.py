@@ -19,7 +19,7 @@ _PUBLIC = "PUBLIC"
 def discover(http: HttpClient, before: Organization | None, only: Selection) -> tuple[Organization, tuple[Unseen, ...]]:
     """The organization now, and what could not be listed or read, for which the previous resources are kept.
 
-    Resources of environments that are not selected are kept as well. Raises SourceError if environments cannot be listed.
+    Previous resources of environments that are not selected are kept too. Raises SourceError if environments cannot be listed.
     """
     previous = before or Organization()
     unseen: list[Unseen] = []
@@ -88,7 +88,7 @@ def _try_to_parse(listing: "_Listing", environment: str, entry: Mapping[str, Any
 
 
 def _organization_id(http: HttpClient) -> str:
-    """The organization's id; empty if it cannot be listed. Flink cannot be asked without it."""
+    """Return the organization's id; empty if it cannot be listed. Flink's API requires it."""
     try:
         return next((str(entry["id"]) for entry in list_all(http, "/org/v2/organizations") if entry.get("id")), "")
     except SourceError:

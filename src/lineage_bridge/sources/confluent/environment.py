@@ -14,7 +14,7 @@ _SCOPED = {"KAFKA": "kafka", "SCHEMA_REGISTRY": "registry", "KSQLDB": "ksqldb", 
 
 
 def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Source name to kind and settings; empty without a Cloud API key. Secrets are references to the variables.
+    """Return the source's kind and settings by name; empty without a Cloud API key. Secrets are references to the variables.
 
     Raises ConfigError if the keys of clusters are not valid JSON.
     """

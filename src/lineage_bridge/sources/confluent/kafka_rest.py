@@ -17,10 +17,10 @@ from lineage_bridge.sources.confluent.plane import AnyPlane, FetchedT, Plane, Pl
 from lineage_bridge.sources.confluent.settings import Credential
 
 GROUP_JOB, PRODUCER_JOB, LINK_JOB = "consumer-group/", "producer/", "cluster-link/"
-"""Prefixes of the names of jobs on a cluster."""
+"""Prefixes of job names on a cluster."""
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=200_000)]
-"""A number of partitions, or the number of a partition: at most what a cluster can have."""
+"""A partition count or number, limited to what a cluster can have."""
 Offset = Annotated[int, msgspec.Meta(ge=-1, le=2**53)]
 Millis = Annotated[int, msgspec.Meta(ge=-1, le=253_402_300_799_999)]
 """Milliseconds since 1970, before the year 10000."""
@@ -56,7 +56,7 @@ class KafkaRest:
         self._root = f"/kafka/v3/clusters/{cluster}"
 
     def get(self, kind: type[_EntryT], *parts: str, **parameters: str) -> _EntryT:
-        """One object. Raises as `Http.get` does, and SourceError for an answer of another shape."""
+        """Fetch one object. Raises as `HttpClient.get` does, and SourceError for an answer of an unexpected shape."""
         path = self._path(parts)
         return _converted(self.http.get(path, **parameters), kind, path)
 
@@ -68,7 +68,7 @@ class KafkaRest:
         return listing.entries
 
     def list_readable(self, kind: type[_EntryT], *parts: str, **parameters: str) -> "Listing[_EntryT]":
-        """The entries of a listing, paged or not, and those that have another shape. Raises as `Http.get` does."""
+        """The entries of a listing, paged or not, and those that have another shape. Raises as `HttpClient.get` does."""
         path = self._path(parts)
         listing = Listing[_EntryT]([], [])
         for page in self.http.pages(path, **parameters):
@@ -81,7 +81,7 @@ class KafkaRest:
         return listing
 
     def fetch_each(self, names: Sequence[str], fetch: Callable[[str], _AnswerT], what: str, failures: Failures) -> dict[str, _AnswerT]:
-        """Name to what `fetch` returns for it. A name that fails is left out and recorded in `failures` as a part of `what`."""
+        """Call `fetch` for each name; return the results by name. Names that fail are left out and recorded in `failures` under `what`."""
         found: dict[str, _AnswerT] = {}
         for name, answer in zip(names, self.http.map(fetch, names), strict=True):
             if isinstance(answer, SourceError):
@@ -109,7 +109,7 @@ def _try_to_convert(answer: object, kind: type[_EntryT], path: str) -> _EntryT |
 
 
 class ClusterPlane(Plane[FetchedT]):
-    """A plane of one Kafka cluster, asked with an API key of that cluster."""
+    """A plane of one Kafka cluster, fetched with an API key of that cluster."""
 
     def __init__(self, context: PlaneContext, cluster: KafkaCluster) -> None:
         super().__init__(context, cluster.scope)
@@ -137,7 +137,7 @@ class ClusterPlane(Plane[FetchedT]):
         return KafkaRest(self.clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
 
     def event_builder(self, now_us: int) -> KafkaEventBuilder:
-        """Builds events about the cluster at a time."""
+        """Return a builder of events about the cluster at this time."""
         return KafkaEventBuilder(self.cluster.id, self.cluster.namespace, now_us, self.settings.heartbeat_s, GROUP_JOB, PRODUCER_JOB)
 
     @property
@@ -147,7 +147,7 @@ class ClusterPlane(Plane[FetchedT]):
 
 
 def for_each_cluster(create: Callable[[PlaneContext, KafkaCluster], AnyPlane]) -> Callable[[PlaneContext], Planes]:
-    """A factory that creates a plane for each observed Kafka cluster."""
+    """Return a factory that creates a plane for each observed Kafka cluster."""
 
     def planes(context: PlaneContext) -> Planes:
         for cluster in context.observed.kafka_clusters:

@@ -1,4 +1,4 @@
-"""Namespaces of Confluent Cloud's Kafka clusters, and the topics of users in them. Pure."""
+"""Namespaces of Confluent Cloud's Kafka clusters, and the users' topics in them. Pure."""
 
 from dataclasses import replace
 
@@ -9,14 +9,14 @@ from lineage_bridge.sources.confluent.organization import Organization
 
 
 def with_cluster_namespace(shared: SharedMetadata, cluster: str, namespace: str) -> SharedMetadata:
-    """Shared metadata in which the cluster with this id has this namespace only, whichever sources contributed it."""
+    """Return shared metadata in which this cluster has only this namespace, whichever sources contributed it."""
     found = (metadata for metadata in shared.clusters if (metadata.id, metadata.namespace) == (cluster, namespace))
     own = next(found, ClusterMetadata(cluster, namespace))
     return replace(shared, clusters=(own, *(metadata for metadata in shared.clusters if metadata.id != cluster)))
 
 
 class UserTopics:
-    """Topics of users, as opposed to system topics. Where a cluster's topics are listed, only those count."""
+    """Users' topics, as opposed to system topics. If a cluster's topics are listed, no others are known."""
 
     def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
         self.namespaces = {cluster.id: cluster.namespace for cluster in organization.kafka_clusters}
@@ -24,7 +24,7 @@ class UserTopics:
         self._listed = {cluster.id: cluster.topics for cluster in clusters}
 
     def find(self, cluster: str, name: str) -> DatasetName | None:
-        """The dataset that a topic is; None for topics that are unknown or not of users."""
+        """Return the dataset of a topic; None for unknown topics and system topics."""
         namespace, listed = self.namespaces.get(cluster), self._listed.get(cluster)
         if namespace is None or not name or purpose(name) in SYSTEM or (listed is not None and name not in listed):
             return None

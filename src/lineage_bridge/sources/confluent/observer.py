@@ -26,7 +26,7 @@ from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
 
 class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
-    """Observes an organization, or the environments and clusters of it that the settings name."""
+    """Observes an organization, or the environments and clusters in it that the settings select."""
 
     def __init__(self, name: str, settings: ConfluentSettings, factories: tuple[Factory, ...] = PLANE_FACTORIES) -> None:
         super().__init__(name, settings)
@@ -35,7 +35,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         self._watch: Watch | None = None
 
     def test(self) -> Iterator[Check]:
-        """Discovery, then the calls of each plane."""
+        """Try discovery, then the calls of each plane."""
         try:
             organization, unseen = discover(self.clients.control_plane(), None, self._planes.selection())
         except SourceError as error:
@@ -75,7 +75,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         return merge_metadata(plane.shared_metadata(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:
-        """The number of changes in the audit log since it was first asked about, starting from the last poll."""
+        """Return the number of changes in the audit log. The first call starts to count, from the last poll on."""
         audit_log = self.settings.audit_log
         if audit_log is None or AUDIT_LOG in self.settings.off:
             return 0

@@ -1,4 +1,4 @@
-"""What an extraction's order changes in the settings of an organization: credentials, addresses, how far metrics look back."""
+"""Applies an extraction's order to the settings of an organization: credentials, addresses, hours of metrics, planes to leave out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,16 +11,16 @@ HOW_TO_ADD = (
     " server runs, or send cloud_credentials"
 )
 _UNSCOPED = frozenset(("cloud", "metrics"))
-"""Planes with one credential, instead of one per scope."""
+"""Planes with a single credential instead of one per scope."""
 
 
 def is_self_contained(order: ExtractOrder) -> bool:
-    """Whether an order has a Cloud API key, which is all that an organization needs."""
+    """Whether an order has a Cloud API key, the only required credential."""
     return ("cloud", "") in order.credentials
 
 
 def apply_order(before: Mapping[str, Any], order: ExtractOrder) -> OrderedSettings:
-    """The settings with the credentials of the order, as references to secrets that are given with it."""
+    """Return the settings with the order's credentials, as references to the secrets given with it."""
     settings, given = dict(before), dict[str, str]()
     for (plane, scope), credential in sorted(order.credentials.items()):
         name = str(len(given) + 1)

@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.stepwise import Selection
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """An environment. `package` is that of Stream Governance: ESSENTIALS, ADVANCED, or empty."""
+    """An environment. `package` is its Stream Governance package: ESSENTIALS, ADVANCED, or empty."""
 
     id: str
     name: str
@@ -93,7 +93,7 @@ class ComputePool(msgspec.Struct, frozen=True):
 
 
 class Organization(msgspec.Struct, frozen=True):
-    """An organization, or a part of one. Each kind of resource is in the order of its ids. It is stored as JSON in snapshots."""
+    """An organization, or a part of one. Each kind of resource is sorted by id. Stored as JSON in snapshots."""
 
     id: str = msgspec.field(default="", name="organization")
     environments: tuple[Environment, ...] = ()
@@ -103,19 +103,19 @@ class Organization(msgspec.Struct, frozen=True):
     compute_pools: tuple[ComputePool, ...] = msgspec.field(default=(), name="pools")
 
     def cluster(self, name: str, environment: str = "") -> KafkaCluster | None:
-        """The Kafka cluster with this id, or with this name in an environment."""
+        """Return the Kafka cluster with this id, or with this name in an environment."""
         matching = (
             cluster for cluster in self.kafka_clusters if name == cluster.id or (name, environment) == (cluster.name, cluster.environment)
         )
         return next(matching, None)
 
     def environment(self, name: str) -> Environment | None:
-        """The environment with this id or name."""
+        """Return the environment with this id or name."""
         return next((environment for environment in self.environments if name in (environment.id, environment.name)), None)
 
     @property
     def flink_regions(self) -> tuple[tuple[str, str, str], ...]:
-        """Environment, cloud and region of all compute pools, each once: where Flink statements can run."""
+        """Environment, cloud and region of all compute pools, without duplicates: the places where Flink statements can run."""
         return tuple(sorted({(pool.environment, pool.cloud, pool.region) for pool in self.compute_pools}))
 
     @property
@@ -125,7 +125,7 @@ class Organization(msgspec.Struct, frozen=True):
         return frozenset(server for server, count in counts.items() if count > 1)
 
     def narrowed(self, only: Selection) -> "Organization":
-        """The part of the organization that a selection names."""
+        """Return the part of the organization that a selection names."""
         environments, ids = only.environments, only.clusters
         clusters = [
             cluster

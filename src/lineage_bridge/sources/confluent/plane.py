@@ -1,4 +1,4 @@
-"""A plane: one kind of listing for one scope, asked with one credential. A failure in one plane changes nothing in the others."""
+"""A plane: one kind of listing for one scope, fetched with one credential. A failure in one plane does not affect the others."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ FetchedT = TypeVar("FetchedT")
 
 @dataclass(frozen=True)
 class PlaneContext:
-    """What planes are made from. `observed` is the part of the organization that this poll observes; `organization` is all of it."""
+    """What planes are created from. `observed` is the part of the organization that this poll observes; `organization` is all of it."""
 
     observed: Organization
     organization: Organization
@@ -39,7 +39,7 @@ class Plane(ABC, Generic[FetchedT]):
 
     @property
     def key(self) -> str:
-        """The plane's name in snapshots, tasks and reports."""
+        """The plane's key in snapshots, tasks and reports."""
         return f"{self.name} {self.scope}"
 
     def unavailable_reason(self) -> str:
@@ -48,24 +48,24 @@ class Plane(ABC, Generic[FetchedT]):
 
     @abstractmethod
     def fetch(self, before: Snapshot | None, now_us: int) -> FetchedT:
-        """Ask the system. Runs in a thread beside the fetches of other planes.
+        """Fetch from the system. Runs in a thread, in parallel to other planes.
 
         Raises SourceError if nothing could be fetched. If only parts failed, the value lists them as `unseen`.
         """
 
     @abstractmethod
     def translate(self, fetched: FetchedT, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """The events and the snapshot that follow from what was fetched. Pure.
+        """Convert what was fetched to events and a snapshot. Pure.
 
         `before` is this plane's previous snapshot; `shared` is the metadata of all other planes and sources.
         """
 
     @abstractmethod
     def empty_answer(self) -> FetchedT:
-        """A complete answer without any resources. It is translated once when the whole scope is gone."""
+        """Return a complete answer without resources. It is translated once when the whole scope is gone."""
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """What other planes and sources may use from a snapshot of this plane. Pure."""
+        """Return the metadata in this plane's snapshot for other planes and sources. Pure."""
         del snapshot
         return NO_METADATA
 

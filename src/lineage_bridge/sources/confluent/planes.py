@@ -1,6 +1,6 @@
 """All planes of an organization.
 
-There is a package for each kind of plane, with modules that are named alike: `plane.py` has `planes(context)`, which yields one plane for
+There is a package for each kind of plane, with the same module names: `plane.py` has `planes(context)`, which yields one plane for
 each scope, and fetches; `client.py` or `rest.py` sends requests; `parse.py` reads answers into plain values; `events.py` translates those
 values into OpenLineage events.
 """
@@ -52,14 +52,14 @@ class PlaneFactory:
         self._settings, self._clients, self._factories = settings, clients, factories
 
     def create(self, organization: Organization, only: Selection = EVERYTHING) -> list[AnyPlane]:
-        """Every plane that is selected and not switched off, in the order in which they are translated."""
+        """Create every plane that is selected and not switched off, in the order of translation."""
         context = self._context(organization, only)
         off = frozenset(context.settings.off)
         found = [plane for planes in self._factories for plane in planes(context) if plane.name not in off]
         return sorted(found, key=lambda plane: (plane.stage, plane.key))
 
     def selection(self, only: Selection = EVERYTHING) -> Selection:
-        """What both the settings and the caller select."""
+        """Return the intersection of the settings' and the caller's selection."""
         settings = self._settings
         environments, clusters = frozenset(settings.environments), frozenset(settings.clusters)
         return Selection(
@@ -73,7 +73,7 @@ class PlaneFactory:
 
 
 def _intersection(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """What is in both sets, where an empty set means everything."""
+    """Intersect two sets, where an empty set means everything."""
     if some and others:
         return (some & others) or frozenset(("(none)",))
     return some or others

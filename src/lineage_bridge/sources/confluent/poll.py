@@ -23,13 +23,13 @@ from lineage_bridge.sources.confluent.plane import AnyPlane
 from lineage_bridge.sources.confluent.planes import PlaneFactory
 
 CONCURRENT_PLANES = 64
-"""Planes that are asked at the same time: most of them wait for the rate limits of their keys."""
+"""Planes that are fetched at the same time: most of them wait for the rate limits of their keys."""
 log = logging.getLogger(__name__)
 _INTERNAL_ERROR = "plane %s of source %s"
 
 
 class Fetched(NamedTuple):
-    """What a plane fetched, and how long that took."""
+    """What a plane fetched, and the duration."""
 
     value: Any
     took_us: int
@@ -80,7 +80,7 @@ class OrganizationPoll:
         return PlaneStep(outcome, self._observation(DISCOVERY, (), (*unseen, *shared), same))
 
     def steps(self, done: Collection[str], on_progress: Callable[[PlaneRecord], None]) -> Iterator[PlaneStep]:
-        """Each plane's step, in order; first those of scopes that are gone."""
+        """Yield each plane's step in order, beginning with scopes that are gone."""
         planes = self._planes.create(self._organization, self._only)
         everywhere = self._planes.create(self._organization)
         outside = self._without_own(self._outside)
@@ -146,7 +146,7 @@ class OrganizationPoll:
         return PlaneStep(outcome, self._observation(plane.key, seen.events, unseen, seen.aliases))
 
     def _failure(self, plane: AnyPlane, state: str, why: str) -> PlaneStep:
-        """The step of a plane that could not be observed: its previous snapshot stays."""
+        """Return the step of a plane that could not be observed and keeps its previous snapshot."""
         outcome = PlaneRecord(plane.key, state, (why,), 0, self._requests(plane))
         return PlaneStep(outcome, self._observation(plane.key, (), (Unseen(plane.key, why),), ()))
 
@@ -159,7 +159,7 @@ class OrganizationPoll:
         return replace(self._so_far(), events=tuple(events), aliases=tuple(same))
 
     def _so_far(self) -> Observation:
-        """The snapshot and what could not be observed, as of now."""
+        """Return the current snapshot, and what could not be observed."""
         snapshot = {
             "estate": msgspec.to_builtins(self._organization),
             "planes": dict(self._snapshots),
@@ -191,14 +191,14 @@ class OrganizationPoll:
         return found
 
     def _gone_planes(self, existing: Collection[str]) -> list[AnyPlane]:
-        """The planes of the previous poll whose scopes are gone, the last translated first."""
+        """Return the previous poll's planes whose scopes are gone, in reverse order of translation."""
         if self._before is None:
             return []
         earlier = self._planes.create(self._before)
         return [plane for plane in reversed(earlier) if plane.key not in existing and plane.key in self._snapshots]
 
     def _without_own(self, shared: SharedMetadata) -> SharedMetadata:
-        """Shared metadata of other sources, without what earlier polls of this source contributed: the planes contribute it anew."""
+        """Return shared metadata without what earlier polls of this source contributed: the planes contribute it again."""
         organization = self._organization
         clusters = frozenset(cluster.id for cluster in organization.kafka_clusters)
         namespaces = frozenset(cluster.namespace for cluster in organization.kafka_clusters)

@@ -24,7 +24,7 @@ PLANES = (
     "metrics",
     "audit-log",
 )
-"""What is observed. Each plane is asked, fails and recovers by itself."""
+"""The planes that are observed. Each is fetched, fails and recovers independently."""
 
 
 class Credential(BaseModel):
@@ -37,7 +37,7 @@ class Credential(BaseModel):
 
 
 class AuditLog(Credential):
-    """Where the organization's audit log is."""
+    """The location of the organization's audit log."""
 
     bootstrap_servers: str = Field(min_length=1, description="bootstrap servers of the audit log's cluster")
     topic: str = Field(default="confluent-audit-log-events", description="topic of the audit log")
@@ -54,10 +54,10 @@ def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ConfluentSettings(SourceSettings):
-    """An organization. Planes without a credential are reported as not observed; the others are observed."""
+    """An organization. Planes without a credential are reported as not observed."""
 
-    interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between two polls")
-    timeout_s: float = Field(default=30.0, gt=0, le=600, description="seconds that one call may take")
+    interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between polls")
+    timeout_s: float = Field(default=30.0, gt=0, le=600, description="timeout of one call in seconds")
     cloud: Credential | None = Field(default=None, description="Cloud API key: environments, clusters, connectors, names, metrics")
     kafka: dict[str, Credential] = Field(default_factory=dict, description="API keys of Kafka clusters, by lkc-..; * for all others")
     registry: dict[str, Credential] = Field(
@@ -105,6 +105,6 @@ class ConfluentSettings(SourceSettings):
         return self.url
 
     def credential(self, plane: str, *names: str) -> Credential | None:
-        """The credential of a plane (kafka, registry, flink, ksqldb, tableflow) for the first of these names that has one."""
+        """Return the credential of a plane (kafka, registry, flink, ksqldb, tableflow) for the first of these names that has one."""
         credentials: Mapping[str, Credential] = getattr(self, plane)
         return next((credentials[name] for name in (*names, EVERY) if name in credentials), None)

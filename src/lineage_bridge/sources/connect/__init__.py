@@ -1,1 +1,1 @@
-"""Kafka Connect seen from outside: which connectors there are, and what a configuration says about datasets."""
+"""Observes Kafka Connect: its connectors, and the datasets in their configurations."""

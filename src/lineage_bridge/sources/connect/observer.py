@@ -1,4 +1,4 @@
-"""Kafka Connect as a source."""
+"""The observer of a cluster of Kafka Connect workers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.shared_metadata import SharedMetadata
 
 
 class ConnectObserver(Observer[ConnectSettings]):
-    """Watches the connectors of one cluster of workers, over the REST API of one of them."""
+    """Observes the connectors of one cluster of workers through the REST API of one worker."""
 
     def __init__(self, name: str, settings: ConnectSettings) -> None:
         super().__init__(name, settings)
@@ -23,14 +23,14 @@ class ConnectObserver(Observer[ConnectSettings]):
         self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
 
     def test(self) -> Iterator[Check]:
-        """The worker, its connectors, and of the first of them each call that an observation makes."""
+        """Check the worker, the list of connectors, and each call of an observation for the first connector."""
         self.worker.begin()
         try:
             version, cluster = self.worker.root()
         except SourceError as error:
             yield Check("reach the worker", False, str(error), error.hint)
             return
-        yield Check("reach the worker", True, f"Kafka Connect {version}, of the Kafka cluster {cluster or '(it does not tell)'}")
+        yield Check("reach the worker", True, f"Kafka Connect {version}, of the Kafka cluster {cluster or '(not reported)'}")
         try:
             connectors, withheld = self.worker.connectors()
         except SourceError as error:
@@ -44,41 +44,39 @@ class ConnectObserver(Observer[ConnectSettings]):
         yield self._tried_plugins(sorted({name for connector in connectors.values() for name in plugins_of(connector.config).values()}))
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Look once; see Observer."""
+        """Poll once; see Observer."""
         fetched = fetch_state(self.worker, before or {})
         return translate(fetched, before, shared, now_us, self.settings, self.namespace, self.classes, self.made)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups that are connectors'."""
+        """Return the consumer groups of connectors."""
         return shared_metadata(snapshot)
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         self.worker.http.close()
 
     def _tried(self, step: str, name: str, what: str) -> Check:
         try:
             answer: Any = self.worker.ask(name, what)
         except SourceError as error:
-            return Check(step, False, str(error), error.hint or "everything else is observed without it")
+            return Check(step, False, str(error), error.hint or "everything else is still observed")
         return Check(step, True, f"{len(answer)} entries" if isinstance(answer, list) else "answered")
 
     def _tried_plugins(self, used: list[str]) -> Check:
         try:
             installed = self.worker.plugins()
         except SourceError as error:
-            return Check(
-                "list plugins", False, str(error), "secrets are recognized by their names only, so configurations are not reported"
-            )
+            return Check("list plugins", False, str(error), "secrets are only recognized by name, so configurations are not reported")
         unknown = [name for name in used if self.classes.lookup(name) is None and name.endswith("Connector")]
         message = f"{len(installed)} plugins, {len(used)} used"
         return Check("list plugins", True, message + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))
 
 
 def _address(url: str) -> str:
-    """`host:port` of an address."""
+    """Return `host:port` of an address."""
     parts = urlsplit(url)
     return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
 
-KIND = SourceKind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and how they fare")
+KIND = SourceKind(ConnectSettings, ConnectObserver, "Kafka Connect: connectors, what they read and write, and their state")

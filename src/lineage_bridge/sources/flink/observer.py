@@ -42,7 +42,7 @@ class FlinkObserver(Observer[FlinkSettings]):
             "read its configuration", manager.listener, lambda count: f"OpenLineage's own listener {'runs' if count else 'does not run'}"
         )
         if sql is not None:
-            yield _check("open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "it can be asked for tables")
+            yield _check("open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "it can look up tables")
         if history is not None:
             yield _check("list the history server's jobs", JobManager(history).jobs, lambda jobs: f"{len(jobs)} jobs")
         yield _check("read init_sql", settings.ddl, lambda text: f"{len(read_declarations(text, ()).tables)} tables")

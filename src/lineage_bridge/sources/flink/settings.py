@@ -15,18 +15,14 @@ from lineage_bridge.sources.common.settings import HttpSettings, Url
 class FlinkSettings(HttpSettings):
     """The address of a JobManager's REST API, and other sources of information about its jobs."""
 
-    gateway_url: Url | None = Field(default=None, description="address of the SQL gateway, which is asked for tables of catalogs")
-    history_url: Url | None = Field(
-        default=None, description="address of the history server, which is asked for jobs that left the JobManager"
-    )
-    init_sql: str | tuple[str, ...] = Field(
-        default=(), description="DDL that declares the tables of sessions, as jobs have it: a file, or a list of statements"
-    )
-    statements: tuple[str, ...] = Field(default=(), description="files or folders of the SQL scripts that jobs were started from")
-    annotations: tuple[str, ...] = Field(default=(), description="YAML files, or folders of such, that say what jobs read and write")
-    jobs: tuple[str, ...] = Field(default=("*",), description="names of jobs that are observed, with * and ?")
+    gateway_url: Url | None = Field(default=None, description="address of the SQL gateway, to look up tables of catalogs")
+    history_url: Url | None = Field(default=None, description="address of the history server, to look up jobs that left the JobManager")
+    init_sql: str | tuple[str, ...] = Field(default=(), description="DDL of the tables in jobs' sessions: a file, or a list of statements")
+    statements: tuple[str, ...] = Field(default=(), description="files or folders with the SQL scripts that jobs were started from")
+    annotations: tuple[str, ...] = Field(default=(), description="YAML files or folders with annotations of what jobs read and write")
+    jobs: tuple[str, ...] = Field(default=("*",), description="names of jobs to observe; may contain * and ?")
     namespace: str = Field(default="", description="namespace of the jobs; empty: flink://host:port of the JobManager")
-    kafka: str = Field(default="", description="bootstrap servers of the topics that annotations and metrics name without any")
+    kafka: str = Field(default="", description="bootstrap servers of topics that annotations and metrics name without a cluster")
 
     def ddl(self) -> str:
         """The statements of `init_sql`. Raises ConfigError."""
@@ -56,4 +52,6 @@ def _read(path: Path) -> str:
         return path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"the SQL in {path} cannot be read: {reason}", "it is a file of statements, each ended by a semicolon") from error
+        raise ConfigError(
+            f"the SQL in {path} cannot be read: {reason}", "name a text file of SQL statements, each ended by a semicolon"
+        ) from error

@@ -27,7 +27,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         yield _checked("health", self._health)
         yield _checked("streams, tables and queries", self._listed)
         hosts = _checked("hosts", self._hosts)
-        yield hosts if hosts.works else Check("hosts", True, f"not reported ({hosts.message}); the state of hosts is taken from each query")
+        yield hosts if hosts.works else Check("hosts", True, f"not reported ({hosts.message}); hosts' states are taken from the queries")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Send two requests: the server's information, and all listings."""
@@ -49,7 +49,7 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         health = self._http.get("/healthcheck")
         if not health["isHealthy"]:
             sick = [part for part, state in sorted((health.get("details") or {}).items()) if not state.get("isHealthy")]
-            raise SourceError(f"the server reports that it is not healthy: {', '.join(sick)}", "check the server's log")
+            raise SourceError(f"the server reports itself as unhealthy: {', '.join(sick)}", "check the server's log")
         return "healthy"
 
     def _listed(self) -> str:
@@ -67,7 +67,7 @@ def _checked(step: str, look: Callable[[], str]) -> Check:
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (AttributeError, KeyError, TypeError) as error:
-        return Check(step, False, f"an answer has no {error}", "is it a ksqlDB server?")
+        return Check(step, False, f"an answer has no {error}", "check that the address is that of a ksqlDB server")
 
 
 KIND = SourceKind(KsqldbSettings, KsqldbObserver, "a ksqlDB server: streams, tables, persistent queries")

@@ -37,7 +37,7 @@ class MskObserver(Observer[MskSettings]):
                 yield Check(step, False, str(answer), answer.hint)
             else:
                 seen = read_described(answer, self.classes)
-                yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service reported only a part of it")
+                yield Check(step, seen is not None, f"it is {seen.status.state}" if seen else "the service only reported a part of it")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Poll once; see Observer."""
@@ -54,7 +54,7 @@ class MskObserver(Observer[MskSettings]):
                 unseen.append(
                     Unseen(
                         f"connector {connector.name}",
-                        str(answer) if isinstance(answer, SourceError) else "the service reported only a part of it",
+                        str(answer) if isinstance(answer, SourceError) else "the service only reported a part of it",
                     )
                 )
         names = None if error else frozenset(connector.name for connector in listed)
@@ -93,10 +93,10 @@ def _service(settings: MskSettings) -> "MskService":
     try:
         from lineage_bridge.sources.msk_connect.service import MskService  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("sources of kind msk-connect need another package", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError("sources of kind msk-connect require another package", "pip install 'lineage-bridge[aws]'") from error
     return MskService(settings)
 
 
 KIND = SourceKind(
-    MskSettings, MskObserver, "MSK Connect, Amazon's managed Kafka Connect: connectors, what they read and write, and how they fare"
+    MskSettings, MskObserver, "MSK Connect, Amazon's managed Kafka Connect: connectors, what they read and write, and their state"
 )

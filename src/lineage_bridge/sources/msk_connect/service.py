@@ -29,7 +29,7 @@ for _name in ("boto3", "botocore"):  # they log whole answers, including secrets
 TRIES = 4
 """Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
 _SESSION = "lineage-bridge"
-_RIGHTS = "it needs kafkaconnect:ListConnectors and kafkaconnect:DescribeConnector"
+_RIGHTS = "grant kafkaconnect:ListConnectors and kafkaconnect:DescribeConnector"
 _KEYS = "set a profile or keys, or use what the AWS SDK finds: variables, the role of a container or an instance"
 _KEEPS = frozenset(("RUNNING", "PAUSED"))
 """States in which the description of one version of a connector does not change."""

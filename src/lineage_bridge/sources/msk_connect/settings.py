@@ -14,16 +14,16 @@ _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 class MskSettings(ConnectorSettings):
     """The connectors of an account in a region. The AWS SDK finds the credentials, unless they are set here."""
 
-    namespace: str = Field(default="", description="namespace of its jobs; empty: msk-connect://region/account")
+    namespace: str = Field(default="", description="namespace of the jobs; empty: msk-connect://region/account")
     kafka: str = Field(default="", description="bootstrap servers of all connectors' Kafka cluster; empty: each connector's own")
-    region: str = Field(default="", description="AWS region; empty: as the environment or the profile has it")
+    region: str = Field(default="", description="AWS region; empty: that of the environment or the profile")
     profile: str = Field(default="", description="profile of the AWS configuration files")
-    access_key_id: str = Field(default="", description="id of an access key")
-    secret_access_key: Secret | None = Field(default=None, description="that access key, as a reference")
-    role_arn: str = Field(default="", description="role that is assumed before anything is asked")
-    external_id: str = Field(default="", description="external id that the role asks for")
+    access_key_id: str = Field(default="", description="access key id")
+    secret_access_key: Secret | None = Field(default=None, description="secret access key, as a reference")
+    role_arn: str = Field(default="", description="role to assume for all calls")
+    external_id: str = Field(default="", description="external id that the role requires")
     endpoint_url: Url | None = Field(default=None, description="address of the API; empty: the region's")
-    at_once: int = Field(default=4, ge=1, le=64, description="most calls at the same time")
+    at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
 
     @property
     def address(self) -> str:

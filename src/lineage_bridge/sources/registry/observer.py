@@ -30,7 +30,7 @@ class RegistryObserver(Observer[RegistrySettings]):
         get = self._client.http.get
         yield _checked("compatibility", lambda: f"{get('/config')['compatibilityLevel']} unless a subject has its own")
         yield _checked(
-            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} listed", "each subject is asked for"
+            "all schemas at once", lambda: f"{len(get('/schemas', latestOnly='true', limit=1))} listed", "each subject is fetched"
         )
         yield _checked("mode", lambda: str(get("/mode")["mode"]), "modes are not reported")
         if self.settings.catalog:

@@ -1,1 +1,1 @@
-"""Running sources: polling, extraction tasks, the outbox, sealed secrets."""
+"""Runs sources: polling, extraction tasks, the outbox, sealed secrets."""

@@ -1,4 +1,4 @@
-"""When to poll early a source that notices changes by itself: once it is quiet again, but not long after the first change."""
+"""Decides when to poll a source early that notices changes by itself: once changes stop, or at the latest a minute after the first."""
 
 from lineage_bridge.openlineage.times import SECOND_US
 
@@ -14,7 +14,7 @@ class Debouncer:
         self._last_us = 0
 
     def is_due(self, changes: int, now_us: int) -> bool:
-        """Whether to poll now. `changes` counts all that the source has noticed; a smaller count than before is a new counter."""
+        """Whether to poll now. `changes` is the source's total so far; a lower number than before means that the counter was reset."""
         if changes > self._seen:
             self._first_us = now_us if self._first_us is None else self._first_us
             self._last_us = now_us
@@ -23,5 +23,5 @@ class Debouncer:
         return first is not None and (now_us - self._last_us >= QUIET_US or now_us - first >= LONGEST_US)
 
     def reset(self) -> None:
-        """A poll begins, which covers all changes noticed so far."""
+        """Forget the changes so far, because a poll begins that covers them."""
         self._first_us = None

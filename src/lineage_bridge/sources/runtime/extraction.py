@@ -1,4 +1,4 @@
-"""One extraction: polls a source step by step, stores each step before the next, and waits until all of it is in the graph."""
+"""One extraction: polls a source step by step, stores each step before the next, and waits until all events are in the graph."""
 
 import queue
 import threading
@@ -26,14 +26,14 @@ from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
 TICK_S = 0.1
 STORED = SEEN | {PARTLY}
-"""States of a plane whose step need not be repeated."""
+"""States of planes whose steps need not be repeated."""
 
 
 class ExtractionContext(NamedTuple):
-    """What extractions work with.
+    """The services and values that extractions use.
 
-    `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of the log, `is_folded` tells
-    whether the graph holds everything up to an offset of the log, `graph_size` is the size of the graph.
+    `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of the log, `is_folded` is
+    whether the graph contains everything up to an offset of the log, `graph_size` is the size of the graph.
     """
 
     tasks: TaskRepository
@@ -55,11 +55,11 @@ class Extraction:
         self.context, self.task, self.source = context, task, source
         self.stop = threading.Event()
         self.fetched: dict[str, PlaneRecord] = {}
-        """The planes that have answered, by key; their steps may not be stored yet."""
+        """The planes that have been fetched, by key; their steps may not be stored yet."""
         self._begun = False
 
     def run(self) -> None:
-        """Extract. Raises StoppedError, and what the source raises when nothing at all could be observed."""
+        """Extract. Raises StoppedError, and the source's error if nothing could be observed."""
         self._check()
         while not self._poll_locked():
             self._pause()
@@ -74,7 +74,7 @@ class Extraction:
         """Record that the task failed."""
         self._report("failed", status=FAILED, error=error, hint=hint, ended_us=self.context.clock_us(), **how)
 
-    # the poll
+    # polling
 
     def _poll_locked(self) -> bool:
         with self.context.hold_source(self.source.record.name) as held:
@@ -113,9 +113,9 @@ class Extraction:
         self.fetched[plane.key] = msgspec.structs.replace(plane, state=ASKED)
 
     def _buffered(self, steps: Iterator[PlaneStep]) -> Iterator[Sequence[PlaneStep]]:
-        """The steps, grouped by those that arrived while the previous group was stored.
+        """Yield the steps in groups: each has those that arrived while the previous group was stored.
 
-        Raises StoppedError; then the steps that arrived last are dropped.
+        Raises StoppedError; the newest steps are then dropped.
         """
         arrived: queue.SimpleQueue[PlaneStep | None] = queue.SimpleQueue()
         with ThreadPoolExecutor(1, thread_name_prefix="extract") as pool:
@@ -136,7 +136,7 @@ class Extraction:
                 raise
 
     def _read(self, steps: Iterator[PlaneStep], arrived: "queue.SimpleQueue[PlaneStep | None]") -> None:
-        """Put all steps into a queue, then None."""
+        """Put all steps into a queue, then None as the end."""
         try:
             for step in steps:
                 arrived.put(step)
@@ -169,10 +169,10 @@ class Extraction:
             raise RequestError(f"source {self.task.source} was removed or polled by another process meanwhile", "start the task again")
         self._begun = True
 
-    # the way into the graph
+    # waiting for the graph
 
     def _wait_for_graph(self) -> None:
-        """Wait until all events of the source are delivered, and the graph holds them."""
+        """Wait until all events of the source are delivered, and the graph contains them."""
         tasks, source = self.context.tasks, self.task.source
         newest = tasks.newest_message(source)
         if pending := tasks.count_pending(source, newest):

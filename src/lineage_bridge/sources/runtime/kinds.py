@@ -19,13 +19,13 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "msk-connect": "lineage_bridge.sources.msk_connect.observer",
     }
 )
-"""Kind to the module that defines it as `KIND`. They are first polled in this order, because later ones use what earlier ones know."""
+"""Kind to the module that defines it as `KIND`. The first polls follow this order, because later kinds use the metadata of earlier ones."""
 EXTRACTED_KIND = "confluent"
 """The kind of source that is extracted if an order names no source."""
 
 
 class SourceKinds:
-    """The kinds of sources that can be observed. `modules`: as MODULES."""
+    """The kinds of sources that can be observed. `modules` has the form of MODULES."""
 
     def __init__(self, modules: Mapping[str, str] = MODULES) -> None:
         self._modules = modules
@@ -37,9 +37,9 @@ class SourceKinds:
         return tuple(sorted(self._modules))
 
     def load(self, name: str) -> SourceKind:
-        """The kind of this name. Raises ConfigError."""
+        """Import the kind of this name. Raises ConfigError."""
         if name not in self._modules:
-            raise ConfigError(f"unknown kind of source {name!r}", f"the kinds are {', '.join(self._modules)}")
+            raise ConfigError(f"unknown kind of source {name!r}", f"use one of {', '.join(self._modules)}")
         found: SourceKind = importlib.import_module(self._modules[name]).KIND
         return found
 

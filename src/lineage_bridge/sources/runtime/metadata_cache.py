@@ -1,4 +1,4 @@
-"""Observers made of settings, and what the sources know together, read from their snapshots."""
+"""Creates observers from settings, and collects the metadata in all sources' snapshots."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class MetadataCache:
-    """The metadata of the sources that `sources` lists, read again only when a source has a newer snapshot."""
+    """Caches the metadata of the sources that `sources` lists; reads a source's snapshot again only if it is newer."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class MetadataCache:
         self._cached: dict[str, tuple[object, SharedMetadata]] = {}
 
     def previous_snapshot(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
-        """The snapshot of the last poll, if the source still observes the same system."""
+        """Return the snapshot of the last poll, if the source still observes the same system."""
         if record.state.address != system_id(record, observer):
             return None
         kept = self._repository.snapshot(record.name)
@@ -40,7 +40,7 @@ class MetadataCache:
         return found
 
     def shared_metadata(self, record: SourceRecord) -> SharedMetadata:
-        """What all sources know, the given one included."""
+        """Return the metadata of all sources, including the given one."""
         return merge_metadata(self._metadata_of(other) for other in self._sources() if other.state.polls or other.name == record.name)
 
     def _metadata_of(self, record: SourceRecord) -> SharedMetadata:
@@ -55,7 +55,7 @@ class MetadataCache:
         except ConfigError:
             log.debug("source %s shares no metadata: its settings are invalid", record.name)
         except Exception:  # a boundary: a snapshot that cannot be read must not stop the other sources
-            log.exception("the metadata of source %s cannot be read", record.name)
+            log.exception("cannot read the metadata of source %s", record.name)
         self._cached[record.name] = (version, found)
         return found
 
@@ -63,7 +63,7 @@ class MetadataCache:
 def make_observer(
     name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS, kinds: SourceKinds = KINDS
 ) -> Observer[Any]:
-    """The observer of a source, which looks up its secrets in `secrets`.
+    """Create the observer of a source, which looks up its secrets in `secrets`.
 
     Raises ConfigError that names a setting which is unknown, missing or wrong.
     """
@@ -79,5 +79,5 @@ def make_observer(
 
 
 def system_id(record: SourceRecord, observer: Observer[Any]) -> str:
-    """Identifies the system that a source observes."""
+    """Return an identifier of the system that a source observes."""
     return f"{record.kind} {observer.settings.address}"

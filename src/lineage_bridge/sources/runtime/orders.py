@@ -1,4 +1,4 @@
-"""What a task extracts: the source that an order means, with the credentials and options of the order."""
+"""Determines what a task extracts: the source that an order names, with the order's credentials and options."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -24,9 +24,9 @@ class PreparedSource(NamedTuple):
 def choose_source(
     records: Iterable[SourceRecord], order: ExtractOrder, states: Mapping[str, SourceState], kind: StepwiseKind
 ) -> SourceRecord:
-    """The source that an order names, else the only source of the kind that is extracted, else one made of the order alone.
+    """Return the source that an order names, else the only source of kind EXTRACTED_KIND, else one built from the order alone.
 
-    `kind` is EXTRACTED_KIND's. Raises RequestError if there is no such source, or more than one.
+    `kind` is the implementation of EXTRACTED_KIND. Raises RequestError if there is no such source, or more than one.
     """
     every = {record.name: record for record in records}
     found = [record for record in every.values() if record.kind == EXTRACTED_KIND]
@@ -47,7 +47,7 @@ def choose_source(
 
 
 def prepare_source(record: SourceRecord, order: ExtractOrder, kind: SourceKind) -> PreparedSource:
-    """A source, of this kind, with what an order brings."""
+    """Complete the settings of a source of this kind with those of an order."""
     if not isinstance(kind, StepwiseKind):
         return PreparedSource(record, {})
     settings, given = kind.apply_order(record.settings, order)
@@ -55,11 +55,11 @@ def prepare_source(record: SourceRecord, order: ExtractOrder, kind: SourceKind) 
 
 
 def resumed_order(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:
-    """The order of a task, with the credentials given again. Raises RequestError if one that it had is missing."""
+    """Return the order of a task with the credentials sent again. Raises RequestError if any of its credentials is missing."""
     missing = sorted(set(task.given) - set(credentials.given))
     if missing:
         raise RequestError(
-            f"the request of this task had credentials, which are not kept: {', '.join(missing)}",
+            f"the credentials in this task's request were not kept: {', '.join(missing)}",
             "send them again with the request to resume",
         )
     return ExtractOrder(task.source, task.environments, task.clusters, task.off, task.hours, dict(task.addresses), credentials.credentials)

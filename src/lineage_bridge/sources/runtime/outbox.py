@@ -1,4 +1,4 @@
-"""Sends what sources report to the API, which all events enter through."""
+"""Sends the events and aliases of sources to the API, the only way into the log."""
 
 import logging
 from types import TracebackType
@@ -27,7 +27,7 @@ class OutboxDispatcher:
         self._http.close()
 
     def __call__(self, message: OutboxMessage) -> None:
-        """Send a message. Events that the API rejects are kept in its quarantine, and count as sent. Raises UnavailableError: try again."""
+        """Send a message. Events that the API quarantines count as sent. Raises UnavailableError if the caller must retry."""
         try:
             response = self._http.post(message.path, content=message.body, headers={"Content-Type": "application/json"})
         except httpx.HTTPError as error:

@@ -1,7 +1,7 @@
 """Polls sources when they are due, stores the results, and delivers their events.
 
 The result of a poll is stored in one transaction, snapshot and events together, before anything is delivered: an event that is delivered
-twice has the same bytes both times, and counts once.
+twice has the same bytes both times, and is recorded once.
 """
 
 import logging
@@ -34,10 +34,10 @@ log = logging.getLogger(__name__)
 
 
 class Poller:
-    """Polls the sources that `sources` lists, and sends messages through `deliver`, which raises UnavailableError to be called again.
+    """Polls the sources that `sources` lists, and sends messages through `deliver`, which raises UnavailableError to be retried.
 
-    `hold_source` locks a source for a poll; if another process holds its lock, the source stays due. It looks for due sources every
-    `tick_s`, but polls none while `most_pending` messages wait for delivery.
+    `hold_source` locks a source for a poll; if another process holds its lock, the source stays due. The poller looks for due sources every
+    `tick_s` seconds, but polls none while `most_pending` messages wait for delivery.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Poller:
         self._debouncers: dict[str, Debouncer] = {}
 
     def run(self, stop: threading.Event) -> None:
-        """Poll and deliver until `stop`; running polls are finished first. Raises what keeps the repository from being read or written."""
+        """Poll and deliver until `stop`; running polls are finished first. Raises errors of the repository."""
         running: dict[str, Future[None]] = {}
         with ThreadPoolExecutor(AT_ONCE + 1, thread_name_prefix="poll") as pool:
             delivering = pool.submit(self._keep_delivering, stop)
@@ -117,7 +117,7 @@ class Poller:
         return [record for record in due if not new or self._kinds.rank(record.kind) <= min(new)]
 
     def _close_unneeded(self, needed: Collection[str]) -> None:
-        """Close the observers of sources that are no longer polled: some watch their systems all the time."""
+        """Close the observers of sources that are no longer polled, because some watch their systems continuously."""
         for name in self._observers.keys() - needed:
             self._observers.pop(name)[1].close()
             self._debouncers.pop(name, None)
@@ -188,7 +188,7 @@ class Poller:
             failing = not self._try_delivering(quiet=failing)
 
     def _try_delivering(self, *, quiet: bool) -> bool:
-        """Whether all pending messages could be sent; the others are sent later, or after the next start."""
+        """Send all pending messages; return whether this succeeded. The rest is sent later, or after the next start."""
         try:
             self.deliver()
         except UnavailableError as error:
@@ -199,7 +199,7 @@ class Poller:
 
 
 def unseen_since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: int) -> tuple[UnseenRecord, ...]:
-    """What cannot be observed, each with the time since when it could not; a cause that persists keeps its time."""
+    """Return what cannot be observed, each with the time when the failure began; a persisting failure keeps its time."""
     earlier = {record.what: record.since_us for record in before}
     reasons: dict[str, str] = {}
     for unseen in now:
@@ -208,7 +208,7 @@ def unseen_since(before: Iterable[UnseenRecord], now: Iterable[Unseen], now_us: 
 
 
 def outbox_messages(seen: Observation) -> Iterable[tuple[str, bytes]]:
-    """The messages that deliver an observation, as (path, body): aliases first, then the events, in order and in batches."""
+    """Return the messages that deliver an observation, as (path, body): aliases first, then the events, in order and in batches."""
     if seen.aliases:
         yield ALIASES, encode({"aliases": [_alias(same) for same in seen.aliases]})
     batch: list[bytes] = []
@@ -234,14 +234,14 @@ def _alias(same: SameJob | SameNamespace) -> dict[str, object]:
 
 
 def _is_done(poll: "Future[None]") -> bool:
-    """Whether a poll has ended. Raises what kept its result from being stored: a fault of the store, not of the source."""
+    """Whether a poll has ended. Raises its error if its result could not be stored: a fault of the repository, not of the source."""
     if poll.done():
         poll.result()
     return poll.done()
 
 
 def _interval_s(settings: Mapping[str, Any]) -> float:
-    """Seconds between polls, even if the settings are invalid."""
+    """Return the seconds between polls; the default if the setting is invalid."""
     usual: float = SourceSettings.model_fields["interval_s"].default
     try:
         return float(settings.get("interval_s", usual))

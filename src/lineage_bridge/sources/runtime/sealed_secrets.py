@@ -1,7 +1,8 @@
 """Secrets sealed in one file, with keys that the user holds.
 
-The file is a Fernet token (AES-128-CBC with HMAC-SHA256) of a JSON object, name to secret. Of several keys, the first seals and each can
-open. A file that cannot be opened is never overwritten. Each change is written to a second file, made durable, and renamed.
+The file is a Fernet token (AES-128-CBC with HMAC-SHA256) of a JSON object, name to secret. If there are several keys, the first one seals,
+and any of them opens. A file that cannot be opened is never overwritten. Each change is written to a second file, made durable, and
+renamed.
 """
 
 import fcntl
@@ -17,7 +18,7 @@ from filelock import FileLock
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
 
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
-"""What makes a file durable on macOS, where fsync does not."""
+"""The call that makes a file durable on macOS, where fsync does not."""
 
 
 class SealedFile:
@@ -31,7 +32,7 @@ class SealedFile:
         self._keys = keys
 
     def secret(self, name: str) -> str:
-        """One secret."""
+        """Return a secret."""
         found = self._opened().get(name)
         if found is None:
             raise ConfigError(f"{self.path} has no secret {name}", f"lineage-bridge secret set {name}")
@@ -55,7 +56,7 @@ class SealedFile:
             self._seal(kept, self._read_keys())
 
     def make_key(self) -> None:
-        """Create the key file. Raises RequestError if there is a key, or a sealed file whose key is missing."""
+        """Create the key file. Raises RequestError if a key already exists, or a sealed file whose key is missing."""
         with self._locked():
             if self._keys:
                 raise RequestError("a key already exists in the environment", "`lineage-bridge secret rotate` replaces it")
@@ -66,10 +67,10 @@ class SealedFile:
             self._write_keys([new_key()])
 
     def rotate(self) -> None:
-        """Seal everything with a new key, and forget the old ones.
+        """Seal all secrets with a new key, and delete the old keys.
 
-        At any moment the key file has a key that opens the sealed file. Keys outside the key file are changed by the user: then everything
-        is sealed with the first of them. Raises RequestError if there is only one.
+        At any moment, the key file contains a key that opens the sealed file. The user changes keys outside the key file; all secrets are
+        then sealed with the first of them. Raises RequestError if there is only one.
         """
         with self._locked():
             secrets, keys = self._opened(), self._read_keys()
@@ -148,7 +149,7 @@ def new_key() -> str:
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    """Replace the content of a file that only its owner may read: after a crash it has the old content or the new."""
+    """Replace the content of a file that only its owner may read. After a crash, it has either the old or the new content."""
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

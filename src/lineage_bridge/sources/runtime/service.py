@@ -1,4 +1,4 @@
-"""What users can do with sources."""
+"""Operations on sources for users."""
 
 import re
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class SourceService:
     """Implements `ports.SourceService` over the sources of the settings file (name to settings, with `kind`) and those that users added.
 
-    `in_environment` are the sources that environment variables define. One of them counts only if there is no other source of its kind or
-    name, and it is paused until a user resumes it.
+    `in_environment` are the sources that environment variables define. Such a source is used only if no other source has its kind or name,
+    and is paused until a user resumes it.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class SourceService:
         return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def records(self) -> list[SourceRecord]:
-        """All sources, by name. One in the settings file hides an added one of the same name."""
+        """All sources, by name. A source in the settings file hides an added one of the same name."""
         states, added = self._repository.states(), self._repository.added()
         found = {
             name: SourceRecord(name, kind, settings, "added", states.get(name, SourceState())) for name, (kind, settings) in added.items()
@@ -91,14 +91,14 @@ class SourceService:
         return self.record(name)
 
     def poll(self, name: str) -> SourceRecord:
-        """Have a source polled as soon as possible. Raises NotFoundError, RequestError if it is paused."""
+        """Schedule a poll of a source as soon as possible. Raises NotFoundError, RequestError if it is paused."""
         if self.record(name).state.paused:
             raise RequestError(f"source {name} is paused", f"lineage-bridge source resume {name}")
         self._repository.make_due(name)
         return self.record(name)
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of an observation; a step that fails is a check that does not work."""
+        """Try each step of an observation; return a check for each, including failed ones."""
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
@@ -116,13 +116,13 @@ class SourceService:
     def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"{name!r} is not a valid name of a source", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+                f"{name!r} is not a valid source name", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
             )
         make_observer(name, kind, settings, kinds=self._kinds).close()
 
 
 def _split_kind(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The kind of a source, and its other settings."""
+    """Split the settings of a source into its kind and the rest."""
     own = dict(settings)
     return str(own.pop("kind", "")), own
 

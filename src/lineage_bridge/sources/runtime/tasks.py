@@ -67,7 +67,7 @@ class TaskService:
         return self._start(task, source)
 
     def cancel(self, task_id: str) -> TaskRecord:
-        """Stop a task soon; one that has not started yet, at once."""
+        """Request a task to stop; a task that has not started is stopped at once."""
         with self._lock:
             found = next((extraction for extraction in self._waiting if extraction.task.id == task_id), None)
             if found:
@@ -88,7 +88,7 @@ class TaskService:
         return self._with_fetched_planes(found)
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
-        """Tasks, the newest first."""
+        """Tasks, newest first."""
         return [self._with_fetched_planes(task) for task in self._context.tasks.records(which)]
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ class TaskService:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _prepare(self, order: ExtractOrder) -> PreparedSource:
-        """The source of an order, after a check of its settings. Raises RequestError, ConfigError."""
+        """Return the source of an order, after checking its settings. Raises RequestError, ConfigError."""
         context = self._context
         chosen = choose_source(self._sources.records(), order, context.sources.states(), context.kinds.load_extracted())
         source = prepare_source(chosen, order, context.kinds.load(chosen.kind))
@@ -155,7 +155,7 @@ class TaskService:
         extraction.forget_secrets()
 
     def _with_fetched_planes(self, task: TaskRecord) -> TaskRecord:
-        """A task with the planes that have been fetched but not stored yet."""
+        """Return the task with the planes that have been fetched but not stored yet."""
         extraction = self._running.get(task.id)
         if extraction is None or task.status == FAILED:
             return task

@@ -302,8 +302,8 @@ def test_offsets_are_compared_with_the_text(polling: Polling) -> None:
     event = event_of(seen, "s")
     assert inputs(event) == [f"{SPACE} orders", f"{SPACE} customers", f"{SPACE} hidden.topic"]
     assert errors(event) == [
-        "Flink tells that it reads hidden.topic, which is not found in its text",
-        "its text reads customers, of which Flink tells no position",
+        "Flink reports that it reads hidden.topic, but its text does not",
+        "its text reads customers, but Flink reports no offsets for them",
     ]
     polling.api.statements["s"]["status"]["latest_offsets"] = {**offsets, "orders": "partition:0,offset:9;partition:1,offset:17"}
     (beat,) = polling.poll().events

@@ -227,7 +227,7 @@ def test_a_group_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, a
     seen = cluster.poll()
     assert summaries(seen.events)[0] == "ABORT consumer-group/picking: orders"
     assert [event["job"]["name"] for event in seen.events] == ["consumer-group/picking", "consumer-group/totals"]
-    assert [part.what for part in seen.unseen] == ["groups: those that are listed no more"]
+    assert [part.what for part in seen.unseen] == ["groups that are no longer listed"]
     api.hidden = set()
     assert summaries(cluster.poll().events)[0].startswith("RUNNING consumer-group/billing")
     assert [event["eventType"] for event in cluster.end_scope().events] == ["ABORT", "ABORT"]

@@ -142,7 +142,7 @@ def test_a_topic_is_gone_when_the_cluster_reports_it_missing(cluster: Polling, a
     seen = cluster.poll()
     assert summaries(seen.events) == ["_drafts:  [DROP]"]
     ((what, why, _),) = seen.unseen
-    assert what == "topics: those that are listed no more"
+    assert what == "topics that are no longer listed"
     assert "(1: orders)" in why
     api.hidden = set()
     assert not cluster.poll().events

@@ -141,7 +141,9 @@ object = "{topic}"
     first = ConnectSettings(
         url="http://worker:8083", catalogue=str(tmp_path), mappings=({**MINE, "classes": ["com.example.LedgerSinkConnector"]},)
     )
-    assert first.classes().lookup("com.example.LedgerSinkConnector").title == MINE.get("title", "")
+    found = first.classes().lookup("com.example.LedgerSinkConnector")
+    assert found is not None
+    assert found.title == MINE.get("title", "")
     assert ConnectSettings(url="http://worker:8083").classes().lookup("com.example.LedgerSinkConnector") is None
 
 

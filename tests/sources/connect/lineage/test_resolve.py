@@ -107,7 +107,7 @@ def test_schemas_limit_what_topics_tell():
 
 
 def test_what_nobody_states_is_unknown():
-    assert resolve(CDC).unknown == ("no object outside is listed, and none was seen", "no topic is listed, and none was seen")
+    assert resolve(CDC).unknown == ("no external object is listed or was observed", "no topic is listed or was observed")
 
 
 BOOKS = {

@@ -1,7 +1,7 @@
-"""Client of a worker's REST API: one listing, and for each connector only what the listing lacks.
+"""Client of a worker's REST API: one listing, then for each connector only what the listing lacks.
 
-A poll takes 3 requests, and for each running connector one for its topics and one for its offsets; a new or changed connector takes one
-more for its tasks, a new class or version of a plugin takes one.
+A poll takes 3 requests, and for each running connector one for its topics and one for its offsets. A new or changed connector takes one
+more for its tasks, a new class or version of a plugin one more.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.observer import Unseen
 
 PATIENCE = 3
-"""After so many calls of one poll that were not answered in time, the worker is not asked for more details."""
+"""After this many timeouts in one poll, no more details are requested from the worker."""
 OFFSETS, TOPICS, TASKS = "offsets", "topics", "tasks"
 _AnswerT = TypeVar("_AnswerT", bound="list[Any] | dict[str, Any]")
 
@@ -30,12 +30,12 @@ class ConnectClient:
         self._silent, self._counting = 0, Lock()
 
     def root(self) -> tuple[str, str]:
-        """The worker's version, and the id of its Kafka cluster. Raises SourceError."""
+        """Fetch the worker's version, and the id of its Kafka cluster. Raises SourceError."""
         answer = _expect(self.http.get("/"), dict, "GET /")
         return str(answer.get("version", "")), str(answer.get("kafka_cluster_id", ""))
 
     def connectors(self) -> tuple[dict[str, ConnectorState], frozenset[str]]:
-        """The selected connectors, and the names of those that the answer lists without details. Raises SourceError."""
+        """Fetch the selected connectors, and the names of those listed without details. Raises SourceError."""
         path = "/connectors"
         answer = _expect(self.http.get(path, expand=["info", "status"]), dict, "GET /connectors?expand=info&expand=status")
         selected = {name: entry for name, entry in answer.items() if self.settings.matters(name)}
@@ -45,18 +45,18 @@ class ConnectClient:
         )
 
     def names(self) -> frozenset[str]:
-        """The names of all selected connectors. Raises SourceError."""
+        """Fetch the names of all selected connectors. Raises SourceError."""
         answer = _expect(self.http.get("/connectors"), list, "GET /connectors")
         return frozenset(name for name in map(str, answer) if self.settings.matters(name))
 
     def plugins(self) -> list[Plugin]:
-        """All plugins of the worker, without their passwords. Raises SourceError."""
+        """Fetch all plugins of the worker, without their passwords. Raises SourceError."""
         answer = _expect(self.http.get("/connector-plugins", connectorsOnly="false"), list, "GET /connector-plugins")
         entries = [entry for entry in answer if isinstance(entry, dict)]
         return [Plugin(str(entry.get("class", "")), str(entry.get("version") or "")) for entry in entries]
 
     def passwords(self, plugin: Plugin) -> Plugin:
-        """The plugin with its settings of type PASSWORD; with None if the worker does not report them. Raises SourceError."""
+        """Fetch a plugin's settings of type PASSWORD; None if the worker does not report them. Raises SourceError."""
         path = f"/connector-plugins/{quote(plugin.name, safe='')}/config"
         try:
             answer = _expect(self.http.get(path), list, f"GET {path}")
@@ -66,9 +66,9 @@ class ConnectClient:
         return plugin._replace(passwords=tuple(sorted(keys)))
 
     def ask(self, name: str, what: str) -> Any:  # noqa: ANN401  # JSON
-        """A connector's tasks, topics or offsets. Raises SourceError, without a request once too many calls have timed out."""
+        """Fetch a connector's tasks, topics or offsets. Raises SourceError; sends no request once too many calls have timed out."""
         if self._silent >= PATIENCE:
-            raise UnreachableError("skipped, because the worker did not answer other calls in time")
+            raise UnreachableError("skipped, because other calls to the worker timed out")
         try:
             return self.http.get(f"/connectors/{quote(name, safe='')}/{what}")
         except UnreachableError:
@@ -77,12 +77,12 @@ class ConnectClient:
             raise
 
     def begin(self) -> None:
-        """Start a poll: forget the timeouts of the previous one."""
+        """Start a poll: reset the count of timeouts."""
         self._silent = 0
 
 
 def read_connector(name: str, entry: object) -> ConnectorState | None:
-    """A connector in the expanded listing; None if its configuration or status is missing."""
+    """Parse a connector in the expanded listing; None if its configuration or status is missing."""
     info, status = (_dict(_dict(entry).get(key)) for key in ("info", "status"))
     config, own = info.get("config"), status.get("connector")
     if not isinstance(config, dict) or not isinstance(own, dict) or "state" not in own:
@@ -94,36 +94,36 @@ def read_connector(name: str, entry: object) -> ConnectorState | None:
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
-    """The settings of each task that the connector's configuration does not have, in order. Raises SourceError."""
+    """Parse the settings of each task that the connector's configuration lacks, in order. Raises SourceError."""
     entries = [_dict(_dict(entry).get("config")) for entry in _expect(answer, list, "GET /connectors/NAME/tasks")]
     return tuple({str(k): str(v) for k, v in sorted(entry.items()) if v is not None and config.get(k) != str(v)} for entry in entries)
 
 
 def read_topics(answer: object, name: str) -> tuple[str, ...]:
-    """The topics that a connector used, in order. Raises SourceError."""
+    """Parse the topics that a connector used, in order. Raises SourceError."""
     entry = _expect(answer, dict, "GET /connectors/NAME/topics").get(name)
     return tuple(sorted(str(topic) for topic in _expect(_dict(entry).get("topics"), list, "GET /connectors/NAME/topics")))
 
 
 def read_offsets(answer: object) -> tuple[Mapping[str, Any], ...]:
-    """The offsets of a connector. Raises SourceError."""
+    """Parse the offsets of a connector. Raises SourceError."""
     entries = _expect(_expect(answer, dict, "GET /connectors/NAME/offsets").get("offsets"), list, "GET /connectors/NAME/offsets")
     return tuple(entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("partition"), dict))
 
 
 def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState:
-    """Poll once. Does not fetch again what the previous snapshot, `before`, has. Raises SourceError if nothing could be fetched."""
+    """Poll once. Reuses what the previous snapshot, `before`, contains. Raises SourceError if nothing could be fetched."""
     worker.begin()
     version, cluster = worker.root()
     connectors, withheld = worker.connectors()
-    unseen = [Unseen(f"connector {name}", "the worker reported only a part of it") for name in sorted(withheld)]
+    unseen = [Unseen(f"connector {name}", "the worker only reported a part of it") for name in sorted(withheld)]
     try:
         listed: frozenset[str] | None = worker.names() | connectors.keys() | withheld
     except SourceError as error:
         listed = None
         unseen.append(Unseen("list of connectors", str(error)))
     missing = sorted((listed or frozenset()) - connectors.keys() - withheld)
-    unseen += [Unseen(f"connector {name}", "the worker lists it, but reported nothing about it") for name in missing]
+    unseen += [Unseen(f"connector {name}", "the worker lists it without details") for name in missing]
     plugins, unanswered = _plugins(worker, connectors.values(), before, version)
     details, unsupported, failed = _details(worker, connectors, before, plugins)
     return WorkerState(version, cluster, connectors, listed, details, plugins, unsupported, (*unseen, *unanswered, *failed))
@@ -132,7 +132,7 @@ def fetch_state(worker: ConnectClient, before: Mapping[str, Any]) -> WorkerState
 def _plugins(
     worker: ConnectClient, connectors: Collection[ConnectorState], before: Mapping[str, Any], version: str
 ) -> tuple[dict[str, Plugin], list[Unseen]]:
-    """The plugins in use, by the names in configurations; known ones are not fetched again."""
+    """Return the plugins in use, by the names in configurations; fetch only unknown ones."""
     known = plugins_known(before) if before.get("version") == version else {}
     used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
     versions = {
@@ -163,7 +163,9 @@ def _plugins(
 
 
 def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
-    """The plugin that a name refers to: a class or, as workers allow, the last part of its name, with or without `Connector` at the end."""
+    """Return the plugin that a name refers to: a class or, as workers allow, the last part of its name, with or without `Connector` at the
+    end.
+    """
     short = name.rpartition(".")[2].rpartition("$")[2]
     bare = {plugin: plugin.name.rpartition(".")[2] for plugin in installed}
     exact = [plugin for plugin in installed if plugin.name == name]
@@ -174,7 +176,7 @@ def _installed(name: str, installed: Collection[Plugin]) -> Plugin | None:
 def _details(
     worker: ConnectClient, connectors: Mapping[str, ConnectorState], before: Mapping[str, Any], plugins: Mapping[str, Plugin]
 ) -> tuple[dict[str, ConnectorDetail], frozenset[str], list[Unseen]]:
-    """The answers to the calls for each connector, the calls that the worker refuses for all of them, and what failed."""
+    """Return the answers for each connector, the calls that the worker rejects for all connectors, and what failed."""
     known, earlier = before.get("connectors", {}), plugins_known(before)
     asked = {name: _asked(connector, known.get(name), plugins, earlier) for name, connector in connectors.items()}
     details, unseen, unsupported = dict.fromkeys(connectors, ConnectorDetail()), [], set()
@@ -184,7 +186,7 @@ def _details(
         refusals = [answer for answer in answers.values() if isinstance(answer, MissingError | ForbiddenError)]
         if refusals and len(refusals) == len(answers):
             unsupported.add(what)
-            unseen.append(Unseen(f"connectors' {what}", f"the worker answers none: {refusals[0]}"))
+            unseen.append(Unseen(f"connectors' {what}", f"the worker rejects them all: {refusals[0]}"))
             continue
         for name, answer in answers.items():
             detail = _with(details[name], name, what, answer, connectors[name].config)
@@ -196,7 +198,7 @@ def _details(
 
 
 def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: bool) -> dict[str, Any]:
-    """The answers or errors by connector. A call that the worker lacked at the last poll is tried once only, unless that succeeds."""
+    """Return the answers or errors by connector. A call unsupported at the last poll is only tried once, unless that succeeds."""
     first = names[:1] if is_lacking else names
     answers = dict(zip(first, worker.http.map(lambda name: worker.ask(name, what), first), strict=True))
     if len(first) == len(names) or isinstance(answers[first[0]], MissingError | ForbiddenError):
@@ -207,7 +209,7 @@ def _answers(worker: ConnectClient, what: str, names: list[str], *, is_lacking: 
 def _asked(
     connector: ConnectorState, known: Mapping[str, Any] | None, plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]
 ) -> list[str]:
-    """What to fetch for a connector: its tasks if they are new or changed; topics and offsets while they can change or are unknown."""
+    """Return what to fetch for a connector: tasks if new or changed; topics and offsets while they can change or are unknown."""
     changed = (
         known is None or known.get("ids", []) != sorted(connector.tasks) or not is_same(known["config"], connector.config, plugins, earlier)
     )
@@ -218,7 +220,7 @@ def _asked(
 
 
 def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config: Mapping[str, str]) -> ConnectorDetail | SourceError:
-    """Add an answer to the detail. Returns the error instead if the answer is an error or cannot be read."""
+    """Add an answer to the detail. Return the error instead if the answer is an error or cannot be read."""
     if isinstance(answer, SourceError):
         return answer
     try:
@@ -230,7 +232,7 @@ def _with(detail: ConnectorDetail, name: str, what: str, answer: object, config:
 
 
 def _expect(answer: object, kind: type[_AnswerT], what: str) -> _AnswerT:
-    """The answer, if it is a list or an object as it should be. Raises SourceError."""
+    """Return the answer if it is of this kind. Raises SourceError otherwise."""
     if not isinstance(answer, kind):
         hint = "check that the address is that of Kafka Connect's REST API, version 2.3 or later"
         raise SourceError(f"{what} answered {type(answer).__name__}, not {kind.__name__}", hint)

@@ -1,4 +1,4 @@
-"""Which settings of a configuration its plugins declare as passwords, and whether a configuration has changed."""
+"""Determines which settings the plugins of a configuration declare as passwords, and whether a configuration has changed."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,9 @@ _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
 def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
-    """The classes that a configuration uses, each with the prefix of its settings: the connector's, converters, transforms, predicates."""
+    """Return the classes that a configuration uses, each with the prefix of its settings: the connector's, converters, transforms,
+    predicates.
+    """
     found = {"": config.get("connector.class", "")}
     found |= {f"{key}.": config.get(key, "") for key in _CONVERTERS}
     for kind in ("transforms", "predicates"):
@@ -24,26 +26,26 @@ def plugins_of(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def passwords_of(config: Mapping[str, str], plugins: Mapping[str, Plugin]) -> frozenset[str]:
-    """The settings that the plugins of a configuration declare as passwords."""
+    """Return the settings that the plugins of a configuration declare as passwords."""
     found = ((prefix, plugins.get(name)) for prefix, name in plugins_of(config).items())
     return frozenset(prefix + key for prefix, plugin in found if plugin is not None for key in plugin.passwords or ())
 
 
 def fingerprint(config: Mapping[str, str], passwords: frozenset[str]) -> str:
-    """A digest of a configuration without its secrets: a new password is not a new configuration."""
+    """Return a digest of a configuration without its secrets, so that a new password does not count as a change."""
     return digest(mask_config(config, passwords))
 
 
 def is_same(before: str, config: Mapping[str, str], plugins: Mapping[str, Plugin], earlier: Mapping[str, Plugin]) -> bool:
-    """Whether a configuration has this fingerprint, with the passwords that are known now or that were known then (`earlier`)."""
+    """Whether a configuration has this fingerprint, with the passwords known now or those known at the previous poll (`earlier`)."""
     return before in {fingerprint(config, passwords) for passwords in {passwords_of(config, known) for known in (plugins, earlier)}}
 
 
 def plugins_known(snapshot: Mapping[str, Any]) -> dict[str, Plugin]:
-    """The plugins in a snapshot, by the names in configurations."""
+    """Read the plugins in a snapshot, by the names in configurations."""
     return {name: Plugin(full, version, tuple(keys)) for name, (full, version, keys) in snapshot.get("plugins", {}).items()}
 
 
 def digest(value: object) -> str:
-    """A digest of a JSON value, 16 characters; the order of members does not matter."""
+    """Return a digest of a JSON value, 16 characters; the order of members does not matter."""
     return hashlib.blake2b(_ENCODER.encode(value), digest_size=8).hexdigest()

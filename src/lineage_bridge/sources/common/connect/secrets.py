@@ -1,4 +1,4 @@
-"""Connector configurations without secrets, which may be stored, shown and logged."""
+"""Masks secrets in connector configurations, so that these may be stored, shown and logged."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -51,7 +51,7 @@ def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
 
 
 def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:
-    """A configuration with its secrets masked. Placeholders of config providers are not secrets, and stay."""
+    """Return a configuration with its secrets masked. Placeholders of config providers are not secrets, and are kept."""
     return {key: _masked(key, value, passwords) for key, value in config.items()}
 
 

@@ -7,11 +7,11 @@ from lineage_bridge.sources.common.connect.generation import plugins_of
 from lineage_bridge.sources.common.connect.worker import ConnectorState, Plugin
 
 _OPEN = ("org.apache.kafka.", "io.confluent.", "io.debezium.")
-"""Packages whose plugins' passwords all have names that tell what they are."""
+"""Packages whose plugins' passwords are all recognizable by name."""
 
 
 def plugins_used(connectors: Iterable[ConnectorState], classes: Catalogue) -> dict[str, Plugin]:
-    """The plugins whose secret settings are known without the service: from the catalogue, or by the settings' names."""
+    """Return the plugins whose secret settings are known without the service, from the catalogue or by name."""
     used = sorted({name for connector in connectors for name in plugins_of(connector.config).values()})
     known = {name: classes.lookup(name) for name in used}
     return {

@@ -45,10 +45,10 @@ class ConnectorSettings(SourceSettings):
 
 
 class ConnectSettings(ConnectorSettings, HttpSettings):
-    """A cluster of Kafka Connect workers, observed by the REST API of one of them."""
+    """A cluster of Kafka Connect workers, observed through the REST API of one worker."""
 
-    namespace: str = Field(default="", description="namespace of its jobs; empty: kafka-connect://host:port of the address")
-    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: as other sources know the cluster")
+    namespace: str = Field(default="", description="namespace of the jobs; empty: kafka-connect://host:port of the address")
+    kafka: str = Field(default="", description="bootstrap servers of the workers' Kafka cluster; empty: taken from other sources")
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

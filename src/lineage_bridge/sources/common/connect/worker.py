@@ -8,7 +8,7 @@ from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Unseen
 
 RUNNING, PAUSED, STOPPED, FAILED = "RUNNING", "PAUSED", "STOPPED", "FAILED"
-"""States of connectors and tasks; the others are UNASSIGNED, RESTARTING and DESTROYED, and those between states that a service has."""
+"""States of connectors and tasks; others are UNASSIGNED, RESTARTING and DESTROYED, and the transitional states of managed services."""
 _GONE = frozenset((STOPPED, "DESTROYED", "DELETED"))
 _WAITING = frozenset(("NONE", "UNASSIGNED", "RESTARTING", "PROVISIONING", "CREATING", "UPDATING", "RESUMING", "DELETING"))
 
@@ -26,7 +26,7 @@ class ManagedService(NamedTuple):
     """What a managed service reports about a connector that it runs.
 
     `servers`: bootstrap servers of the Kafka cluster. `version`: of Kafka Connect. `settings`: values of settings that the configuration
-    unsupported. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty if Kafka
+    lacks. `facts`: members of the connector's facet. `job`: facets of its job. `group`: the consumer group of a sink, empty if Kafka
     Connect's naming applies. `sources`: whether external datasets get a data source facet.
     """
 
@@ -42,8 +42,8 @@ class ManagedService(NamedTuple):
 class ConnectorState(NamedTuple):
     """A connector.
 
-    `config`: its configuration, unmasked. `direction`: source or sink. `status`: its own; `tasks`: that of its tasks, by number. `service`:
-    what a managed service reports about it; None if workers of one cluster run it.
+    `config`: its configuration, unmasked. `direction`: source or sink. `status`: its own status; `tasks`: the status of its tasks, by
+    number. `service`: what a managed service reports about it; None if workers of one cluster run it.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ConnectorState(NamedTuple):
 
     @property
     def stopped(self) -> bool:
-        """Whether it was stopped by a user."""
+        """Whether a user stopped it."""
         return self.status.state in _GONE
 
     @property
@@ -65,7 +65,7 @@ class ConnectorState(NamedTuple):
 
     @property
     def waiting(self) -> bool:
-        """Whether none of its tasks runs yet, or again."""
+        """Whether none of its tasks is running yet, or running again."""
         statuses = self.tasks.values() or (self.status,)
         return all(status.state in (*_WAITING, FAILED) for status in statuses)
 
@@ -79,7 +79,7 @@ class ConnectorState(NamedTuple):
 class ConnectorDetail(NamedTuple):
     """The answers to the calls for one connector; None if a call was not made or failed.
 
-    `given`: the settings of each task that the connector's configuration does not have. `offsets`: as the worker returns them.
+    `given`: the settings of each task that the connector's configuration lacks. `offsets`: as the worker returns them.
     """
 
     given: tuple[Mapping[str, str], ...] | None = None

@@ -127,7 +127,7 @@ def annotation_of(job: str, annotations: tuple[JobAnnotation, ...]) -> JobAnnota
 
 
 def dataset_of(text: str, shared: SharedMetadata, kafka: str) -> DatasetName | None:
-    """The dataset that a text names. `kafka`: the bootstrap servers of topics that are named without a cluster.
+    """Parse the dataset named by a text. `kafka`: the bootstrap servers of topics that are named without a cluster.
 
     `kafka://topic` is a topic of the only known cluster, `kafka://host:port/topic` a topic of that cluster. None if the text is not an
     address, or names a topic and no cluster is known.

@@ -64,7 +64,7 @@ def _statement_unseen(job: str, origins: list[JobStatement], declared: DeclaredT
         return [
             Unseen(
                 f"job {job}: statement",
-                "the statement with its name does not have the tables of its plan; check that it is the one that runs",
+                "the statement with its name does not have the tables of its plan; check that the job runs this statement",
             )
         ]
     return []
@@ -102,6 +102,6 @@ def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses,
         why = f"the datasets of {', '.join(tables)} are unknown; give their DDL in init_sql or statements, or annotate the job"
         unseen.append(Unseen(f"job {job}: tables", why))
     if bare and not flows.sql:
-        why = f"its plan has operators only ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
+        why = f"its plan only has operators without tables ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
         unseen.append(Unseen(f"job {job}: datasets", why))
     return unseen

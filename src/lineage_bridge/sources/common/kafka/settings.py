@@ -35,30 +35,30 @@ class KafkaSettings(SourceSettings):
 
     bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        default="PLAINTEXT", description="how the connection is secured"
+        default="PLAINTEXT", description="security protocol of the connection"
     )
-    ssl_ca_file: str = Field(default="", description="file of the authorities that are trusted, in PEM; empty: the system's")
-    ssl_cert_file: str = Field(default="", description="file of the client's certificate, in PEM")
-    ssl_key_file: str = Field(default="", description="file of the client's key, in PEM")
+    ssl_ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")
+    ssl_cert_file: str = Field(default="", description="PEM file of the client's certificate")
+    ssl_key_file: str = Field(default="", description="PEM file of the client's key")
     ssl_key_password: Secret | None = Field(default=None, description="password of the client's key, as a reference")
-    ssl_check_hostname: bool = Field(default=True, description="whether the brokers' certificates must be of their host names")
+    ssl_check_hostname: bool = Field(default=True, description="whether the brokers' certificates must match their host names")
     sasl_mechanism: Literal["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] = Field(
-        default="", description="how one logs in, with SASL_PLAINTEXT and SASL_SSL"
+        default="", description="SASL mechanism for SASL_PLAINTEXT and SASL_SSL"
     )
-    username: str = Field(default="", description="user of PLAIN and SCRAM")
+    username: str = Field(default="", description="user for PLAIN and SCRAM")
     password: Secret | None = Field(default=None, description="password of that user, as a reference")
     oauth_token_url: Url | None = Field(default=None, description="token endpoint of OAUTHBEARER (client credentials)")
     oauth_client_id: str = Field(default="", description="client id at the token endpoint")
     oauth_client_secret: Secret | None = Field(default=None, description="client secret at the token endpoint, as a reference")
-    oauth_scope: str = Field(default="", description="scope that is asked for")
+    oauth_scope: str = Field(default="", description="OAuth scope to request")
     oauth_extensions: dict[str, str] = Field(
         default_factory=dict, description="SASL extensions sent with the token (logicalCluster, identityPoolId)"
     )
     kerberos_service_name: str = Field(default="kafka", description="the brokers' service name in Kerberos")
-    kerberos_principal: str = Field(default="", description="principal that logs in with GSSAPI; empty: that of the ticket cache")
-    kerberos_keytab: str = Field(default="", description="file of the principal's keys; empty: the ticket cache is used")
+    kerberos_principal: str = Field(default="", description="principal for GSSAPI; empty: the principal of the ticket cache")
+    kerberos_keytab: str = Field(default="", description="keytab of the principal; empty: use the ticket cache")
     properties: Annotated[dict[str, str], AfterValidator(_properties)] = Field(
-        default_factory=dict, description="further settings of the connection, as librdkafka names them; secrets as references"
+        default_factory=dict, description="further settings of the connection, under librdkafka's names; secrets as references"
     )
     topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics to report")
     exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")

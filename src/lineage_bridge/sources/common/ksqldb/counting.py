@@ -62,7 +62,7 @@ def _of_servers(
 
 
 def _count(counts: Counts, was: Mapping[str, Any] | None, key: str, value: int, *, restarts: bool) -> int:
-    """Continue a count. A server's counter that decreased was reset; a lower offset was set back, and rows are not counted twice."""
+    """Continue a count. A server's counter that decreased was reset. After an offset was set back, rows are not counted twice."""
     last, total = was.get(key, (0 if restarts else value, 0)) if was is not None else (value, 0)
     if value >= last:
         total += value - last

@@ -124,7 +124,7 @@ class QueryEvents:
         if ERROR in (state, *query.hosts.values()) and query.errors:
             facets["errorMessage"] = EVENTS.error_message(mask_text(query.errors[-1]), mask_text("\n".join(query.errors)))
         elif state == ERROR:
-            facets["errorMessage"] = EVENTS.error_message("the query is in state ERROR; ksqlDB does not say why", "")
+            facets["errorMessage"] = EVENTS.error_message("the query is in state ERROR; ksqlDB does not report why", "")
         return facets
 
     def _run_content(self, query_name: str, query: KsqldbQuery) -> RunContent:

@@ -49,7 +49,7 @@ def _unseen(poll: KsqldbPoll) -> Iterator[Unseen]:
     for statement, texts in sorted(poll.state.warnings.items()):
         yield Unseen(f"warnings of {statement}", "; ".join(texts))
     if not poll.is_complete:
-        yield Unseen("state of the server", f"the server is {poll.state.status}, and may not list everything that it has")
+        yield Unseen("state of the server", f"the server is {poll.state.status}, and its listings may be incomplete")
 
 
 def _own_names(settings: KsqldbSettings) -> KsqldbNames:

@@ -1,1 +1,1 @@
-"""Schema registries with Confluent's API: their answers, and the events made of them."""
+"""Schema registries with Confluent's API: their answers, and the events derived from them."""

@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.observer import Unseen
 
 
 class SchemaReference(NamedTuple):
-    """A schema's reference to a version of another subject, and the name it uses for it."""
+    """A schema's reference to a version of another subject, and the name that the schema uses for it."""
 
     name: str
     subject: str
@@ -16,7 +16,7 @@ class SchemaReference(NamedTuple):
 
 
 class RegisteredSchema(NamedTuple):
-    """A registered version of a subject, which never changes. `at_us`: the time of registration, None if it is not reported."""
+    """A registered version of a subject, which never changes. `at_us`: the time of registration, None if not reported."""
 
     subject: str
     version: int
@@ -41,12 +41,12 @@ class Tagging(NamedTuple):
 
 @dataclass(frozen=True)
 class RegistryState:
-    """The state of a registry.
+    """The state of a registry at one poll.
 
-    `listed`: all subjects that the settings select. `new`: their versions that were not known, oldest first. `texts`: the versions that new
-    ones refer to, directly or not. `levels`, `modes`: compatibility and mode of the subjects that were asked, empty for one without its
-    own; `level`, `mode`: the registry's, None if it did not answer. `deleted`: softly deleted subjects. `catalog`: all tags of the stream
-    catalog, None if it was not asked or did not answer.
+    `listed`: all subjects that the settings select. `new`: their new versions, oldest first. `texts`: new versions and all versions that
+    they refer to, directly or indirectly. `levels`, `modes`: compatibility and mode of the requested subjects, empty for a subject without
+    its own; `level`, `mode`: the registry's, None if it did not answer. `deleted`: soft-deleted subjects. `catalog`: all tags of the
+    stream catalog, None if not requested or not answered.
     """
 
     listed: frozenset[str]

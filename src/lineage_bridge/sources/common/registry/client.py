@@ -19,7 +19,7 @@ _TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
 """The types of the catalog's entities whose tags are reported."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
-"""Of how many subjects compatibility and mode are asked at a poll, in turn; the compatibility of new ones is asked at once."""
+"""For how many subjects a poll requests compatibility and mode, in turn. New subjects' compatibility is requested immediately."""
 _EVERYWHERE = {"subjectPrefix": ":*:"}
 """All contexts, for registries that have them."""
 HEADERS = {
@@ -29,7 +29,7 @@ HEADERS = {
 
 
 class RegistryClient:
-    """A registry of Confluent's API. `by_subject`: of how many subjects compatibility and mode are asked at a poll; 0: of none."""
+    """Client of a registry with Confluent's API. `by_subject`: for how many subjects a poll requests compatibility and mode; 0: none."""
 
     def __init__(self, settings: RegistrySettings, http: HttpClient | None = None, by_subject: int = ASKED_AT_ONCE) -> None:
         self.settings, self.http, self.by_subject = settings, http or HttpClient(settings, HEADERS), by_subject
@@ -41,7 +41,7 @@ class RegistryClient:
         return sorted(name for name in listed if self._is_selected(name))
 
     def look(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """The subjects, and their new versions. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
+        """Fetch the subjects and their new versions. `turn`: the number of this poll. Raises SourceError if the listing is incomplete."""
         if self._lists_schemas:
             try:
                 unseen: list[Unseen] = []
@@ -57,7 +57,7 @@ class RegistryClient:
         return frozenset(listed) - frozenset(self.subjects()) if self.settings.deleted else frozenset()
 
     def _one_by_one(self, known: Mapping[str, Subject], turn: int) -> RegistryState:
-        """The newest version of each subject, if the registry cannot list schemas."""
+        """Fetch the newest version of each subject, for registries that cannot list schemas."""
         listed = self.subjects(deleted=self.settings.deleted)
         unseen: list[Unseen] = []
         newest: dict[str, RegisteredSchema | None] = {}
@@ -93,7 +93,7 @@ class RegistryClient:
         return RegistryState(frozenset(newest), new, texts, levels, modes, level, mode, deleted, tagged, tuple(unseen))
 
     def _tagged(self, unseen: list[Unseen]) -> tuple[Tagging, ...] | None:
-        """Everything with a tag in the stream catalog."""
+        """Fetch all tags in the stream catalog."""
         found: set[Tagging] = set()
         try:
             for kind in _TAGGED:
@@ -120,9 +120,9 @@ class RegistryClient:
         return any(fnmatchcase(subject, pattern) for pattern in self.settings.subjects)
 
     def _between(self, last: RegisteredSchema, first: int, unseen: list[Unseen]) -> list[RegisteredSchema] | None:
-        """The versions after `first` and before the last, as far as they are still there.
+        """Fetch the versions after `first` and before the last, as far as they still exist.
 
-        None if one could not be had: then the subject waits for the next poll, so that no version is passed over.
+        None if one could not be fetched: the subject then waits for the next poll, so that no version is skipped.
         """
         if last.version - first <= 1:
             return []
@@ -171,7 +171,7 @@ class RegistryClient:
         return newest | {name: every[-1] for name, every in versions.items()}, versions
 
     def _pages(self, path: str, parameters: Mapping[str, str], key: Any, member: str = "") -> list[Any]:  # noqa: ANN401  # of JSON
-        """All pages of a listing. A registry may return fewer entries than requested, or all at once; duplicates are dropped."""
+        """Fetch all pages of a listing. A registry may return fewer entries than requested, or all at once; duplicates are dropped."""
         found: dict[Any, Any] = {}
         while True:
             answer = self.http.get(path, **parameters, offset=len(found), limit=PAGE)
@@ -187,7 +187,7 @@ class RegistryClient:
     def _texts(
         self, new: Iterable[tuple[RegisteredSchema, ...]], unseen: list[Unseen]
     ) -> tuple[dict[_Where, RegisteredSchema], set[_Where]]:
-        """All versions that new ones refer to, directly or not, with the new ones; and those that may exist but could not be read."""
+        """Fetch all versions that new ones refer to, directly or indirectly; return them with the new ones, and those that failed."""
         found = {(version.subject, version.version): version for versions in new for version in versions}
         lost: set[_Where] = set()
         missing: set[_Where] = set()
@@ -216,7 +216,7 @@ class RegistryClient:
         return level, mode, levels, modes
 
     def _general(self, path: str, member: str, unseen: list[Unseen]) -> tuple[str | None, bool]:
-        """The setting of all subjects that have none of their own, None if it could not be had; and whether subjects may have one."""
+        """Fetch the registry's setting, which subjects may override; None if this failed. Also whether the registry has the setting."""
         try:
             setting = self._setting(path, "", member)
         except SourceError as error:
@@ -232,7 +232,7 @@ class RegistryClient:
         return {name: setting or "" for name, setting in zip(subjects, answers, strict=True) if not isinstance(setting, SourceError)}
 
     def _setting(self, path: str, below: str, member: str) -> str | None:
-        """A setting; None where there is none. Raises SourceError."""
+        """Fetch a setting; None if it does not exist. Raises SourceError."""
         try:
             answer = self.http.get(path + below)
         except MissingError:
@@ -241,7 +241,7 @@ class RegistryClient:
 
 
 def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_Where, RegisteredSchema]) -> bool:
-    """Whether a version refers, directly or not, to one of those."""
+    """Whether a version refers, directly or indirectly, to one of `lost`."""
     seen: set[_Where] = set()
     waiting = [registered]
     while waiting:

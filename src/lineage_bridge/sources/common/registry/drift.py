@@ -1,4 +1,4 @@
-"""Subjects without a topic, and topics without a subject. Pure."""
+"""Finds subjects without a topic, and topics without a subject. Pure."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ def find_drift(
     cluster: ClusterMetadata | None,
     settings: RegistrySettings,
 ) -> tuple[list[str], list[str]]:
-    """Subjects that describe no topic and that no schema refers to, and topics of the cluster that no subject describes."""
+    """Return subjects that describe no topic and that no schema refers to, and topics of the cluster that no subject describes."""
     referred = {reference.subject for subject in subjects.values() for reference in subject.references}
     alone = sorted(name for name, described in topics.items() if not described and name not in referred)
     if cluster is None or cluster.topics is None or settings.subjects != ("*",):
@@ -29,7 +29,7 @@ def find_drift(
 
 
 def describe_drift(drift: tuple[list[str], list[str]], subjects: int, cluster: ClusterMetadata | None) -> Iterator[Unseen]:
-    """Drift as things that could not be observed; `subjects` is how many there are."""
+    """Yield drift as messages about what could not be observed; `subjects` is the number of subjects."""
     alone, bare = drift
     if alone:
         hint = "the cluster has no such topic, or their names do not contain the topic; set `strategies`"

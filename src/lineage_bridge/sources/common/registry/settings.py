@@ -6,15 +6,15 @@ from lineage_bridge.sources.common.settings import HttpSettings
 
 
 class RegistrySettings(HttpSettings):
-    """A registry; `url` is what `/subjects` is appended to (Apicurio: `http://host:8080/apis/ccompat/v7`)."""
+    """A schema registry; `/subjects` is appended to `url` (Apicurio: `http://host:8080/apis/ccompat/v7`)."""
 
     kafka: str = Field(
         default="", description="a server (host:port) or the id of the Kafka cluster of the topics; empty: the only one known"
     )
-    subjects: tuple[str, ...] = Field(default=("*",), description="subjects to look at, as patterns (orders-*)")
+    subjects: tuple[str, ...] = Field(default=("*",), description="patterns of subjects to observe (orders-*)")
     strategies: dict[str, str] = Field(
         default_factory=dict,
         description="subject pattern to the topic of its records (orders, orders#key), for names that do not contain the topic",
     )
-    catalog: bool = Field(default=False, description="also ask Confluent's stream catalog for tags")
-    deleted: bool = Field(default=False, description="also look at subjects that are softly deleted")
+    catalog: bool = Field(default=False, description="also fetch tags from Confluent's Stream Catalog")
+    deleted: bool = Field(default=False, description="also observe soft-deleted subjects")

@@ -1,4 +1,4 @@
-"""A subject as the snapshot has it, and the part of a topic that it describes. Pure."""
+"""Subjects as stored in the snapshot, and the parts of topics that they describe. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, ClusterMet
 TOPIC, RECORD, TOPIC_RECORD = "TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy"
 _CONTEXT = re.compile(r":(?P<context>\.[^:]*):(?P<subject>.*)", re.DOTALL)
 _RULE = ("name", "doc", "kind", "mode", "type", "tags", "onSuccess", "onFailure", "disabled")
-"""The reported members of a rule; its parameters and expression may hold secrets."""
+"""The reported members of a rule; its parameters and expression may contain secrets."""
 
 Packed = tuple[Any, ...]
 """A field as (name, type, description, fields)."""
@@ -52,7 +52,7 @@ class Subject(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SubjectTopic(NamedTuple):
-    """The topic whose keys or values (`part`) a subject describes, and the naming strategy that says so."""
+    """The topic whose keys or values (`part`) a subject describes, and the naming strategy that links them."""
 
     topic: str
     part: str
@@ -60,13 +60,13 @@ class SubjectTopic(NamedTuple):
 
 
 def context_of(subject: str) -> tuple[str, str]:
-    """The context of a subject (empty: the default one), and its name within."""
+    """Split a subject into its context (empty: the default one) and its name in that context."""
     found = _CONTEXT.fullmatch(subject)
     return (found["context"] if found["context"] != "." else "", found["subject"]) if found else ("", subject)
 
 
 def subject_of(registered: RegisteredSchema, texts: Mapping[tuple[str, int], RegisteredSchema]) -> Subject:
-    """A registered version as the snapshot has it. `texts`: the versions it refers to, directly or not."""
+    """Convert a registered version to its form in the snapshot. `texts`: the versions it refers to, directly or indirectly."""
     why, documentation, fields = "", SchemaDocumentation(), None
     try:
         fields = tuple(map(_packed, fields_of(registered.kind, registered.text, _referred(registered, texts))))
@@ -102,7 +102,7 @@ def _referred(registered: RegisteredSchema, texts: Mapping[tuple[str, int], Regi
 
 
 def _tagged(registered: RegisteredSchema, record: str, paths: Iterable[str]) -> list[Tagged]:
-    """Tags outside of the schema's text: by a pattern of fields in the metadata, or by an entity."""
+    """Return the tags outside of the schema's text: those on field patterns in the metadata, and those on entities."""
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:
         entity, tags = _object(entry.get("schemaEntity")), entry.get("tags")
@@ -121,7 +121,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The properties that users attached to a schema, without those that are sensitive by declaration or name."""
+    """The properties that users attached to a schema; those that are sensitive by declaration or name are masked."""
     listed = metadata.get("sensitive")
     sensitive = set(map(str, listed)) if isinstance(listed, list) else set()
     noted = {str(key): str(value) for key, value in _object(metadata.get("properties")).items()}
@@ -162,17 +162,17 @@ def _paths(packed: Packed, above: str) -> Iterable[str]:
         yield from _paths(inner, path)
 
 
-# places
+# topics
 
 
 def topics_of_subjects(
     subjects: Mapping[str, Subject], cluster: ClusterMetadata | None, strategies: Mapping[str, str]
 ) -> dict[str, tuple[SubjectTopic, ...]]:
-    """The parts of topics that each subject describes; empty for a subject without a topic.
+    """Return the parts of topics that each subject describes; empty for a subject without a topic.
 
-    If the cluster's topics are unknown, subjects' names are trusted. If subjects in several contexts describe the same part, the one in the
-    default context counts, else the first. A part that no name points to is described by the subjects named after a record whose ids are in
-    some of the topic's records.
+    If the cluster's topics are unknown, subjects' names are trusted. If subjects in several contexts describe the same part, the default
+    context is used, else the first. A part without a subject of its name is described by subjects named after a record, if some of the
+    topic's records have their schema ids.
     """
     found: dict[str, tuple[SubjectTopic, ...]] = {}
     taken: dict[tuple[SubjectTopic, str], str] = {}

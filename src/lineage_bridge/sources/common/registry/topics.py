@@ -1,4 +1,4 @@
-"""The events of topics, as the subjects of a registry and the tags of its catalog describe them. Pure."""
+"""Builds the events of topics from the subjects of a registry and the tags of its catalog. Pure."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class SubjectVersion:
 
     @property
     def version(self) -> str:
-        """What the topic's facets call this version."""
+        """The version's label in the topic's facets."""
         return f"{self.name} version {self.subject.version}, id {self.subject.id}"
 
 
@@ -41,7 +41,7 @@ class SubjectVersion:
 class TopicEvents:
     """Builds the events of topics at one poll.
 
-    `before`: what the snapshot has of each topic. `catalog`: the tags of the stream catalog by the schema or topic that they are on.
+    `before`: each topic's part of the snapshot. `catalog`: the tags of the stream catalog by their schema or topic.
     `described`: datasets whose description comes from another system.
     """
 
@@ -53,7 +53,7 @@ class TopicEvents:
     described: Collection[DatasetName] = ()
 
     def undescribed(self, topic: str, entry: Mapping[str, Any]) -> Json:
-        """The event of a topic that no subject describes any more: its facets are deleted, apart from the tags of the catalog."""
+        """Return the event of a topic that no subject describes any more: it deletes all facets except the tags of the catalog."""
         name = (entry["namespace"], topic)
         keys = [key for key in entry["keys"] if key != "documentation" or name not in self.described]
         facets = dict.fromkeys(keys, EVENTS.deleted_facet())
@@ -64,7 +64,7 @@ class TopicEvents:
     def topic(
         self, name: DatasetName, described_by: list[tuple[str, SubjectTopic]], versions: Mapping[str, list[tuple[Subject, int | None]]]
     ) -> tuple[dict[str, Any], list[Json]]:
-        """What the snapshot keeps of a topic, and its events: if anything is new, one for each version that was not reported yet."""
+        """Return a topic's part of the snapshot, and its events: if anything is new, one for each version not reported yet."""
         was = self.before.get(name[1])
         was = was if was and was["namespace"] == name[0] else None
         steps = list(self._steps(described_by, versions, is_new=was is None))
@@ -87,9 +87,9 @@ class TopicEvents:
     def _steps(
         self, described_by: list[tuple[str, SubjectTopic]], versions: Mapping[str, list[tuple[Subject, int | None]]], *, is_new: bool
     ) -> Iterator[tuple[int, list[SubjectVersion]]]:
-        """Each time at which a subject of a topic got a new version, oldest first, with the versions of all its subjects then.
+        """Yield each time at which a subject of a topic got a new version, oldest first, with the versions of all its subjects then.
 
-        A new topic has the registry's times. A known topic was polled before, so its times end now.
+        A new topic uses the registry's times. A known topic was polled before, so its versions are dated up to the current poll.
         """
         current = {name: versions[name][0][0] for name, _ in described_by}
         older = [(at, name, number) for name, _ in described_by for number, (_, at) in enumerate(versions[name][:-1])]
@@ -102,7 +102,7 @@ class TopicEvents:
         yield end, _at_versions(described_by, {name: versions[name][-1][0] for name, _ in described_by})
 
     def _digest(self, name: DatasetName, versions: list[SubjectVersion]) -> str:
-        """A digest of what the events contain: a version itself never changes, but its settings and tags do."""
+        """Return a digest of the events' content: a version itself never changes, but its settings and tags do."""
         state = self.state
         settings = [
             (
@@ -151,7 +151,7 @@ class TopicEvents:
         return sorted({tagging.tag for tagging in self.catalog.get(topic, ())})
 
     def _catalog_field_tags(self, version: SubjectVersion) -> list[Tagged]:
-        """The tags of the catalog on a schema, by the paths of fields."""
+        """The catalog's tags on a schema and its fields, with the fields' paths."""
         schema = f"{context_of(version.name)[0] or '.'}:{version.subject.id}"
         found: set[Tagged] = set()
         for tagging in self.catalog.get(schema, ()):
@@ -187,18 +187,18 @@ def _at_versions(described_by: Iterable[tuple[str, SubjectTopic]], subjects: Map
 
 
 def _below(path: str, record: str) -> str:
-    """The path of a field within its record. In the catalog a path begins with the record's name, perhaps with more before it."""
+    """Return a field's path within its record. A path in the catalog contains the record's name, perhaps after other parts."""
     _, found, rest = f".{path}.".partition(f".{record}.")
     return rest.rstrip(".") if record and found else path
 
 
 def catalog_tags(tags: Iterable[str]) -> list[Json]:
-    """Tags of the stream catalog as members of the tags facet."""
+    """Convert tags of the stream catalog to members of the tags facet."""
     return [{"key": tag, "value": "true", "source": "STREAM_CATALOG"} for tag in sorted(set(tags))]
 
 
 def fields_of_part(versions: Iterable[SubjectVersion], part: str) -> tuple[SchemaField, ...]:
-    """The fields of a topic's keys or values. If there are several types of records, each type is a field."""
+    """Return the fields of a topic's keys or values. If there are several record types, each is a field."""
     readable = [version for version in versions if version.target.part == part and version.subject.fields is not None]
     if len(readable) == 1:
         return readable[0].subject.columns()
@@ -210,7 +210,7 @@ def _type_name(version: SubjectVersion) -> str:
 
 
 def tags_by_target(catalog: list[Tagging], cluster: ClusterMetadata | None) -> dict[str, list[Tagging]]:
-    """The tags by the schema (`context:id`) or topic that they are on, without those on topics of other clusters."""
+    """Group the tags by schema (`context:id`) or topic, without those on topics of other clusters."""
     found: dict[str, list[Tagging]] = {}
     for tagging in catalog:
         there, _, topic = tagging.where.partition(":")

@@ -1,4 +1,4 @@
-"""Translates the answers of a registry to the events of topics. Pure.
+"""Converts the answers of a registry to the events of topics. Pure.
 
 The schema of a topic is asserted by the dataset itself, which takes precedence over its writers and readers. Its columns are the fields of
 the values, and `_key` with the fields of the keys; a topic with several types of records has a column for each type.
@@ -31,15 +31,15 @@ from lineage_bridge.sources.common.shared_metadata import (
 
 
 def subjects_in(snapshot: Snapshot | None) -> dict[str, Subject]:
-    """The subjects in a snapshot."""
+    """Read the subjects in a snapshot."""
     return {name: msgspec.convert(entry, Subject) for name, entry in (snapshot or {}).get("subjects", {}).items()}
 
 
 @dataclass(frozen=True)
 class RegistrySubjects:
-    """What a registry has after a poll.
+    """The contents of a registry after a poll.
 
-    `versions`: each subject's new versions, or else its known one, oldest first, with the time of registration if the registry gives it.
+    `versions`: each subject's new versions, oldest first, else its known one, with the time of registration if the registry reports it.
     `catalog`: all tags.
     """
 
@@ -60,14 +60,14 @@ class RegistrySubjects:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """Its part of the snapshot."""
+        """The registry's part of the snapshot."""
         subjects = {name: msgspec.to_builtins(subject) for name, subject in sorted(self.subjects.items())}
         return {"catalog": self.catalog, "subjects": subjects, "level": self.state.level, "mode": self.state.mode}
 
 
 @dataclass(frozen=True)
 class RegistryEvents:
-    """The events of a cluster's topics. `topics`: their part of the snapshot; `drift`: subjects and topics that lack the other."""
+    """The events of a cluster's topics. `topics`: their part of the snapshot; `drift`: subjects and topics that lack a counterpart."""
 
     topics: dict[str, Any]
     events: tuple[Json, ...] = ()
@@ -75,12 +75,12 @@ class RegistryEvents:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """Its part of the snapshot."""
+        """The topics' part of the snapshot."""
         return {"topics": self.topics, "drift": {"subjects": self.drift[0], "topics": self.drift[1]}}
 
 
 def merge_subjects(state: RegistryState, before: Snapshot | None) -> RegistrySubjects:
-    """The subjects of a registry: its answers, completed by the previous snapshot."""
+    """Merge the answers of a registry with the previous snapshot."""
     was = before or {}
     catalog = [Tagging(*tagging) for tagging in was.get("catalog", ())] if state.catalog is None else list(state.catalog)
     level = was.get("level", "") if state.level is None else state.level
@@ -91,7 +91,7 @@ def merge_subjects(state: RegistryState, before: Snapshot | None) -> RegistrySub
 def translate(
     state: RegistryState, before: Snapshot | None, shared: SharedMetadata, now_us: int, settings: RegistrySettings
 ) -> Observation:
-    """The events and the next snapshot of a registry."""
+    """Return the events and the next snapshot of a registry."""
     here = merge_subjects(state, before)
     was = before or {}
     cluster = shared.cluster(settings.kafka) if settings.kafka else shared.clusters[0] if len(shared.clusters) == 1 else None
@@ -116,9 +116,9 @@ def translate_cluster(
     registry: str,
     described: Collection[DatasetName] = (),
 ) -> RegistryEvents:
-    """The events of the topics in a namespace.
+    """Return the events of the topics in a namespace.
 
-    `before`: what the previous snapshot has of each topic. `registry`: the name of the registry. `described`: datasets whose description
+    `before`: each topic's part of the previous snapshot. `registry`: the name of the registry. `described`: datasets whose description
     comes from another system and takes precedence.
     """
     subjects = here.subjects
@@ -151,7 +151,7 @@ def shared_metadata(snapshot: Snapshot) -> SharedMetadata:
 
 
 def _versions(state: RegistryState, was: Mapping[str, Subject]) -> dict[str, list[tuple[Subject, int | None]]]:
-    """Each subject's new versions, or else its known one, oldest first, each with the time of its registration."""
+    """Return each subject's new versions, oldest first, else its known one, each with its time of registration."""
     found: dict[str, list[tuple[Subject, int | None]]] = {}
     for name in sorted(state.listed):
         new = [(subject_of(version, state.texts), version.at_us) for version in state.new.get(name, ())]

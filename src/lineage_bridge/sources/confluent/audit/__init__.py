@@ -1,1 +1,1 @@
-"""The audit log: who changed what, and when a poll should come early."""
+"""The audit log: reports who changed what, and triggers early polls."""

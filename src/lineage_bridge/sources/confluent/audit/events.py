@@ -1,4 +1,4 @@
-"""Translates requests of the audit log into a facet of the datasets and jobs that they are about. No lineage follows from them. Pure."""
+"""Converts requests in the audit log to a facet of the datasets and jobs that they concern. They create no lineage. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ Emitted = list[Any]
 def change_events(
     resources: Mapping[str, Requests], targets: "Targets", emitted: Mapping[str, Emitted], now_us: int
 ) -> tuple[list[Json], dict[str, Emitted]]:
-    """Events about datasets and jobs with new changes, or with new checks an hour after the last event; and what was emitted when."""
+    """Return events about datasets and jobs with new changes, or with new checks an hour after the last event; and what was emitted."""
     by_node: dict[tuple[str, DatasetName], dict[str, list[Json]]] = {}
     for key, requests in resources.items():
         kind, names = targets.find(key)
@@ -45,7 +45,7 @@ def change_events(
 
 
 class Targets:
-    """The known datasets and jobs that resources are."""
+    """Maps resources to known datasets and jobs."""
 
     def __init__(self, organization: Organization, shared: SharedMetadata) -> None:
         self.shared = shared
@@ -56,7 +56,7 @@ class Targets:
             self._subjects.setdefault((environment, subject), set()).add(topic)
 
     def find(self, key: str) -> tuple[str, list[DatasetName]]:
-        """DATASET or JOB, and the names of those that a resource is; none if it is unknown."""
+        """Return DATASET or JOB, and the names of a resource's datasets or jobs; no names if they are unknown."""
         kind, scope, name = key.split(" ", 2)
         if kind == TOPIC:
             return DATASET, _as_list(self._topics.find(scope, name))
@@ -71,7 +71,7 @@ class Targets:
         return JOB, _as_list(self.shared.jobs.get(name) or (by_name if by_name in self._jobs else None))
 
     def _subjects_of_topics(self) -> Iterator[tuple[str, str, DatasetName]]:
-        """Environment, subject and topic for each schema of a topic that a registry has."""
+        """Yield environment, subject and topic for each registered schema of a topic."""
         environments = {cluster.namespace: cluster.environment for cluster in self._organization.kafka_clusters}
         for (topic, _), schema in self.shared.schemas.items():
             versions = schema.version.split("; ") if topic[0] in environments else ()
@@ -85,7 +85,7 @@ def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int
 
 
 def _facet(requests: Requests, emitted: Emitted, kind: str, shared: SharedMetadata, now_us: int) -> tuple[Json | None, Emitted]:
-    """The facet, if it is due, and what was last emitted."""
+    """Return the facet if it is due, and what was last emitted."""
     newest = {category: newest_first(requests[category]) for category in IDENTITY}
     members = {category: [_entry(request, shared) for request in newest[category]] for category in IDENTITY}
     changes, access = digest(members[CHANGES]), digest(sorted(_identity(request) for request in newest[ACCESS]))
@@ -106,7 +106,7 @@ def _entry(request: Json, shared: SharedMetadata) -> Json:
 
 
 def _title(key: str) -> str:
-    """A resource as the facet names it: kind and name."""
+    """Return a resource's name in the facet: kind and name."""
     kind, _, name = key.split(" ", 2)
     return f"{kind} {name}"
 

@@ -1,7 +1,7 @@
-"""Reads records of the audit log: who asked for what of which resource, and whether it was granted. Pure.
+"""Parses records of the audit log: who requested what on which resource, and whether it was granted. Pure.
 
 Records are CloudEvents whose resource is a CRN (https://docs.confluent.io/cloud/current/monitoring/audit-logging/audit-log-schema.html).
-An authorization event says who was checked for an action: that is a right, and no proof that data moved.
+An authorization event records that a principal's right to an action was checked; it does not prove that data moved.
 """
 
 import re
@@ -41,7 +41,7 @@ _CLOUD_RESOURCES = {
 
 
 class Resource(NamedTuple):
-    """What a request is about. `environment` and `cluster` are ids, empty if unknown.
+    """The resource of a request. `environment` and `cluster` are ids, empty if unknown.
 
     `scope`: for a topic or connector its Kafka cluster, for a statement `env-../cloud.region`, for a subject the registry; else empty.
     """
@@ -59,9 +59,9 @@ class Resource(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request. `method` is the audit log's name for it; `principal` and `client` may be empty; `granted`: it was allowed and succeeded.
+    """A request. `method` is its name in the audit log; `principal` and `client` may be empty; `granted`: it was allowed and succeeded.
 
-    `category`: CHANGES if it changed its resource, ACCESS if it checked access to data or was a change that was denied, else empty.
+    `category`: CHANGES if it changed its resource, ACCESS if it was a check of access to data or a denied change, else empty.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Request(NamedTuple):
 
 
 def parse_request(value: bytes) -> Request | None:
-    """The request that a record describes; None if it describes none, or not what it is about."""
+    """Parse the request in a record; None if the record has no request, or none with a known resource."""
     try:
         event = msgspec.json.decode(value)
     except (msgspec.DecodeError, RecursionError):
@@ -165,7 +165,7 @@ def _resource(event: Mapping[str, Any], data: Mapping[str, Any]) -> Resource | N
 
 
 def _crn_parts(crn: str) -> dict[str, str]:
-    """Kind to name in a CRN: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
+    """Map kind to name in a CRN: `crn://confluent.cloud/organization=../environment=env-../kafka=lkc-../topic=orders`."""
     if not crn.startswith("crn:"):
         return {}
     _, _, path = crn.partition("://")[2].partition("/")
@@ -194,5 +194,5 @@ def _member(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _text(whole: Mapping[str, Any], *names: str) -> str:
-    """The first of these members that is a text; empty if none is."""
+    """Return the first of these members that is text; empty if none is."""
     return next((text for name in names if isinstance(text := whole.get(name), str) and text), "")

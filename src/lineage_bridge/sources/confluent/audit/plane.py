@@ -21,11 +21,11 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 NAME = "audit-log"
 RECORDS_PER_POLL = 200_000
 FIRST_POLL_MS = 3_600_000
-"""How far the first poll looks back."""
+"""How far back the first poll reads."""
 
 
 class AuditLogRead(NamedTuple):
-    """What was read: the newest requests of each resource, and the next offset by partition."""
+    """The newest requests of each resource, and the next offset by partition."""
 
     requests: RecentRequests
     offsets: Mapping[str, int]
@@ -33,7 +33,7 @@ class AuditLogRead(NamedTuple):
 
 
 class AuditPlane(Plane[AuditLogRead]):
-    """The organization's audit log, read from where the last poll stopped.
+    """Reads the organization's audit log from where the last poll stopped.
 
     Its snapshot: `offsets` by partition; `resources`, see RecentRequests; `said`, what was emitted about datasets and jobs, see Emitted.
     """
@@ -45,7 +45,7 @@ class AuditPlane(Plane[AuditLogRead]):
         return "" if self.settings.audit_log else "no API key is set for the audit log (audit_log)"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> AuditLogRead:
-        """Read on. Raises SourceError."""
+        """Read the records since the last poll. Raises SourceError."""
         audit_log = self.settings.audit_log
         if audit_log is None:
             raise SourceError(self.unavailable_reason())
@@ -66,7 +66,7 @@ class AuditPlane(Plane[AuditLogRead]):
         return AuditLogRead(requests, {str(number): offset for number, offset in sorted(read.offsets.items())}, tuple(unseen))
 
     def translate(self, fetched: AuditLogRead, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """The events for new changes and accesses in the audit log, of topics and jobs that other sources know."""
+        """Return events for new changes and access checks of topics and jobs that other sources know."""
         resources = fetched.requests.newest_resources()
         targets = Targets(self._configured_part(), shared)
         events, emitted = change_events(resources, targets, (before or {}).get("said", {}), now_us)
@@ -76,20 +76,20 @@ class AuditPlane(Plane[AuditLogRead]):
         return Observation(snapshot, tuple(events), unseen=(*fetched.unseen, *older))
 
     def empty_answer(self) -> AuditLogRead:
-        """No requests."""
+        """Return an answer without requests."""
         return AuditLogRead(RecentRequests({}), {})
 
     def _configured_part(self) -> Organization:
-        """What the settings select: the log is the whole organization's, even if this poll looks at a part of it."""
+        """Return the part that the settings select: the log covers the whole organization, even if this poll observes a part of it."""
         return self.context.organization.narrowed(Selection(frozenset(self.settings.environments), frozenset(self.settings.clusters)))
 
 
 def offsets_of(planes: Mapping[str, Snapshot]) -> dict[int, int]:
-    """Partition to next offset of the audit log, by the snapshots of all planes."""
+    """Return the next offset of each partition of the audit log, from the snapshots of all planes."""
     offsets = planes.get(f"{NAME} {ORGANIZATION}", {}).get("offsets", {})
     return {int(number): offset for number, offset in offsets.items()}
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for the organization."""
+    """Create one plane for the organization."""
     yield AuditPlane(context, ORGANIZATION)

@@ -1,4 +1,4 @@
-"""The newest requests of each resource, as the audit log reports them. Pure."""
+"""Collects the newest requests of each resource in the audit log. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from lineage_bridge.sources.confluent.audit.parse import ACCESS, CHANGES, OTHER,
 
 KEPT_REQUESTS, _KEPT_RESOURCES = 10, 1_000
 IDENTITY = {CHANGES: ("id",), ACCESS: ("method", "principal", "client", "granted")}
-"""Category to the members by which two requests are the same: the log may report a change twice; of checks only the newest is kept."""
+"""Category to the members that identify a request: the log may report a change twice; of equal checks, only the newest is kept."""
 Requests = Mapping[str, list[Json]]
 """Category to requests, newest first."""
 
 
 class RecentRequests:
-    """The newest requests of each resource: those of an earlier poll and those that are added. Repetitions count once.
+    """The newest requests of each resource, from an earlier poll and added later, without duplicates.
 
     `by_resource`: resource key to Requests.
     """
@@ -44,14 +44,14 @@ class RecentRequests:
         requests[request.category] = newest_first(newest.values())
 
     def newest_resources(self) -> dict[str, Requests]:
-        """The resources with the newest requests, by key: as many as are kept."""
+        """Return the resources with the newest requests, by key, up to the limit."""
         newest = {key: max(request["at"] for kept in requests.values() for request in kept) for key, requests in self.by_resource.items()}
         kept = sorted(newest, key=lambda key: (-newest[key], key))[:_KEPT_RESOURCES]
         return {key: self.by_resource[key] for key in sorted(kept)}
 
 
 def newest_first(requests: Iterable[Json]) -> list[Json]:
-    """As many requests as are kept, newest first."""
+    """Return the newest requests up to the limit, newest first."""
     return sorted(requests, key=_order, reverse=True)[:KEPT_REQUESTS]
 
 

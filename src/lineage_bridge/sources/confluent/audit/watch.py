@@ -1,4 +1,4 @@
-"""Watches the audit log between polls. It counts changes, so that the next poll can come early."""
+"""Watches the audit log between polls. It counts changes, so that the next poll can run early."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Watch:
-    """Reads on from these offsets in a thread of its own until it is closed. `changes` counts changes of what the settings select.
+    """Reads the log from these offsets in its own thread until closed. `changes` counts changes of selected resources.
 
     If the audit log cannot be read, the watch tries again; polls report that it cannot be read.
     """
@@ -45,7 +45,7 @@ class Watch:
                 tail.begin(self._offsets, None)
                 self._follow(tail)
         except LineageBridgeError as error:
-            log.info("cannot watch the audit log now: %s", error)
+            log.info("cannot watch the audit log: %s", error)
 
     def _follow(self, tail: TopicTail) -> None:
         while not self._stop.is_set():
@@ -54,7 +54,7 @@ class Watch:
             self._offsets = tail.offsets
 
     def _is_relevant(self, request: Request | None) -> bool:
-        """Whether a request changed what the settings select. One without environment or cluster may have changed anything."""
+        """Whether a request changed a selected resource. A request without environment or cluster counts as relevant."""
         if request is None or request.category != CHANGES:
             return False
         environments, clusters = self._settings.environments, self._settings.clusters

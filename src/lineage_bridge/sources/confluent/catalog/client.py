@@ -11,13 +11,13 @@ from lineage_bridge.sources.confluent.catalog.parse import Entity, qualified_nam
 PAGE_SIZE = 500
 """Entities per page: the most that the catalog returns."""
 TOPICS, CONNECTORS, SCHEMAS = ("kafka_topic",), ("cn_connector",), ("sr_schema", "sr_record", "sr_field")
-"""Types of entities, as they are searched for together."""
+"""Types of entities, grouped by search."""
 _ROOT = "/catalog/v1"
 _ATTRIBUTES = ("owner", "description")
 
 
 def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[str, Any]]:
-    """All entities of some types, of schemas those with tags. A type that the catalog does not have has no entities. Raises SourceError."""
+    """Fetch all entities of some types; of schemas, those with tags. A type that the catalog lacks has no entities. Raises SourceError."""
     found: dict[str, Mapping[str, Any]] = {}
     parameters: dict[str, Any] = {"type": list(types), "limit": PAGE_SIZE}
     parameters |= {"tag": "*"} if types == SCHEMAS else {"attr": list(_ATTRIBUTES)}
@@ -39,10 +39,10 @@ def search_entities(http: HttpClient, types: tuple[str, ...]) -> list[Mapping[st
 
 
 def list_business_metadata_definitions(http: HttpClient) -> Any:  # noqa: ANN401  # JSON
-    """The definitions of business metadata. Raises as `Http.get` does."""
+    """Fetch the definitions of business metadata. Raises as `HttpClient.get` does."""
     return http.get(f"{_ROOT}/types/businessmetadatadefs")
 
 
 def get_business_metadata(http: HttpClient, entity: Entity) -> Any:  # noqa: ANN401  # JSON
-    """The business metadata of an entity. Raises as `Http.get` does."""
+    """Fetch the business metadata of an entity. Raises as `HttpClient.get` does."""
     return http.get(f"{_ROOT}/entity/type/{entity.kind}/name/{quote(entity.qualified_name, safe='')}/businessmetadata")

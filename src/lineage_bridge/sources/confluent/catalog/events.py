@@ -19,7 +19,7 @@ Memory = Mapping[str, Mapping[str, Any]]
 def entity_events(
     kind: str, entities: Iterable[Entity], namespaces: Mapping[str, str], before: Memory, now_us: int
 ) -> tuple[dict[str, dict[str, Any]], list[Json]]:
-    """What to remember about the entities of a kind, and events with the facets that are new or withdrawn.
+    """Return the entities' part of the snapshot, and events with new and deleted facets.
 
     `namespaces`: cluster id to namespace.
     """
@@ -44,14 +44,14 @@ def entity_events(
 
 
 def entries_of(memory: Memory) -> Iterator[tuple[DatasetName, Mapping[str, Any]]]:
-    """The entries of a memory, by full name."""
+    """Yield the entries of a memory with their full names."""
     for namespace, entries in sorted(memory.items()):
         for name, entry in sorted(entries.items()):
             yield (namespace, name), entry
 
 
 def _event(kind: str, name: DatasetName, facets: Mapping[str, Json], now_us: int) -> list[Json]:
-    """An event a microsecond before now, so that the registry plane's event about the same topic is newer."""
+    """Return an event dated a microsecond before now, so that the registry plane's event about the same topic is newer."""
     if not facets:
         return []
     if kind == CONNECTORS:
@@ -78,7 +78,7 @@ def _facets(kind: str, entity: Entity, metadata: Mapping[str, Any]) -> dict[str,
 
 
 def _connector_facets(entity: Entity, tags: list[Json], metadata: Mapping[str, Any]) -> dict[str, Json]:
-    """The facets of a connector. The plane of connectors already emits `ownership` and `documentation`, so those of the catalog go here."""
+    """Return a connector's facets, including the catalog's owner and description: the connect plane emits the standard facets."""
     facets: dict[str, Json] = {}
     members: Json = {"metadata": dict(metadata)} if metadata else {}
     members |= {key: value for key, value in (("owner", entity.owner), ("description", entity.description)) if value}

@@ -28,7 +28,7 @@ class Entity(msgspec.Struct, frozen=True):
 
 
 class CatalogAnswers(msgspec.Struct, frozen=True):
-    """What was fetched; None for a part that could not be. `schemas`: names of schemas, records and fields to their tags."""
+    """The answers of a poll; None for a part that could not be fetched. `schemas`: names of schemas, records and fields to their tags."""
 
     topics: tuple[Entity, ...] | None = ()
     connectors: tuple[Entity, ...] | None = ()
@@ -37,7 +37,7 @@ class CatalogAnswers(msgspec.Struct, frozen=True):
 
 
 def parse_entity(entry: Mapping[str, Any]) -> Entity | None:
-    """A topic or connector, whose qualified name is `registry:cluster:name`; None if the name contains no cluster.
+    """Parse a topic or connector, whose qualified name is `registry:cluster:name`; None if the name contains no cluster.
 
     An owner that is an e-mail address is left out.
     """
@@ -54,7 +54,7 @@ def parse_entity(entry: Mapping[str, Any]) -> Entity | None:
 
 
 def parse_schema_tags(entries: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """Names of schemas and of what is in them (`context:id:record.field`) to their tags."""
+    """Return the tags of schemas, records and fields by name (`context:id:record.field`)."""
     return dict(sorted(_schema_tags(entries)))
 
 
@@ -66,7 +66,7 @@ def _schema_tags(entries: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tu
 
 
 def parse_business_metadata(answer: list[Any]) -> dict[str, Any]:
-    """Business metadata by its name, without members whose names say that they are secret."""
+    """Return business metadata by name, without members whose names identify secrets."""
     found: dict[str, Any] = {}
     for entry in answer:
         attributes = entry.get("attributes") if isinstance(entry, Mapping) else None

@@ -1,7 +1,7 @@
 """The plane of a Stream Catalog: tags, owners, descriptions and business metadata of topics and connectors, and tags of schemas.
 
-It is translated before topics and schemas, whose planes use its tags. The registry's plane emits the `tags` facet of topics that have
-schemas once more, together with the tags of those schemas.
+It is translated before topics and schemas, whose planes use its tags. For topics with schemas, the registry plane emits the `tags` facet
+again, with the schemas' tags added.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _ADVANCED = "ADVANCED"
 
 
 class CatalogPlane(Plane[CatalogAnswers]):
-    """The catalog beside a registry."""
+    """Observes the Stream Catalog of a registry's environment."""
 
     name: ClassVar[str] = "catalog"
     stage: ClassVar[int] = 0
@@ -47,7 +47,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
         self.namespaces = {cluster.id: cluster.namespace for cluster in clusters}
 
     def unavailable_reason(self) -> str:
-        """The environment needs a package of Stream Governance; the registry, a key and an address."""
+        """The environment needs a Stream Governance package; the registry needs a key and an address."""
         if not self.package:
             return "the environment has no Stream Governance package, so it has no catalog"
         return unavailable_registry_reason(self.context, self.registry)
@@ -84,7 +84,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
     def _business_metadata(
         self, http: HttpClient, entities: list[Entity], before: Snapshot | None, poll: int, unseen: list[Unseen]
     ) -> dict[str, Mapping[str, Any]]:
-        """Qualified name to business metadata. It is fetched for entities that are described or had some before; the others have none.
+        """Fetch business metadata, by qualified name, of entities that are described or had some before; the others have none.
 
         Entities whose turn is at another poll are left out.
         """
@@ -113,7 +113,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
         return found
 
     def translate(self, fetched: CatalogAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """The events for new metadata of topics and connectors."""
+        """Return events for new metadata of topics and connectors."""
         del shared
         previous: Mapping[str, Any] = before or {"topics": {}, "connectors": {}, "schemas": {}}
         events: list[Json] = []
@@ -129,11 +129,11 @@ class CatalogPlane(Plane[CatalogAnswers]):
         return Observation(snapshot, tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> CatalogAnswers:
-        """No entities."""
+        """Return an answer without entities."""
         return CatalogAnswers()
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Tags of topics and schemas, and the topics that have a description."""
+        """Return the tags of topics and schemas, and the topics that have a description."""
         entries = list(entries_of(snapshot[TOPICS]))
         tags = {name: frozenset(entry["tags"]) for name, entry in entries if entry["tags"]}
         schemas = {(self.registry.namespace, name): frozenset(tagged) for name, tagged in snapshot["schemas"].items()}
@@ -142,6 +142,6 @@ class CatalogPlane(Plane[CatalogAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each registry."""
+    """Create one plane for each registry."""
     for registry in registries(context):
         yield CatalogPlane(context, registry)

@@ -1,9 +1,9 @@
 """Translates cluster links into OpenLineage events. Pure.
 
-A link is a streaming job that copies topics to their mirrors. A run starts when the link is first seen to copy, and lasts while any of its
-mirrors is copying. It ends when none is: with FAIL if some failed, ABORT if some are paused, COMPLETE if all are stopped (promoted or
-failed over). A link that copies nothing when it is first seen only gets the end of a run: it has copied before. When a mirror is removed,
-the run completes and another starts; when the link is deleted, its run is aborted.
+A link is a streaming job that copies topics to their mirrors. A run starts when the link is first seen copying, and lasts while any of its
+mirrors is copying. It ends when no mirror is copying: with FAIL if some failed, ABORT if some are paused, COMPLETE if all are stopped
+(promoted or failed over). A link that copies nothing when first seen only gets the end of a run, because it has copied before. When a
+mirror is removed, the run completes and another starts; when the link is deleted, its run is aborted.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ from lineage_bridge.sources.confluent.plane import PlaneContext
 
 PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent")
 _ENDS = (("FAIL", ("FAILED", "LINK_FAILED", "SOURCE_UNAVAILABLE")), ("ABORT", ("PAUSED", "LINK_PAUSED")), ("COMPLETE", ("STOPPED",)))
-"""Types of the event that ends a run, the first that fits, and the statuses of mirrors that they stand for."""
+"""Types of the event that ends a run, with the mirror statuses that cause them. The first match is used."""
 _NOT_COPYING = frozenset(status for _, statuses in _ENDS for status in statuses)
 
 LinkState = Mapping[str, Any]
-"""What is remembered of a link: `pairs` (mirror to source topic), `start` of its open run (us) if there is one, `told` (digest)."""
+"""A link's part of the snapshot: `pairs` (mirror to source topic), `start` of its open run (us) if there is one, `told` (digest)."""
 
 
 class LinkEvents:
@@ -36,7 +36,7 @@ class LinkEvents:
         self._context, self._cluster, self._shared, self._now_us = context, cluster, shared, now_us
 
     def link_events(self, link: Link, before: LinkState) -> tuple[list[Json], LinkState]:
-        """The events about a link, and what to remember."""
+        """Return the events about a link, and its part of the snapshot."""
         events: list[Json] = []
         pairs = {mirror.topic: mirror.source for mirror in link.mirrors}
         start, emitted = before.get("start"), before.get("told", "")
@@ -56,7 +56,7 @@ class LinkEvents:
         return events, {"pairs": pairs, "told": fingerprint}
 
     def end_event(self, kind: str, name: str, state: LinkState) -> Json:
-        """The end of a link's open run, without details."""
+        """Return the event that ends a link's open run, without details."""
         return PRODUCER.run_event(kind, self._now_us, self._run(name, state["start"]), self._job(name))
 
     def _event(self, kind: str, link: Link, start: int, *, in_full: bool) -> Json:
@@ -127,7 +127,7 @@ class LinkEvents:
 
 
 def _end_type(link: Link) -> str:
-    """The type of the event that ends the run of a link that copies nothing."""
+    """Return the type of the event that ends the run of a link that copies nothing."""
     statuses = {mirror.status for mirror in link.mirrors}
     return next(kind for kind, ending in _ENDS if statuses & set(ending))
 

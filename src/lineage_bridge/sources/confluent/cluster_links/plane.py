@@ -10,17 +10,17 @@ from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_c
 
 
 class ClusterLinksPlane(ClusterPlane[LinkListing]):
-    """The links whose destination is a cluster. Its snapshot: `links`, name to LinkState."""
+    """Observes the links whose destination is a cluster. Its snapshot: `links`, name to LinkState."""
 
     name, stage = "links", 5
 
     def fetch(self, before: Snapshot | None, now_us: int) -> LinkListing:
-        """One call, and another if there are links. Raises SourceError."""
+        """Fetch the links; the mirrors in a second call if there are any. Raises SourceError."""
         del now_us
         return list_links(self.rest(), had_links=bool(before and before["links"]))
 
     def translate(self, fetched: LinkListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Events for links that started, continue, or were deleted."""
+        """Return events for links that started, continue, or were deleted."""
         previous: Mapping[str, LinkState] = (before or {}).get("links", {})
         listed = {link.name for link in fetched.links}
         builder = LinkEvents(self.context, self.cluster, shared, now_us)
@@ -38,7 +38,7 @@ class ClusterLinksPlane(ClusterPlane[LinkListing]):
         return Observation({"links": links}, tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> LinkListing:
-        """No links."""
+        """Return an answer without links."""
         return LinkListing(())
 
 

@@ -1,4 +1,4 @@
-"""The cluster links of a Kafka cluster and their mirror topics, by the REST API of the destination cluster."""
+"""Fetches the cluster links of a Kafka cluster and their mirror topics from the REST API of the destination cluster."""
 
 from typing import NamedTuple
 

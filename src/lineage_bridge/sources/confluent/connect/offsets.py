@@ -1,4 +1,4 @@
-"""The offsets of managed connectors: when to fetch them, and what to remember of the answers. Pure."""
+"""Decides when to fetch the offsets of managed connectors, and what the snapshot keeps of them. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from lineage_bridge.sources.common.connect.lineage.evidence import sums_of
 from lineage_bridge.sources.common.connect.worker import RUNNING, ConnectorDetail, ConnectorState
 
 _FETCH_AGAIN_US = {"sink": 900_000_000, "source": 3_600_000_000}
-"""How long fetched offsets are used: those of a sink count rows, those of a source only name what it reads."""
+"""How long fetched offsets are reused. A sink's offsets count rows; a source's offsets only name its inputs."""
 
 
 class OffsetsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """When a connector's offsets were fetched (us), for which configuration, and their sums by topic; or `why` there are none."""
+    """A connector's fetched offsets: when (us), for which configuration, their sums by topic; or `why` there are none."""
 
     at_us: int
     config: str
@@ -38,12 +38,12 @@ def version_of(connector: ConnectorState) -> str:
 
 
 def record_offsets(connector: ConnectorState, offsets: tuple[Mapping[str, Any], ...], now_us: int) -> OffsetsRecord:
-    """What to remember of a connector's offsets."""
+    """Return what the snapshot keeps of a connector's offsets."""
     sums = sums_of(connector, ConnectorDetail(offsets=offsets), None) if connector.direction == SINK else {}
     return OffsetsRecord(now_us, version_of(connector), sums)
 
 
 def recorded_detail(connector: ConnectorState, record: OffsetsRecord) -> ConnectorDetail:
-    """The offsets of a sink as of the last time they were fetched."""
+    """Return a sink's offsets from the last time they were fetched."""
     entries = tuple({"partition": {"kafka_topic": topic}, "offset": {"kafka_offset": sum_}} for topic, sum_ in sorted(record.sums.items()))
     return ConnectorDetail(offsets=entries) if connector.direction == SINK and entries else ConnectorDetail()

@@ -30,7 +30,7 @@ class CustomPlugin(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def parse_connector(name: str, entry: object, environment: str, cluster: str, custom: Mapping[str, CustomPlugin]) -> ConnectorState | None:
-    """A connector of the expanded listing; None if its id, configuration or status is missing.
+    """Parse a connector in the expanded listing; None if its id, configuration or status is missing.
 
     Masked settings are left out: they are secrets, and their masks may change.
     """
@@ -61,7 +61,7 @@ def parse_connector(name: str, entry: object, environment: str, cluster: str, cu
 
 
 def parse_custom_plugins(entries: Iterable[Mapping[str, Any]]) -> dict[str, CustomPlugin]:
-    """Custom plugins by id."""
+    """Parse custom plugins, by id."""
     return {
         str(entry["id"]): CustomPlugin(
             str(entry.get("display_name") or ""),
@@ -75,10 +75,10 @@ def parse_custom_plugins(entries: Iterable[Mapping[str, Any]]) -> dict[str, Cust
 
 
 def plugins_of(connectors: Iterable[ConnectorState], classes: Catalogue, custom: Mapping[str, CustomPlugin]) -> dict[str, Plugin]:
-    """The plugins whose secret settings are known, by class.
+    """Return the plugins whose secret settings are known, by class.
 
-    Confluent's own plugins have none left, since the service masks them. For custom plugins, they are those that the plugin declares and
-    those that the catalogue knows.
+    Confluent's own plugins have no secrets left, because the service masks them. For custom plugins, they are those that the plugin
+    declares and those in the catalogue.
     """
     every = list(connectors)
     with_custom = [connector for connector in every if _has_custom_plugin(connector)]
@@ -92,7 +92,7 @@ def plugins_of(connectors: Iterable[ConnectorState], classes: Catalogue, custom:
 
 
 def with_owner(connector: ConnectorState, names: Mapping[str, str]) -> ConnectorState:
-    """A connector with an ownership facet: the service account it runs as, or the owner of its API key, by name if that is known."""
+    """Add an ownership facet to a connector: the service account it runs as, or the owner of its API key, by name if that is known."""
     account, key = connector.config.get("kafka.service.account.id", ""), connector.config.get("kafka.api.key", "")
     owner = names.get(account, account) or names.get(key, "")
     if not owner or connector.service is None:
@@ -110,7 +110,7 @@ def _job_facets(config: Mapping[str, str], members: Mapping[str, str], plugin: C
 
 
 def _with_message(status: RunStatus, message: str) -> RunStatus:
-    """A connector's or task's status with a state of Kafka Connect, and with the service's message if it has no trace."""
+    """Convert the status of a connector or task to a state of Kafka Connect; without a trace, it gets the service's message."""
     return status._replace(state=FAILED if status.state in _FAILED else status.state, trace=status.trace or message)
 
 

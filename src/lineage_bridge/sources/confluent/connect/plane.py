@@ -1,4 +1,4 @@
-"""The plane of managed connectors: the connectors of a Kafka cluster, asked with the Cloud API key."""
+"""The plane of managed connectors: the connectors of a Kafka cluster, fetched with the Cloud API key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 
 @dataclass(frozen=True)
 class ConnectAnswers:
-    """`connectors`: in the form of Kafka Connect's. `records`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
+    """`connectors`: in Kafka Connect's form. `records`: connector to its offsets as last fetched. `custom`: custom plugins by id."""
 
     connectors: WorkerState
     records: Mapping[str, OffsetsRecord]
@@ -46,7 +46,7 @@ class ConnectAnswers:
 
 
 class ConnectPlane(Plane[ConnectAnswers]):
-    """The managed connectors of a Kafka cluster: one call, and now and then one for the offsets of each running connector."""
+    """Observes the managed connectors of a Kafka cluster with one call, and at intervals one for the offsets of each running connector."""
 
     name: ClassVar[str] = "connect"
     stage: ClassVar[int] = 4
@@ -104,7 +104,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         return ConnectAnswers(WorkerState("", self.cluster.id, {}, frozenset()), {}, {})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The consumer groups of connectors, and the connectors' ids."""
+        """Return the consumer groups of connectors, and the connectors' ids."""
         jobs = {id_: (self.cluster.namespace, name) for name, id_ in snapshot.get("ids", {}).items()}
         return replace(shared_metadata(snapshot), jobs=jobs)
 
@@ -116,7 +116,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
     def _custom_plugins(
         self, http: HttpClient, answer: Mapping[str, Any], before: Snapshot
     ) -> tuple[dict[str, CustomPlugin], list[Unseen]]:
-        """The custom plugins that connectors use; listed only if one of them is new."""
+        """Return the custom plugins that connectors use; fetch them only if one is new."""
         used = {id_ for entry in answer.values() if (id_ := _custom_plugin_id(entry))}
         earlier = msgspec.convert(before.get("custom", {}), dict[str, CustomPlugin])
         found, unseen = {id_: plugin for id_, plugin in earlier.items() if id_ in used}, list[Unseen]()
@@ -132,7 +132,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
     def _offsets(
         self, http: HttpClient, connectors: Mapping[str, ConnectorState], before: Snapshot, now_us: int
     ) -> tuple[dict[str, OffsetsRecord], dict[str, ConnectorDetail], list[Unseen]]:
-        """What is known about the connectors' offsets, by connector, and what could not be fetched."""
+        """Return the connectors' offsets, by connector, and what could not be fetched."""
         earlier = _offsets_records(before)
         due = [connector for name, connector in connectors.items() if is_due(connector, earlier.get(name), now_us)]
         records = {name: record for name, record in earlier.items() if name in connectors and record.config == version_of(connectors[name])}
@@ -155,7 +155,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each Kafka cluster."""
+    """Create one plane for each Kafka cluster."""
     for cluster in context.observed.kafka_clusters:
         yield ConnectPlane(context, cluster)
 
@@ -165,7 +165,7 @@ def _offsets_records(before: Snapshot) -> dict[str, OffsetsRecord]:
 
 
 def _custom_plugin_id(entry: object) -> str:
-    """The id of the custom plugin that a connector of the listing uses; empty for Confluent's own plugins."""
+    """Return the id of the custom plugin that a connector of the listing uses; empty for Confluent's own plugins."""
     info = entry.get("info") if isinstance(entry, dict) else None
     config = info.get("config") if isinstance(info, dict) else None
     return str(config.get(CUSTOM) or "") if isinstance(config, dict) else ""

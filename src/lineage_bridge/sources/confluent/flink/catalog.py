@@ -1,4 +1,4 @@
-"""Names in Confluent's Flink SQL: a catalog is an environment, a database a Kafka cluster, a table a topic. Pure."""
+"""Resolves names in Confluent's Flink SQL: a catalog is an environment, a database a Kafka cluster, a table a topic. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class CloudCatalog(Catalog):
         self._current = (catalog or self._environment, database)
 
     def path(self, name: Name) -> Name:
-        """The full path of a name, with ids instead of display names."""
+        """Return the full path of a name, with ids instead of display names."""
         *above, catalog, database, last = (*self._current[: _PATH_LENGTH - len(name)], *name) if len(name) < _PATH_LENGTH else name
         environment = self._organization.environment(catalog)
         if environment is None:
@@ -51,7 +51,7 @@ class CloudCatalog(Catalog):
         return (*above, environment.id, cluster.id if cluster else database, last)
 
     def table(self, name: Name) -> Table:
-        """The table of a name: as it was defined, with the columns of the topic's schema."""
+        """Return the table of a name, as defined, with the columns of the topic's schema."""
         path = self.path(name)
         defined = self._tables.get(path) or super().add_table(Table(path))
         dataset = dataset_of(path)
@@ -79,41 +79,41 @@ class CloudCatalog(Catalog):
         super().add_model(Model(self.path(model.name), model.outputs))
 
     def column(self, path: Name, name: str) -> str:
-        """The topic's column that a table's column is. A column that is in no key or value, such as `$rowtime`, keeps its name."""
+        """Return the topic's column for a table's column. A column outside of key and value, like `$rowtime`, keeps its name."""
         dataset = dataset_of(path)
         registered = self.topic_columns(dataset) if dataset else None
         schema_name = registered.schema_names.get(name) if registered else None
         return schema_name or declared_columns(self.table(path)).get(name, name)
 
     def topic_columns(self, dataset: DatasetName) -> TopicColumns | None:
-        """A topic's columns by its schema; None if no schema is known."""
+        """Return a topic's columns from its schema; None if no schema is known."""
         if dataset not in self._topics:
             self._topics[dataset] = _topic_columns(self._shared, dataset)
         return self._topics[dataset]
 
     def fingerprint(self, dataset: DatasetName) -> str:
-        """A digest of a topic's columns."""
+        """Return a digest of a topic's columns."""
         if dataset not in self._fingerprints:
             self._fingerprints[dataset] = hashlib.blake2b(repr(self.topic_columns(dataset)).encode(), digest_size=12).hexdigest()
         return self._fingerprints[dataset]
 
 
 def dataset_of(path: Name) -> DatasetName | None:
-    """The topic that a path names; None without a database, and for system tables."""
+    """Return the topic that a path names; None without a database, and for system tables."""
     if len(path) != _PATH_LENGTH or path[1] in ("", _SYSTEM):
         return None
     return f"confluent://{path[0]}/{path[1]}", path[2]
 
 
 def declared_columns(table: Table) -> dict[str, str]:
-    """A definition's columns that are in the key of records, to their names there, by the options of the key."""
+    """Map a definition's columns in the records' key to their names in the key, according to the key's options."""
     keys = [name for name in table.keys if any(column.name == name for column in table.columns or ())]
     prefix, is_raw = table.options.get("key.fields-prefix", ""), table.options.get("key.format") == "raw"
     return {name: topic_column(KEY, "" if is_raw else name.removeprefix(prefix)) for name in keys}
 
 
 def declared_fields(table: Table) -> tuple[tuple[SchemaField, ...], tuple[SchemaField, ...]]:
-    """The fields of a topic's keys and values, as a definition declares them."""
+    """Return the fields of a topic's keys and values in a definition."""
     key_columns = declared_columns(table)
     physical = [column for column in table.columns or () if column.kind is ColumnKind.PHYSICAL]
     keys = [
@@ -128,7 +128,7 @@ def declared_fields(table: Table) -> tuple[tuple[SchemaField, ...], tuple[Schema
 
 
 def _has_same_columns(table: Table, registered: TopicColumns) -> bool:
-    """Whether a definition has exactly the topic's columns: then its order counts."""
+    """Whether a definition has exactly the topic's columns; if so, its order is used."""
     physical = {column.name for column in table.columns or () if column.kind is ColumnKind.PHYSICAL}
     return table.columns is not None and physical == {column.name for column in registered.columns}
 

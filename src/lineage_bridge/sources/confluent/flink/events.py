@@ -1,6 +1,6 @@
 """Translates Flink statements into OpenLineage events. Pure.
 
-A statement is a job. Its run lasts until the statement ends; a statement that is resumed, or created anew under its name, gets a new run.
+A statement is a job. Its run lasts until the statement ends; a statement that is resumed, or created again under its name, gets a new run.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from lineage_bridge.sources.confluent.organization import Organization
 
 PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/flink")
 StatementState = Mapping[str, Any]
-"""What the snapshot remembers of a statement, as JSON."""
+"""A statement's part of the snapshot, as JSON."""
 
 
 class FlinkScope(NamedTuple):
@@ -32,7 +32,7 @@ class FlinkScope(NamedTuple):
 
 
 def job_of(statement: Statement, scope: FlinkScope, organization: Organization) -> DatasetName:
-    """The job of a statement: in the namespace of its current Kafka cluster, or else of its region."""
+    """Return the job of a statement, in the namespace of its current Kafka cluster, else of its region."""
     environment = organization.environment(statement.catalog) if statement.catalog else None
     in_environment = environment.id if environment else scope.environment
     cluster = organization.cluster(statement.database, in_environment) if statement.database else None
@@ -49,7 +49,7 @@ class StatementEvents:
     def statement_events(
         self, statement: Statement, lineage: StatementLineage | None, previous: StatementState | None, failure: Failure | None
     ) -> tuple[StatementState | None, list[Json]]:
-        """What to remember of a statement, and the events about it. `lineage` is None if it did not change since the last poll."""
+        """Return a statement's snapshot, and the events about it. `lineage` is None if it did not change since the last poll."""
         is_other = bool(previous and previous["uid"] != statement.uid)
         events = [*self.abort_events(previous)] if previous and is_other else []
         before = None if is_other else previous
@@ -63,12 +63,12 @@ class StatementEvents:
         return state, [*events, *more]
 
     def abort_events(self, state: StatementState) -> Iterator[Json]:
-        """The end of the open run of a statement that no longer exists."""
+        """Yield the event that aborts the open run of a statement that no longer exists."""
         if not state["ended"]:
             yield PRODUCER.run_event("ABORT", self._now_us, state["run"], (state["job"][0], state["job"][1]))
 
     def _is_reported(self, statement: Statement, lineage: StatementLineage | None) -> bool:
-        """Whether a statement that was not reported before is a job: one that writes, or that shows rows until it is stopped."""
+        """Whether a new statement is a job: it writes, or returns rows until it is stopped."""
         if lineage is None or not lineage.is_job:
             return False
         return bool(lineage.outputs) or (statement.phase in (*WORKING, *WAITING, STOPPED) and not statement.bounded)
@@ -153,7 +153,7 @@ class StatementEvents:
         return RunContent(run, job, [PRODUCER.dataset(name) for name in lineage.inputs], outputs)
 
     def _schema(self, statement: Statement, lineage: StatementLineage, output: DatasetName) -> Mapping[str, Json]:
-        """The columns of the only output, unless a registry has its schema."""
+        """Return the schema facet of the only output, unless a registry has its schema."""
         registered = self._shared.schemas.get((output, VALUE))
         if (registered and registered.rank == REGISTERED) or len(lineage.outputs) > 1 or not statement.schema:
             return {}
@@ -191,12 +191,12 @@ def _job(state: StatementState) -> DatasetName:
 def _error(statement: Statement, failure: Failure | None) -> dict[str, Json]:
     if statement.phase != FAILED:
         return {}
-    message = statement.detail or (failure.message if failure else "") or "the statement failed; Flink does not say why"
+    message = statement.detail or (failure.message if failure else "") or "the statement failed; Flink does not report why"
     return {"errorMessage": PRODUCER.error_message(mask_text(message), mask_text(failure.trace if failure else ""))}
 
 
 def _counts(statement: Statement, previous: Mapping[str, list[int]]) -> dict[str, list[int]]:
-    """Topic to its total offset, and how far that has moved since the run was first seen. If an offset is lower, it was reset."""
+    """Return each topic's total offset, and the rows since the run was first seen. A lower offset was reset, and adds none."""
     counts = {topic: list(count) for topic, count in previous.items()}
     for topic, offset in statement.offsets.items():
         if offset is not None:

@@ -1,4 +1,4 @@
-"""Finds what statements of Confluent's Flink read and write, given the definitions before them. Pure."""
+"""Finds what statements of Confluent's Flink read and write, given the preceding definitions. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,13 +22,13 @@ from lineage_bridge.sql.text.tokens import TokenError, tokens
 
 _DEFINING = {"CREATE", "ALTER", "DROP"}
 _MAY_DEFINE = re.compile("|".join(sorted(_DEFINING)), re.IGNORECASE)
-"""A quick check that spares tokenizing texts without these words."""
+"""A quick check that avoids tokenizing texts without these words."""
 _HEAD = 5
-"""The kind of object is among this many first words: CREATE OR REPLACE TEMPORARY VIEW."""
+"""The number of first words that may contain the kind of object: CREATE OR REPLACE TEMPORARY VIEW."""
 
 
 class Definition(NamedTuple):
-    """A statement that defines something, as it is remembered once it is no longer listed. `catalog`, `database`: the current ones."""
+    """A statement that defines something, kept after it is no longer listed. `catalog`, `database`: those current when it ran."""
 
     created_us: int
     name: str
@@ -39,7 +39,7 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True)
 class StatementLineage:
-    """What a statement reads and writes. `errors`: what was not understood, and contradictions to what Flink reports.
+    """What a statement reads and writes. `errors`: parse errors, and contradictions to what Flink reports.
 
     `defines`: whether the statement defines anything.
     """
@@ -79,7 +79,7 @@ def _first_words(text: str, count: int) -> set[str]:
 
 
 def definition_of(statement: Statement) -> Definition:
-    """What to remember of a statement that defines something."""
+    """Return the definition to keep for a statement that defines something."""
     return Definition(statement.created_us or 0, statement.name, mask_text(statement.text), statement.catalog, statement.database)
 
 
@@ -117,12 +117,12 @@ class StatementReader:
         return {definition for definitions in self._current.values() for definition in definitions}
 
     def declared_tables(self) -> dict[DatasetName, Table]:
-        """Topic to its table as the current definitions declare it."""
+        """Return each topic's table in the current definitions."""
         tables = {table.name: table for table in self.catalog.tables()}
         return {dataset: tables[path] for path in self._current if path in tables and (dataset := dataset_of(path))}
 
     def read(self, statement: Statement) -> StatementLineage:
-        """What a statement reads and writes. A statement that only defines something has an effect once it is completed."""
+        """Return what a statement reads and writes. A definition takes effect once the statement is completed."""
         is_definition = defines(statement.text)
         if is_definition and statement.phase != COMPLETED and not _fills(statement.text):
             return StatementLineage(defines=True)
@@ -140,7 +140,7 @@ class StatementReader:
         whole = collected.whole
         errors = [f"line {error.line}, column {error.column}: {error.message}" for error in whole.errors]
         without_database = [name[-1:] for name in dict.fromkeys((*whole.inputs, *whole.outputs)) if not name[-2]]
-        errors += [f"{written(name)}: no database is current, so it names no topic" for name in without_database]
+        errors += [f"{written(name)}: no database is set, so it names no topic" for name in without_database]
         inputs = {dataset: None for name in whole.inputs if (dataset := self._dataset(name))}
         outputs = {dataset: None for name in whole.outputs if (dataset := self._dataset(name))}
         entries = {
@@ -155,9 +155,9 @@ class StatementReader:
                 ((target, only),) = entries.items()
                 entries = {target: OutputFlow(target, (*only.inputs, *more), only.fields, only.deciding)}
         if not_read:
-            errors.append(f"Flink tells that it reads {', '.join(not_read)}, which is not found in its text")
+            errors.append(f"Flink reports that it reads {', '.join(not_read)}, but its text does not")
         if not_reported:
-            errors.append(f"its text reads {', '.join(not_reported)}, of which Flink tells no position")
+            errors.append(f"its text reads {', '.join(not_reported)}, but Flink reports no offsets for them")
         models = tuple(sorted(written(name) for name in whole.models))
         return StatementLineage(tuple(inputs), tuple(outputs), tuple(entries.values()), models, tuple(errors), is_definition)
 
@@ -195,7 +195,7 @@ class StatementReader:
 
 
 def _fills(text: str) -> bool:
-    """Whether a statement fills the table that it defines."""
+    """Whether a statement also writes to the table that it defines."""
     return any(isinstance(statement, st.DefineTable) and statement.query is not None for statement in _parsed(text))
 
 
@@ -208,7 +208,7 @@ def _parsed(text: str) -> Iterator[st.Statement]:
 
 
 def _compare_offsets(statement: Statement, inputs: Mapping[DatasetName, None]) -> tuple[list[str], list[str]]:
-    """The topics for which Flink reports offsets but that the text does not read, and those that it reads without offsets."""
+    """Return topics with reported offsets that the text does not read, and topics that the text reads without reported offsets."""
     read, reported = {topic for _, topic in inputs}, statement.offsets
     not_read = [name for name in reported if name not in read and not any(name.endswith(f".{topic}") for topic in read)]
     not_reported = [topic for topic in sorted(read) if not any(name == topic or name.endswith(f".{topic}") for name in reported)]

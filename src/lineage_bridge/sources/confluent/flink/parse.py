@@ -37,9 +37,9 @@ _NO_OFFSET = 2**63 - 1
 class Statement(NamedTuple):
     """A statement, or a materialized table with the query that fills it. Times are in microseconds, None if unknown.
 
-    `catalog`, `database`: the current ones, by id or display name. `offsets`: topic to the sum of the offsets of its partitions, None if
-    unknown. `schema`: the columns of its result. `more`: members that are copied into its facet. `written`: the text as its author wrote
-    it, if `text` is another.
+    `catalog`, `database`: the current ones, as ids or display names. `offsets`: topic to the sum of the offsets of its partitions, None if
+    unknown. `schema`: the columns of its result. `more`: members that are copied into its facet. `written`: the author's text, if `text`
+    differs from it.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Statement(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The text as its author wrote it."""
+        """The author's text."""
         return self.written or self.text
 
 
@@ -75,7 +75,7 @@ class Failure(NamedTuple):
 
 
 class FlinkAnswers(msgspec.Struct, frozen=True):
-    """What was fetched. `tables` is None if materialized tables could not be listed.
+    """The answers of a poll. `tables` is None if materialized tables could not be listed.
 
     `hidden`: statements that could not be read or are no longer listed, but may still exist; `hidden_tables`: tables likewise, None if
     any table may.
@@ -114,7 +114,7 @@ def _try_to_parse(parse: Callable[[Mapping[str, Any]], Statement], entry: Mappin
 
 
 def parse_statement(answer: Mapping[str, Any]) -> Statement:
-    """A statement of the API. Raises SourceError if it has another shape."""
+    """Parse a statement in an answer. Raises SourceError if it has an unexpected shape."""
     try:
         return _statement(answer)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -163,7 +163,7 @@ def _statement(answer: Mapping[str, Any]) -> Statement:
 
 
 def parse_table(environment: str, answer: Mapping[str, Any]) -> Statement:
-    """A materialized table of the API, as the statement that would create it. Raises SourceError if it has another shape."""
+    """Parse a materialized table as the statement that would create it. Raises SourceError if it has an unexpected shape."""
     try:
         return _table(environment, answer)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -203,7 +203,7 @@ def _table(environment: str, answer: Mapping[str, Any]) -> Statement:
 
 
 def parse_failure(answer: object) -> Failure | None:
-    """Why a statement failed; None if there are no exceptions."""
+    """Parse why a statement failed; None if there are no exceptions."""
     listed = answer.get("data") if isinstance(answer, Mapping) else None
     exceptions = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
     newest_first = sorted(exceptions, key=lambda entry: str(entry.get("timestamp") or ""), reverse=True)
@@ -212,7 +212,7 @@ def parse_failure(answer: object) -> Failure | None:
 
 
 def quoted(name: str) -> str:
-    """A part of a name, in backticks."""
+    """Quote a part of a name with backticks."""
     return f"`{name.replace('`', '``')}`"
 
 

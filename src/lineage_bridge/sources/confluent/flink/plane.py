@@ -32,7 +32,7 @@ _EMPTY: Snapshot = {"statements": {}, "tables": {}, "definitions": [], "declared
 
 
 class FlinkPlane(Plane[FlinkAnswers]):
-    """Flink in one environment and region. Its snapshot: see RegionTranslation."""
+    """Observes Flink in one environment and region. Its snapshot: see RegionTranslation."""
 
     name: ClassVar[str] = "flink"
     stage: ClassVar[int] = 3
@@ -44,13 +44,13 @@ class FlinkPlane(Plane[FlinkAnswers]):
         self.credential = self.settings.credential("flink", self.scope, environment, f"{cloud}.{region}")
 
     def unavailable_reason(self) -> str:
-        """The region needs an API key; its address contains the organization's id."""
+        """A region requires an API key, and the organization's id, which is part of its address."""
         if self.credential is None:
             return f"no API key is set for Flink in {self.scope}; set flink.{self.environment!r} or flink.'*'"
         return "" if self.context.organization.id else "the organization's id is unknown, and Flink's addresses contain it"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> FlinkAnswers:
-        """Two listings; then the exceptions of statements that failed since, and a lookup of statements that are no longer listed."""
+        """Fetch two listings, the exceptions of newly failed statements, and statements that are no longer listed, by name."""
         del now_us
         previous, http, path = before or _EMPTY, self._http(), self._path()
         entries, tables = http.map(lambda kind: list_all(http, f"{path}/{kind}", "name"), ("statements", "materialized-tables"))
@@ -86,7 +86,7 @@ class FlinkPlane(Plane[FlinkAnswers]):
     def _failures(
         self, http: HttpClient, statements: Mapping[str, Statement], previous: Mapping[str, str], unseen: list[Unseen]
     ) -> dict[str, Failure]:
-        """Why statements failed that had not failed before. `known`: name to uid of those that had."""
+        """Fetch why statements failed. `previous`: name to uid of statements that had failed before, which are left out."""
         new = [name for name, statement in sorted(statements.items()) if statement.phase == FAILED and previous.get(name) != statement.uid]
         found: dict[str, Failure] = {}
         for name, answer in zip(new, http.map(lambda name: http.get(f"{self._path()}/statements/{name}/exceptions"), new), strict=True):
@@ -97,16 +97,16 @@ class FlinkPlane(Plane[FlinkAnswers]):
         return found
 
     def translate(self, fetched: FlinkAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """What happened to statements and tables, and what definitions declare about topics."""
+        """Return the events of statements and tables, and those of topics that definitions declare."""
         organization = self.context.organization
         return RegionTranslation(self.flink_scope, organization, fetched, before or _EMPTY, shared, now_us).observation()
 
     def empty_answer(self) -> FlinkAnswers:
-        """No statements and no tables."""
+        """Return an answer without statements and tables."""
         return FlinkAnswers()
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The columns that definitions declare, and the jobs of statements."""
+        """Return the columns that definitions declare, and the jobs of statements."""
         schemas: dict[tuple[DatasetName, str], TopicSchema] = {}
         for namespace, topics in snapshot["declared"].items():
             for topic, entry in topics.items():
@@ -127,6 +127,6 @@ class FlinkPlane(Plane[FlinkAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each environment and region."""
+    """Create one plane for each environment and region."""
     for environment, cloud, region in context.observed.flink_regions:
         yield FlinkPlane(context, environment, cloud, region)

@@ -1,4 +1,4 @@
-"""Translates one poll of a Flink region: its statements, its materialized tables, and what definitions declare about topics. Pure."""
+"""Converts one poll of a Flink region to events: statements, materialized tables, and topics that definitions declare. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from lineage_bridge.sql.statements.catalog import Table
 class RegionTranslation:
     """One poll of a region.
 
-    The snapshot has: `statements` and `tables`, name to StatementState with its `basis`; `definitions`, those that were neither replaced
-    nor dropped; `declared`, namespace and topic to what definitions declare; `failed`, name to uid of failed statements.
+    The snapshot contains: `statements` and `tables`, name to StatementState with its `basis`; `definitions`, those that were neither
+    replaced nor dropped; `declared`, namespace and topic to what definitions declare; `failed`, name to uid of failed statements.
     """
 
     def __init__(
@@ -91,14 +91,14 @@ class RegionTranslation:
             self._states[kind][statement.name] = {**state, "basis": self._basis(statement, state["sides"])}
 
     def _is_unchanged(self, statement: Statement, previous: Mapping[str, Any] | None) -> bool:
-        """Whether a statement has ended for good, or has the same lineage as at the last poll."""
+        """Whether a statement has ended and cannot resume, or has the same lineage as at the last poll."""
         if not previous or previous["uid"] != statement.uid:
             return False
         is_over = previous["ended"] and statement.phase in ENDED
         return is_over or previous["basis"] == self._basis(statement, previous["sides"])
 
     def _basis(self, statement: Statement, sides: list[list[list[str]]]) -> str:
-        """A digest of all that a statement's lineage depends on beside its own text."""
+        """Return a digest of everything that a statement's lineage depends on apart from its own text."""
         columns = [self._reader.catalog.fingerprint((namespace, name)) for side in sides for namespace, name in side]
         basis = (self._definitions_digest.hexdigest(), columns, sorted(statement.offsets))
         return hashlib.blake2b(repr(basis).encode(), digest_size=12).hexdigest()
@@ -115,7 +115,7 @@ class RegionTranslation:
                 self._events += self._builder.abort_events(state)
 
     def _declared_topics(self) -> dict[str, dict[str, Any]]:
-        """What definitions declare about topics, for the snapshot. Emits what is new and withdraws what is no longer declared."""
+        """Return the declarations of topics, for the snapshot. Emits new ones, and deletes facets that are no longer declared."""
         found: dict[str, dict[str, Any]] = {}
         for name, table in sorted(self._reader.declared_tables().items()):
             keys, values = declared_fields(table)

@@ -1,4 +1,4 @@
-"""The plane of groups: a cluster's groups and transactional producers, by the brokers or, if these cannot be reached, by REST."""
+"""The plane of groups: a cluster's groups and transactional producers, from the brokers or, if these are unreachable, from REST."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from lineage_bridge.sources.confluent.groups.topology import with_known_topics
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_cluster
 
 RETRY_US = 3_600_000_000
-"""How long brokers that did not answer are not tried again: each attempt may take until it times out."""
+"""How long to wait before trying brokers again that did not answer, because each attempt may take the full timeout."""
 _LONGEST_TIMEOUT_S = 10.0
 _OWNED = re.compile(r"connect-c?lcc-[a-z0-9]+|_confluent.*")
 """Groups of connectors and of ksqlDB, which are not jobs of their own, even if their owners are unknown."""
@@ -29,7 +29,7 @@ _OWNED = re.compile(r"connect-c?lcc-[a-z0-9]+|_confluent.*")
 
 @dataclass(frozen=True)
 class GroupListing:
-    """What was listed. `blocked`: why and when (us) the brokers could not be asked. `is_all_gone`: the cluster is gone."""
+    """The answers of a poll. `blocked`: why and when (us) the brokers could not be reached. `is_all_gone`: the cluster is gone."""
 
     seen: ClusterState
     blocked: tuple[str, int] | None = None
@@ -45,12 +45,12 @@ class GroupListing:
 
 
 class GroupsPlane(ClusterPlane[GroupListing]):
-    """The groups of a cluster. Its snapshot: `groups` and `producers` as they are remembered, `ends` of topics, perhaps `blocked`."""
+    """Observes the groups of a cluster. Its snapshot: `groups`, `producers`, the `ends` of topics, and `blocked` if set."""
 
     name, stage = "groups", 5
 
     def fetch(self, before: Snapshot | None, now_us: int) -> GroupListing:
-        """Ask the brokers or REST. Raises SourceError if groups cannot be listed."""
+        """Fetch groups from the brokers or REST. Raises SourceError if groups cannot be listed."""
         previous = before or {}
         how, blocked = self.settings.groups_by, previous.get("blocked")
         if how == "rest" or (how == "auto" and not self.cluster.bootstrap):
@@ -86,7 +86,7 @@ class GroupsPlane(ClusterPlane[GroupListing]):
             raise SourceError(f"'{self.cluster.bootstrap}' is not a valid list of bootstrap servers") from error
 
     def translate(self, fetched: GroupListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Groups and producers that started, go on, or ended."""
+        """Return events for groups and producers that started, continue or ended."""
         previous: Mapping[str, Any] = before or {}
         groups_before, producers_before = previous.get("groups", {}), previous.get("producers", {})
         cluster = shared.cluster(self.cluster.id)
@@ -108,11 +108,11 @@ class GroupsPlane(ClusterPlane[GroupListing]):
         return Observation(snapshot, (*writers, *readers), tuple(same), fetched.unseen)
 
     def empty_answer(self) -> GroupListing:
-        """No groups."""
+        """Return an answer without groups."""
         return GroupListing(ClusterState(self.cluster.id, groups={}), is_all_gone=True)
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """What groups read, and how far they are."""
+        """Return the topics that groups read, and the groups' offsets."""
         groups: Mapping[str, Any] = snapshot["groups"]
         read = {
             (name, topic): sum(offset for offset in offsets if offset >= 0)

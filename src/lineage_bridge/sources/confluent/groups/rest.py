@@ -1,4 +1,4 @@
-"""The groups of a cluster by its REST API: their members, what they read and how far they are, as far as the API reports it.
+"""Fetches the groups of a cluster from its REST API: members, topics and offsets, as far as the API reports them.
 
 It reports offsets on dedicated clusters only, and never reports transactional producers.
 """
@@ -30,7 +30,7 @@ _OFFSETS, _MEMBERS, _TOPOLOGIES, _MISSING = (
     "groups: offsets",
     "groups: members",
     "groups: topologies",
-    "groups: those that are listed no more",
+    "groups that are no longer listed",
 )
 
 
@@ -83,7 +83,7 @@ class _Subtopology(msgspec.Struct):
 def fetch_groups(
     rest: KafkaRest, cluster: str, before: Mapping[str, str], is_relevant: Callable[[str], bool], *, has_lags: bool
 ) -> ClusterState:
-    """The groups that REST reports. Raises SourceError if groups cannot be listed.
+    """Fetch the groups that REST reports. Raises SourceError if groups cannot be listed.
 
     `before`: known groups to their kinds; `is_relevant`: whether to fetch the details of a group; `has_lags`: whether the cluster
     reports offsets.
@@ -148,16 +148,16 @@ def _readable(rest: KafkaRest, kind: type[_EntryT], what: str, failures: Failure
 
 
 def _state(state: str) -> str:
-    """A state in the brokers' spelling: PREPARING_REBALANCE is PreparingRebalance."""
+    """Convert a state to the brokers' spelling: PREPARING_REBALANCE is PreparingRebalance."""
     return "".join(part.title() for part in state.split("_"))
 
 
 def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: Failures) -> dict[str, KafkaGroup]:
-    """The groups with their members; which topics these read is not reported."""
+    """Fetch the groups' members. The API does not report which topics these read."""
     active = [name for name, group in groups.items() if group.state not in INACTIVE]
     members = rest.fetch_each(active, lambda name: _readable(rest, _Consumer, _MEMBERS, failures, name, "consumers"), _MEMBERS, failures)
     if groups:
-        failures.add_listing(_OFFSETS, "REST reports offsets, and with them what groups read, on dedicated clusters only")
+        failures.add_listing(_OFFSETS, "REST only reports offsets, and with them what groups read, on dedicated clusters")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in INACTIVE}
     return found | {
         name: groups[name]._replace(members=tuple(GroupMember(consumer.client_id or "", partitions=-1) for consumer in consumers))
@@ -166,7 +166,7 @@ def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: F
 
 
 def _members(group: KafkaGroup, lags: Iterable[_Lag]) -> tuple[GroupMember, ...] | None:
-    """The members that have partitions. None if the group is active, but none of them is reported."""
+    """Return the members that have partitions; None if the group is active but no member is reported."""
     by_consumer: dict[str, list[_Lag]] = {}
     for lag in lags:
         if lag.consumer_id:
@@ -178,7 +178,7 @@ def _members(group: KafkaGroup, lags: Iterable[_Lag]) -> tuple[GroupMember, ...]
 
 
 def _by_topic(offsets: Iterable[tuple[str, int, int | None]]) -> dict[str, tuple[int, ...]]:
-    """Topic to the offset of each partition, -1 where there is none; the greatest of several for one partition."""
+    """Return the offset of each partition by topic, -1 if there is none; of several for one partition, the greatest."""
     found: dict[str, dict[int, int]] = {}
     for topic, partition, offset in offsets:
         own = found.setdefault(topic, {})
@@ -187,7 +187,7 @@ def _by_topic(offsets: Iterable[tuple[str, int, int | None]]) -> dict[str, tuple
 
 
 def _gone(rest: KafkaRest, missing: Mapping[str, str], failures: Failures) -> frozenset[str]:
-    """Those groups that no longer exist, of groups that are no longer listed: each is asked for by name."""
+    """Return the groups that no longer exist. `missing` are no longer listed; each is looked up by name."""
 
     def is_gone(name: str) -> bool:
         try:

@@ -1,1 +1,1 @@
-"""Service accounts, users and API keys: who is behind an id."""
+"""Service accounts, users and API keys: the names for ids."""

@@ -15,20 +15,20 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.settings import Credential
 
 ORGANIZATION = "organization"
-"""The scope of planes that an organization has one of."""
+"""The scope of planes that cover the whole organization."""
 _ACCOUNTS, _USERS, _KEYS = "service accounts", "users", "API keys"
 _PATHS = {_ACCOUNTS: "/iam/v2/service-accounts", _USERS: "/iam/v2/users", _KEYS: "/iam/v2/api-keys"}
 
 
 class IdentityListing(NamedTuple):
-    """What was listed. `names`: kind to id to name; for API keys, the owner's id. Listings that failed are in `unseen` only."""
+    """The answers of a poll. `names`: kind to id to name; for API keys, the owner's id. Listings that failed are in `unseen` only."""
 
     names: Mapping[str, Mapping[str, str]]
     unseen: tuple[Unseen, ...] = ()
 
 
 class IdentitiesPlane(Plane[IdentityListing]):
-    """The accounts, users and keys of an organization. Its snapshot is `IdentityListing.names`."""
+    """Observes the accounts, users and keys of an organization. Its snapshot is `IdentityListing.names`."""
 
     name, stage = "names", 0
 
@@ -37,7 +37,7 @@ class IdentitiesPlane(Plane[IdentityListing]):
         return "" if self.settings.cloud else "no Cloud API key is set"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> IdentityListing:
-        """Three listings. Raises SourceError if all of them fail."""
+        """Fetch three listings. Raises SourceError if all of them fail."""
         del before, now_us
         http = self.clients.http(self.key, self.settings.url, self._credential(), "cloud")
         answers = dict(zip(_PATHS, http.map(lambda kind: _list_names(http, kind), _PATHS), strict=True))
@@ -48,16 +48,16 @@ class IdentitiesPlane(Plane[IdentityListing]):
         return IdentityListing(names, tuple(Unseen(kind, str(error)) for kind, error in failed.items()))
 
     def translate(self, fetched: IdentityListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """A snapshot without events: other planes use the names."""
+        """Return a snapshot without events: other planes use the names."""
         del shared, now_us
         return Observation({**(before or {}), **fetched.names}, unseen=fetched.unseen)
 
     def empty_answer(self) -> IdentityListing:
-        """No accounts, users or keys."""
+        """Return an answer without accounts, users or keys."""
         return IdentityListing({kind: {} for kind in _PATHS})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The name of each id; for an API key, its owner's name."""
+        """Return the name of each id; for an API key, its owner's name."""
         names = {**snapshot.get(_ACCOUNTS, {}), **snapshot.get(_USERS, {})}
         keys = {key: names.get(owner, owner) for key, owner in snapshot.get(_KEYS, {}).items()}
         return SharedMetadata(names={**names, **keys})
@@ -69,7 +69,7 @@ class IdentitiesPlane(Plane[IdentityListing]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for the organization."""
+    """Create one plane for the organization."""
     yield IdentitiesPlane(context, ORGANIZATION)
 
 
@@ -80,7 +80,7 @@ def _list_names(http: HttpClient, kind: str) -> dict[str, str]:
 
 
 def _parse_name(kind: str, entry: Mapping[str, Any]) -> str:
-    """The name of an account or user, the owner's id of a key; empty if there is none, or if it is an e-mail address."""
+    """Return the name of an account or user, or the owner's id of a key; empty if it is missing or an e-mail address."""
     if kind == _KEYS:
         spec = entry.get("spec")
         owner = spec.get("owner") if isinstance(spec, Mapping) else None

@@ -1,4 +1,4 @@
-"""The plane of ksqlDB: the streams, tables and persistent queries of a ksqlDB cluster, asked with a key of that cluster."""
+"""The plane of ksqlDB: the streams, tables and persistent queries of a ksqlDB cluster, fetched with a key of that cluster."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -18,7 +18,7 @@ from lineage_bridge.sources.confluent.settings import Credential
 
 
 class KsqldbPlane(Plane[KsqldbState]):
-    """A ksqlDB cluster: two requests. Queries are jobs of its Kafka cluster, `ksqldb/<id of the ksqlDB cluster>/<query>`."""
+    """Observes a ksqlDB cluster with two requests. Queries are jobs of its Kafka cluster, `ksqldb/<id of the ksqlDB cluster>/<query>`."""
 
     name: ClassVar[str] = "ksqldb"
     stage: ClassVar[int] = 3
@@ -53,7 +53,7 @@ class KsqldbPlane(Plane[KsqldbState]):
         return KsqldbState("", self.cluster.kafka, "", "", {}, {})
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """Declared schemas, and the consumer groups of queries."""
+        """Return declared schemas, and the consumer groups of queries."""
         return shared_metadata(snapshot)
 
     def _credential(self) -> Credential | None:
@@ -61,6 +61,6 @@ class KsqldbPlane(Plane[KsqldbState]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each ksqlDB cluster."""
+    """Create one plane for each ksqlDB cluster."""
     for cluster in context.observed.ksqldb_clusters:
         yield KsqldbPlane(context, cluster)

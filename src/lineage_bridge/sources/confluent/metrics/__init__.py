@@ -1,1 +1,1 @@
-"""The Metrics API: amounts, lag, and which clients write and read."""
+"""The Metrics API: traffic, lag, and the clients that write and read."""

@@ -1,4 +1,4 @@
-"""Applications that write and read, as the Metrics API counts them by client and by group; no other plane reports them. Pure."""
+"""Reports applications that write and read, from metrics by client and by group, if no other plane reports them. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -20,24 +20,24 @@ _INTERNAL = re.compile(
 )
 """Clients of connectors, statements and queries, which other planes report as jobs."""
 _RANDOM_SUFFIX = re.compile(r"[-_.]?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-StreamThread-\d+(-producer)?)?$", re.IGNORECASE)
-"""What a program appends to its client id at each start."""
+"""The random suffix that a program appends to its client id at each start."""
 
 State = Mapping[str, Any]
 
 
 def is_internal(name: str) -> bool:
-    """Whether a client or group is Confluent Cloud's own: a connector's, a statement's, a query's."""
+    """Whether a client or group belongs to Confluent Cloud: to a connector, a statement or a query."""
     return _INTERNAL.fullmatch(name) is not None
 
 
 def producer_events(
     context: MetricsContext, rows: Iterable[Row], before: Mapping[str, Mapping[str, State]], excluded: Collection[str]
 ) -> tuple[list[Json], dict[str, dict[str, State]]]:
-    """Events about applications that write, as streaming jobs named by client id, and what to remember of them by cluster and name.
+    """Return events about applications that write, as streaming jobs named by client id, and their snapshot by cluster and name.
 
-    A producer that writes nothing gets no events; its run stays open. `excluded`: globs of client ids. Remembered are the `start` of the
-    run and when it was last `alive` (us), `topics`, `principals`, and a digest of what was `told`; producers that wrote nothing for a
-    week are forgotten.
+    A producer that writes nothing gets no events; its run stays open. `excluded`: globs of client ids. The snapshot has the `start` of the
+    run and when it was last `alive` (us), `topics`, `principals`, and `told`, a digest of what was emitted; producers that wrote nothing
+    for a week are forgotten.
     """
     written: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for row in rows:
@@ -99,9 +99,9 @@ def _producer_facets(context: MetricsContext, cluster: str, client: str, princip
 def reader_events(
     context: MetricsContext, rows: Iterable[Row], before: Mapping[str, Mapping[str, list[str]]]
 ) -> tuple[list[Json], dict[str, dict[str, list[str]]]]:
-    """Events about groups whose topics only the lag metric reports, since their cluster does not, and how much they have yet to read.
+    """Return events about groups whose topics only the lag metric reports, with their lag, and their snapshot.
 
-    Remembered are the topics, by cluster and group.
+    The snapshot contains the topics by cluster and group.
     """
     listed = {cluster.id: cluster.groups for cluster in context.shared.clusters if cluster.groups}
 
@@ -134,7 +134,7 @@ def reader_events(
 def _reader_event(
     context: MetricsContext, cluster: str, group: str, topics: list[str], lag: Mapping[str, float], *, is_changed: bool, is_listed: bool
 ) -> list[Json]:
-    """`is_listed`: the groups plane reports the group, without its topics."""
+    """`is_listed`: whether the groups plane reports the group, without its topics."""
     job: DatasetName = context.namespaces[cluster], f"consumer-group/{group}"
     facet = context.facet("Job", job, {"lag": round(sum(lag.values()))})
     facets: dict[str, Json] = {FACET: facet} if facet else {}

@@ -1,4 +1,4 @@
-"""The Metrics API: one query returns one metric of many resources. Data arrive some minutes late, so whole past minutes are queried."""
+"""Client of the Metrics API: one query returns one metric of many resources. Data arrives minutes late, so queries cover past minutes."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.http import MOST_PAGES, HttpClient
 from lineage_bridge.sources.confluent.clients import page_entries
 
 DELAY_US = 5 * MINUTE_US
-"""How late data may arrive."""
+"""The longest delay until data arrives."""
 PAGE_SIZE = 1000
 _DATASET = "/v2/metrics/cloud"
 KAFKA, CONNECTOR = "resource.kafka.id", "resource.connector.id"
@@ -19,7 +19,7 @@ TOPIC, CLIENT, PRINCIPAL, GROUP = "metric.topic", "metric.client_id", "metric.pr
 
 
 class Metric(NamedTuple):
-    """A metric to query, grouped by the labels `by` and, where it has them, by the labels `optional`. `resource`: the label of the ids."""
+    """A metric to query, grouped by the labels `by`, and by the labels `optional` if it has them. `resource`: the label of the ids."""
 
     name: str
     resource: str
@@ -52,13 +52,13 @@ class Window(NamedTuple):
 
 
 def newest_window(now_us: int, hours: float) -> Window:
-    """The newest whole minutes for which all data have arrived."""
+    """Return the newest whole minutes for which all data has arrived."""
     end = (now_us - DELAY_US) // MINUTE_US * MINUTE_US
     return Window(end - max(1, round(hours * 60)) * MINUTE_US, end)
 
 
 def list_metrics(http: HttpClient) -> dict[str, frozenset[str]]:
-    """Metric to its labels as queries name them. Raises as `Http.get` does."""
+    """Fetch the metrics; return the labels of each, named as in queries. Raises as `HttpClient.get` does."""
     found: dict[str, frozenset[str]] = {}
     for page in _pages(http, "GET", f"{_DATASET}/descriptors/metrics?page_size={PAGE_SIZE}", None):
         for entry in page:
@@ -68,7 +68,7 @@ def list_metrics(http: HttpClient) -> dict[str, frozenset[str]]:
 
 
 def query_metric(http: HttpClient, metric: Metric, labels: Collection[str], ids: Collection[str], window: Window) -> list[Row]:
-    """A metric of these resources over the whole window; of a gauge, its value in the last minute. Raises as `Http.get` does."""
+    """Fetch a metric of these resources over the window; for a gauge, its value in the last minute. Raises as `HttpClient.get` does."""
     queried = Window(window.end_us - MINUTE_US, window.end_us) if metric.is_gauge else window
     group_by = [metric.resource, *metric.by, *(label for label in metric.optional if label in labels)]
     filters = [{"field": metric.resource, "op": "EQ", "value": id_} for id_ in sorted(ids)]
@@ -90,7 +90,7 @@ def query_metric(http: HttpClient, metric: Metric, labels: Collection[str], ids:
 
 
 def _pages(http: HttpClient, method: str, path: str, body: Mapping[str, Any] | None) -> Iterator[list[Mapping[str, Any]]]:
-    """The data of an answer, page by page; the token of the next page is in `meta.pagination`. Raises as `Http.get` does."""
+    """Yield the data of an answer, page by page; the token of the next page is in `meta.pagination`. Raises as `HttpClient.get` does."""
     tokens: set[str] = set()
     next_path = path
     while len(tokens) < MOST_PAGES:

@@ -1,4 +1,4 @@
-"""Translates metrics of topics and jobs into a facet. It is emitted at most hourly; emitting it again counts nothing twice. Pure."""
+"""Converts metrics of topics and jobs to a facet. It is emitted at most hourly; repeated facets are not summed. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -18,11 +18,11 @@ PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/metrics")
 FACET = "confluent_statistics"
 FORGET_AFTER_US = 7 * DAY_US
 FindName = Callable[[Mapping[str, str]], DatasetName | None]
-"""The dataset or job that the labels of a row name; None if it is unknown."""
+"""Finds the dataset or job for the labels of a row; None if unknown."""
 
 
 class MetricsContext:
-    """What translating metrics needs. `window`: the time that the metrics cover.
+    """The context for metrics. `window`: the time that the metrics cover.
 
     `emitted`: dataset or job to the time (us) and the digest of its last facet; it is kept up to date, for the next snapshot.
     """
@@ -42,7 +42,7 @@ class MetricsContext:
         self.emitted = {key: last for key, last in emitted.items() if now_us - last[0] < FORGET_AFTER_US}
 
     def facet(self, kind: str, name: DatasetName, members: Mapping[str, int]) -> Json | None:
-        """The facet, unless it was emitted within the hour or did not change. `kind` is Dataset or Job."""
+        """Return the facet, unless it was emitted within the hour or did not change. `kind` is Dataset or Job."""
         key, fingerprint = f"{kind} {name[0]} {name[1]}", digest(members)
         if key in self.emitted and (self.now_us - self.emitted[key][0] < STATISTICS_EVERY_US or self.emitted[key][1] == fingerprint):
             return None
@@ -52,20 +52,20 @@ class MetricsContext:
 
 
 def topic_events(context: MetricsContext, rows: Mapping[str, list[Row]]) -> list[Json]:
-    """The metrics of topics, over all their clients. `rows`: member of the facet to the rows that it sums."""
+    """Return events with the metrics of topics, summed over clients. `rows`: member of the facet to its rows."""
     sums = _sums(rows, lambda labels: context.topics.find(labels[KAFKA], labels[TOPIC]))
     facets = {name: context.facet("Dataset", name, members) for name, members in sums.items()}
     return [PRODUCER.dataset_event(context.now_us, name, {FACET: facet}) for name, facet in facets.items() if facet]
 
 
 def job_events(context: MetricsContext, rows: Mapping[str, list[Row]], find_job: FindName) -> list[Json]:
-    """The metrics of known jobs. `rows`: member of the facet to the rows that it sums."""
+    """Return events with the metrics of known jobs. `rows`: member of the facet to its rows."""
     facets = {name: context.facet("Job", name, members) for name, members in _sums(rows, find_job).items()}
     return [PRODUCER.job_event(context.now_us, name, job_facets={FACET: facet}) for name, facet in facets.items() if facet]
 
 
 def _sums(rows: Mapping[str, list[Row]], find_name: FindName) -> dict[DatasetName, dict[str, int]]:
-    """Dataset or job to all members of its facet."""
+    """Return the facet members of each dataset or job."""
     sums: dict[DatasetName, dict[str, float]] = defaultdict(lambda: dict.fromkeys(rows, 0.0))
     for member, summed in rows.items():
         for row in summed:

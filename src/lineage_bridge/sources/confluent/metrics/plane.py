@@ -50,7 +50,7 @@ _CONNECTOR_IDS = ("lcc-", "clcc-")
 """Prefixes of the ids of connectors: Confluent's own, and those with a custom plugin."""
 LAG = Metric(f"{_SERVER}/consumer_lag_offsets", KAFKA, (TOPIC, GROUP), is_gauge=True)
 METRICS = (*TOPICS.values(), *CONNECTORS.values(), *STATEMENTS.values(), LAG)
-"""What is queried. The keys are members of the facet."""
+"""The metrics to query. Their keys in TOPICS, CONNECTORS and STATEMENTS are members of the facet."""
 
 
 class MetricsAnswers(NamedTuple):
@@ -64,7 +64,7 @@ class MetricsAnswers(NamedTuple):
 
 
 class MetricsPlane(Plane[MetricsAnswers]):
-    """The metrics of an organization. Translated after all that the metrics are about.
+    """Observes the metrics of an organization. Translated after the planes of the measured resources.
 
     Its snapshot: `connectors`, `producers` and `readers` (see applications.py), `said` (MetricsContext.emitted).
     """
@@ -76,7 +76,7 @@ class MetricsPlane(Plane[MetricsAnswers]):
         return "" if self._credential() else "neither an API key for the Metrics API nor a Cloud API key is set"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> MetricsAnswers:
-        """One query for each metric. Raises SourceError if all of them fail."""
+        """Send one query for each metric. Raises SourceError if all of them fail."""
         credential = self._credential()
         if credential is None:
             raise SourceError(self.unavailable_reason())
@@ -107,7 +107,7 @@ class MetricsPlane(Plane[MetricsAnswers]):
         return MetricsAnswers(window, rows, connectors, frozenset(failed), tuple(unseen))
 
     def translate(self, fetched: MetricsAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Statistics at most hourly, producers with their heartbeats, and readers whose groups do not report what they read."""
+        """Return metrics at most hourly, producers with their heartbeats, and readers whose groups do not report what they read."""
         previous, organization, rows = before or {}, self.context.observed, fetched.rows
         context = MetricsContext(organization, shared, fetched.window, now_us, self.settings.heartbeat_s, previous.get("said", {}))
         connectors = {id_: job for id_, job in shared.jobs.items() if id_.startswith(_CONNECTOR_IDS)} or dict(fetched.connectors)
@@ -122,14 +122,14 @@ class MetricsPlane(Plane[MetricsAnswers]):
         return Observation(snapshot, tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> MetricsAnswers:
-        """No metrics."""
+        """Return an answer without metrics."""
         return MetricsAnswers(Window(0, 0), {}, {})
 
     def _credential(self) -> Credential | None:
         return self.settings.metrics or self.settings.cloud
 
     def _connectors(self, before: Snapshot | None) -> tuple[dict[str, DatasetName], list[Unseen]]:
-        """Connector id to its job: the connectors of before; at the first poll they are listed."""
+        """Return each connector id's job, from the previous snapshot; at the first poll, list the connectors."""
         if before is not None:
             return {id_: (job[0], job[1]) for id_, job in before["connectors"].items()}, []
         if self.settings.cloud is None or "connect" in self.settings.off:
@@ -153,18 +153,18 @@ class MetricsPlane(Plane[MetricsAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for the organization."""
+    """Create one plane for the organization."""
     yield MetricsPlane(context, ORGANIZATION)
 
 
 def _complete(metrics: Mapping[str, Metric], fetched: MetricsAnswers) -> dict[str, list[Row]]:
-    """Member of the facet to its rows; empty if one of the metrics failed, since the members are emitted together."""
+    """Return the rows of each facet member; empty if any metric failed, since the members are emitted together."""
     if fetched.failed & set(metrics.values()):
         return {}
     return {member: fetched.rows[metric] for member, metric in metrics.items() if metric in fetched.rows}
 
 
 def _statement_id(organization: Organization, labels: Mapping[str, str]) -> str:
-    """The id of a statement in the jobs of the shared metadata."""
+    """Return a statement's id in the shared metadata's `jobs`."""
     pool = next((pool for pool in organization.compute_pools if pool.id == labels[POOL]), None)
     return f"{pool.environment}/{pool.cloud}.{pool.region}/{labels[STATEMENT]}" if pool else ""

@@ -1,4 +1,4 @@
-"""The Schema Registries of an organization, and the HTTP clients that ask them. Also used by the planes of catalogs and schema links."""
+"""The Schema Registries of an organization, and their HTTP clients. Also used by the planes of catalogs and schema links."""
 
 from msgspec.structs import replace
 
@@ -11,10 +11,10 @@ from lineage_bridge.sources.confluent.settings import EVERY
 
 
 def registries(context: PlaneContext, organization: Organization | None = None) -> list[SchemaRegistry]:
-    """The registries of an organization (default: of its observed part), with the addresses that the settings give.
+    """Return the registries of an organization (default: its observed part), with the addresses in the settings.
 
-    A registry that Confluent Cloud does not list has the id `registry`. The address that is set for all registries is used for listed ones
-    without an address, and if there is only one environment, for its registry.
+    A registry that Confluent Cloud does not list has the id `registry`. The address set for all registries is used for listed registries
+    without an address, and for an unlisted one if there is only one environment.
     """
     organization = organization or context.observed
     urls = context.settings.registry_urls
@@ -39,12 +39,12 @@ def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str, ur
 
 
 def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry) -> str:
-    """Why a registry cannot be asked; empty if it can."""
+    """Return why a registry cannot be used; empty if it can."""
     if context.settings.credential("registry", registry.id, registry.environment) is None:
         return f"no API key is set for {registry.id}"
     return "" if registry.url else f"Confluent Cloud does not list an address for {registry.id}; set registry_urls"
 
 
 def poll_number(now_us: int, interval_s: float) -> int:
-    """A number that grows by one from poll to poll, for rotating through what is not fetched at every poll."""
+    """Return a number that grows by one with each poll, to rotate through what is not fetched at every poll."""
     return int(now_us / 1_000_000 / interval_s)

@@ -16,11 +16,11 @@ from lineage_bridge.sources.confluent.plane import Plane, PlaneContext, Planes
 from lineage_bridge.sources.confluent.registry.client import poll_number, registries, registry_http, unavailable_registry_reason
 
 _SUBJECTS_PER_POLL = 25
-"""Subjects per poll for which compatibility and mode are fetched. At the first poll there are none, so that it takes only a few calls."""
+"""Subjects per poll for which compatibility and mode are fetched. The first poll fetches none, to need only a few calls."""
 
 
 class RegistryPlane(Plane[RegistryState]):
-    """The registry of an environment."""
+    """Observes the registry of an environment."""
 
     name: ClassVar[str] = "registry"
     stage: ClassVar[int] = 2
@@ -45,13 +45,13 @@ class RegistryPlane(Plane[RegistryState]):
         return unavailable_registry_reason(self.context, self.registry)
 
     def fetch(self, before: Snapshot | None, now_us: int) -> RegistryState:
-        """All schemas in one listing, and the schemas that they refer to."""
+        """Fetch all schemas in one listing, and the schemas that they refer to."""
         http = registry_http(self.context, self.registry, self.key)
         client = RegistryClient(self._settings(), http, _SUBJECTS_PER_POLL if before else 0)
         return client.look(subjects_in(before), poll_number(now_us, self.settings.interval_s))
 
     def translate(self, fetched: RegistryState, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """What is new about topics, cluster by cluster."""
+        """Return events for what is new about topics, cluster by cluster."""
         subjects = merge_subjects(dataclasses.replace(fetched, catalog=tuple(self._tags(shared))), before)
         previous: Mapping[str, Any] = (before or {}).get("clusters", {})
         translated: dict[str, RegistryEvents] = {}
@@ -80,7 +80,7 @@ class RegistryPlane(Plane[RegistryState]):
         return Observation(snapshot, tuple(events), unseen=(*subjects.unseen, *unseen, *without_topic))
 
     def empty_answer(self) -> RegistryState:
-        """No subjects."""
+        """Return an answer without subjects."""
         return RegistryState(frozenset())
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
@@ -94,7 +94,7 @@ class RegistryPlane(Plane[RegistryState]):
         return RegistrySettings(url=self.registry.url or "http://registry", strategies=self.settings.strategies)
 
     def _tags(self, shared: SharedMetadata) -> list[Tagging]:
-        """The catalog's tags on schemas of this registry and on topics of its environment."""
+        """Return the catalog's tags on schemas of this registry and on topics of its environment."""
         clusters = {cluster.namespace: cluster.id for cluster in self.clusters}
         found: list[Tagging] = []
         for (namespace, name), tags in shared.tags.items():
@@ -106,7 +106,7 @@ class RegistryPlane(Plane[RegistryState]):
         return sorted(found)
 
     def _without_topic(self, subjects: Mapping[str, Subject], translated: Mapping[str, RegistryEvents]) -> list[Unseen]:
-        """Subjects that describe no topic in any cluster."""
+        """Report subjects that describe no topic in any cluster."""
         without = set(subjects)
         for result in translated.values():
             without &= set(result.drift[0])
@@ -118,6 +118,6 @@ class RegistryPlane(Plane[RegistryState]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each registry."""
+    """Create one plane for each registry."""
     for registry in registries(context):
         yield RegistryPlane(context, registry)

@@ -1,4 +1,4 @@
-"""Requests to a registry about its exporters, and how they are read into plain values."""
+"""Fetches the exporters of a registry, and parses them into plain values."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ _Answer = tuple[Mapping[str, Any], Mapping[str, Any]]
 class Exporter(NamedTuple):
     """An exporter. `pairs`: subject to its name in the destination.
 
-    `target_namespace` and `destination` are the namespace and the id of the destination, or its address if it is not of the organization.
+    `target_namespace` and `destination` are the namespace and id of the destination, or its address if it is not in the organization.
     `trace`: why the exporter fails.
     """
 
@@ -46,9 +46,9 @@ class ExporterListing(NamedTuple):
 
 
 def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Callable[[str], SchemaRegistry | None]) -> ExporterListing:
-    """The list, two calls for each exporter, and the subjects if an exporter has a pattern. Raises SourceError.
+    """Fetch the list, two calls for each exporter, and the subjects if an exporter has a pattern. Raises SourceError.
 
-    `find_registry` gives the organization's registry at an address.
+    `find_registry` returns the organization's registry at an address.
     """
     names = http.get("/exporters")
     if not isinstance(names, list):
@@ -68,7 +68,7 @@ def list_exporters(http: HttpClient, registry: SchemaRegistry, find_registry: Ca
 
 
 def renamed_subject(subject: str, kind: str, context: str, rename: str) -> str:
-    """The name of a subject in the destination: renamed, in the same context or in one below the exporter's."""
+    """Return a subject's name in the destination: renamed, in the same context or in one below the exporter's."""
     subject_context, name = context_of(subject)
     new_name = rename.replace("${subject}", name)
     if kind in ("AUTO", "CUSTOM") and context.strip(".:"):
@@ -107,7 +107,7 @@ def _parse_exporter(name: str, answer: _Answer, subjects: Iterable[str], find_re
 
 
 def _patterns(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """The subjects that an exporter copies; all, if it names none."""
+    """Return the patterns of subjects that an exporter copies; all subjects if it names none."""
     listed = info.get("subjects")
     return tuple(map(str, listed)) if isinstance(listed, list) and listed else (_ANY,)
 
@@ -117,7 +117,7 @@ def _has_pattern(info: Mapping[str, Any]) -> bool:
 
 
 def _matching(pattern: str, subjects: Iterable[str]) -> Iterable[str]:
-    """The subjects that a pattern matches: one name, or all that start with what is before the star.
+    """Return the subjects that a pattern matches: one name, or all with the prefix before the star.
 
     A pattern without a context matches subjects of the default context.
     """

@@ -1,7 +1,7 @@
 """Translates exporters into OpenLineage events. Pure.
 
-An exporter is a streaming job. Its run starts when the exporter is first seen, is aborted when the exporter is paused, and fails with it;
-what is copied after that is another run.
+An exporter is a streaming job. Its run starts when the exporter is first seen, is aborted when the exporter is paused, and fails when the
+exporter fails; copying after that starts another run.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from lineage_bridge.sources.confluent.schema_links.client import Exporter
 PRODUCER = EventBuilder("https://lineagebridge.dev/sources/confluent/schema-links")
 _ENDS = {"PAUSED": "ABORT", "ERROR": "FAIL"}
 ExporterState = Mapping[str, Any]
-"""What is remembered of an exporter: `run` and when it `began` (us), whether it `ended`, digests of its `shape` and of what was `told`."""
+"""An exporter's snapshot: `run`, when it `began` (us), whether it `ended`, digests of its `shape` and of what was emitted (`told`)."""
 
 
 class ExporterEvents:
@@ -26,7 +26,7 @@ class ExporterEvents:
         self._registry, self._heartbeat_s, self._now_us = registry, heartbeat_s, now_us
 
     def exporter_events(self, exporter: Exporter, before: ExporterState | None) -> tuple[ExporterState, list[Json]]:
-        """What to remember of an exporter, and the events about it."""
+        """Return an exporter's part of the snapshot, and the events about it."""
         job, facets = self._job(exporter.name), self._facets(exporter)
         inputs = [PRODUCER.dataset((self._registry.namespace, subject)) for subject, _ in exporter.pairs]
         outputs = [PRODUCER.dataset((exporter.target_namespace, subject)) for _, subject in exporter.pairs]
@@ -60,7 +60,7 @@ class ExporterEvents:
         return state, events
 
     def abort_event(self, name: str, state: ExporterState) -> Json:
-        """The end of the open run of an exporter that was deleted."""
+        """Return the event that aborts the open run of a deleted exporter."""
         return PRODUCER.run_event("ABORT", self._now_us, state["run"], self._job(name))
 
     def _job(self, name: str) -> DatasetName:
@@ -97,5 +97,5 @@ class ExporterEvents:
 
 
 def _error(exporter: Exporter) -> dict[str, Json]:
-    message = exporter.trace or "the exporter failed; the registry does not say why"
+    message = exporter.trace or "the exporter failed; the registry does not report why"
     return {"errorMessage": PRODUCER.error_message(message, exporter.trace)}

@@ -15,7 +15,7 @@ from lineage_bridge.sources.confluent.schema_links.events import ExporterEvents,
 
 
 class SchemaLinksPlane(Plane[ExporterListing]):
-    """The exporters of a registry. Its snapshot: `exporters`, name to ExporterState."""
+    """Observes the exporters of a registry. Its snapshot: `exporters`, name to ExporterState."""
 
     name: ClassVar[str] = "schema-links"
     stage: ClassVar[int] = 5
@@ -44,7 +44,7 @@ class SchemaLinksPlane(Plane[ExporterListing]):
         return next((registry for registry in every if registry.url and registry.url == address), None)
 
     def translate(self, fetched: ExporterListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Exporters that started, go on, or ended."""
+        """Return events for exporters that started, continue or ended."""
         del shared
         previous: Mapping[str, Any] = (before or {}).get("exporters", {})
         builder = ExporterEvents(self.registry, self.settings.heartbeat_s, now_us)
@@ -61,11 +61,11 @@ class SchemaLinksPlane(Plane[ExporterListing]):
         return Observation({"exporters": exporters}, tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> ExporterListing:
-        """No exporters."""
+        """Return an answer without exporters."""
         return ExporterListing()
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each registry."""
+    """Create one plane for each registry."""
     for registry in registries(context):
         yield SchemaLinksPlane(context, registry)

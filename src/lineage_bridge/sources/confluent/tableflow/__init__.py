@@ -1,1 +1,1 @@
-"""Tableflow: topics that are tables of a catalog."""
+"""Tableflow: topics that are materialized as tables."""

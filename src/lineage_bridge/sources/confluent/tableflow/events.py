@@ -31,11 +31,12 @@ _REGISTRY_RANK = 0
 """The rank of schemas from a registry."""
 _WRITING = frozenset((PENDING, RUNNING))
 _KEY_COLUMN = "key"
-"""The column that holds a key without fields."""
+"""The column for a key without fields."""
 
 
 class TopicState(msgspec.Struct, omit_defaults=True):
-    """What was last emitted about a topic. `number`: of its newest run; `run`: that run's id, empty before the first; `state`: its state.
+    """What was last emitted about a topic. `number`, `run`, `state`: number, id and state of its newest run; `run` is empty before the
+    first.
 
     `shape`: digest of the formats and catalogs; `fingerprint`: digest of all facets, inputs and outputs (`said` in snapshots);
     `created`: when Tableflow was switched on.
@@ -104,7 +105,7 @@ def end_events(name: str, state: TopicState, namespace: str, now_us: int) -> Ite
 
 
 def _starts_run(topic: TableflowTopic, state: TopicState, shape: str) -> bool:
-    """Whether a run starts: the first run, or one after an end, a change of formats or catalogs, or after Tableflow was switched on again.
+    """Whether a run starts: the first run, or a run after an end, a change of formats or catalogs, or switching Tableflow on again.
 
     A topic that is suspended when it is first seen has no run.
     """
@@ -146,9 +147,9 @@ def _table_type() -> dict[str, Json]:
 
 
 def _columns(topic: DatasetName, shared: SharedMetadata) -> tuple[list[SchemaField], dict[str, str]]:
-    """The columns of a topic's table, and column path to the topic's column it comes from: the fields of the value, then of the key.
+    """Return the columns of a topic's table, value fields before key fields, and the topic's column for each column path.
 
-    Tableflow uses schemas of the registry only.
+    Tableflow only uses schemas in the registry.
     """
     schemas = (shared.schemas.get((topic, side)) for side in (VALUE, KEY))
     values, keys = (schema.fields if schema and schema.rank == _REGISTRY_RANK else () for schema in schemas)
@@ -163,7 +164,7 @@ def _columns(topic: DatasetName, shared: SharedMetadata) -> tuple[list[SchemaFie
 
 
 def _lineage_entry(target: DatasetName, source: DatasetName, columns: Mapping[str, str]) -> Json:
-    """The lineage of a dataset that is a copy of another; `columns`: each of its columns to the source's."""
+    """Return the lineage of a dataset that is a copy of another; `columns`: its columns to those of the source."""
     dataset = {"type": "DATASET", "namespace": source[0], "name": source[1]}
     identity = [{"type": "DIRECT", "subtype": "IDENTITY", "masking": False}]
     fields = {column: {"inputs": [{**dataset, "field": origin, "transformations": identity}]} for column, origin in sorted(columns.items())}

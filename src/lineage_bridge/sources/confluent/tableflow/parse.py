@@ -1,4 +1,4 @@
-"""Reads Confluent Cloud's answers about Tableflow into plain values, and names tables as each catalog does. Pure."""
+"""Reads Confluent Cloud's answers about Tableflow into plain values, and derives the tables' names in each catalog. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -80,12 +80,12 @@ def parse_topics(entries: Iterable[Mapping[str, Any]]) -> dict[str, TableflowTop
 
 
 def parse_integrations(entries: Iterable[Mapping[str, Any]]) -> dict[str, Integration]:
-    """The catalog integrations by id."""
+    """Parse the catalog integrations by id."""
     return {str(entry["id"]): _integration(_dict(entry.get("spec"))) for entry in entries if entry.get("id")}
 
 
 def parse_accounts(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Provider integration to AWS account: that of the customer's role."""
+    """Parse the AWS account of each provider integration: that of the customer's role."""
     found: dict[str, str] = {}
     for entry in entries:
         parts = str(_dict(entry.get("config")).get("customer_iam_role_arn") or "").split(":")
@@ -107,7 +107,7 @@ def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) 
 
 
 def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:
-    """The dataset name of a topic's table in a catalog; None if the integration does not say which catalog it is.
+    """Return the dataset name of a topic's table in a catalog; None if the integration does not identify the catalog.
 
     Glue and Unity Catalog keep names in lower case; Unity Catalog does not allow dots in a name.
     """

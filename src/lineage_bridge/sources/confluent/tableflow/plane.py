@@ -26,7 +26,7 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
 )
 
 _FETCH_AGAIN_US = 3_600_000_000
-"""How long accounts of catalogs are not fetched again if one of them is unknown."""
+"""How long to wait before fetching the catalogs' accounts again if one is unknown."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TableflowAnswers:
 
 
 class TableflowPlane(Plane[TableflowAnswers]):
-    """The tables of a Kafka cluster's topics: one request, and one for the catalogs if there are any tables."""
+    """Observes the tables of a Kafka cluster's topics with one request, and one for the catalogs if there are tables."""
 
     name: ClassVar[str] = "tableflow"
     stage: ClassVar[int] = 5
@@ -109,7 +109,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         return self.settings.credential("tableflow", self.cluster.environment)
 
     def _accounts(self, used: set[str], before: Snapshot, now_us: int) -> tuple[dict[str, str], int, list[Unseen]]:
-        """The accounts of these provider integrations, when they were fetched, and why some could not be fetched."""
+        """Return the accounts of these provider integrations, when they were fetched, and why some could not be fetched."""
         accounts: dict[str, str] = {id_: account for id_, account in before.get("accounts", {}).items() if id_ in used}
         at_us: int = before.get("accounts_at_us", 0)
         cloud = self.settings.cloud
@@ -126,6 +126,6 @@ class TableflowPlane(Plane[TableflowAnswers]):
 
 
 def planes(context: PlaneContext) -> Planes:
-    """One plane for each Kafka cluster."""
+    """Create one plane for each Kafka cluster."""
     for cluster in context.observed.kafka_clusters:
         yield TableflowPlane(context, cluster)

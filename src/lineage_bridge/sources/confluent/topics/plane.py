@@ -16,7 +16,7 @@ from lineage_bridge.sources.common.shared_metadata import ClusterMetadata, Share
 from lineage_bridge.sources.confluent.kafka_rest import ClusterPlane, for_each_cluster
 from lineage_bridge.sources.confluent.topics.rest import CONFIGURATIONS, RULES, find_topic, list_configs, list_rules, list_topics
 
-_MISSING = "topics: those that are listed no more"
+_MISSING = "topics that are no longer listed"
 _AnswerT = TypeVar("_AnswerT")
 
 
@@ -34,12 +34,12 @@ class TopicListing:
 
 
 class TopicsPlane(ClusterPlane[TopicListing]):
-    """The topics of a cluster. Its snapshot: `topics`, as `topic_events` remembers them."""
+    """Observes the topics of a cluster. Its snapshot: `topics`, as returned by `topic_events`."""
 
     name, stage = "topics", 1
 
     def fetch(self, before: Snapshot | None, now_us: int) -> TopicListing:
-        """Three calls, and one for each topic that is no longer listed. Raises SourceError if topics cannot be listed."""
+        """Send three calls, and one for each topic that is no longer listed. Raises SourceError if topics cannot be listed."""
         del now_us
         rest, failures = self.rest(), Failures()
         topics = list_topics(rest, failures)
@@ -60,7 +60,7 @@ class TopicsPlane(ClusterPlane[TopicListing]):
         return TopicListing(seen, frozenset({*missing, *topics} - gone - reported.keys()))
 
     def translate(self, fetched: TopicListing, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Topics that are new, changed or gone."""
+        """Return events for topics that are new, changed or gone."""
         previous: Mapping[str, Any] = (before or {}).get("topics", {})
         gone = previous.keys() - (fetched.seen.topics or {}).keys() - fetched.hidden
         seen = replace(fetched.seen, topics_gone=frozenset(gone))
@@ -68,11 +68,11 @@ class TopicsPlane(ClusterPlane[TopicListing]):
         return Observation({"topics": topics}, tuple(events), unseen=fetched.unseen)
 
     def empty_answer(self) -> TopicListing:
-        """No topics."""
+        """Return an answer without topics."""
         return TopicListing(ClusterState(self.cluster.id, topics={}))
 
     def shared_metadata(self, snapshot: Snapshot) -> SharedMetadata:
-        """The cluster and its topics."""
+        """Return the cluster and its topics."""
         cluster = ClusterMetadata(self.cluster.id, self.cluster.namespace, self.bootstrap_servers, frozenset(snapshot["topics"]))
         return SharedMetadata(clusters=(cluster,))
 
@@ -105,7 +105,7 @@ planes = for_each_cluster(TopicsPlane)
 
 
 def _or_none(what: str, fetch: Callable[[], _AnswerT], failures: Failures) -> _AnswerT | None:
-    """What `fetch` returns; None if it fails, which is recorded."""
+    """Return the result of `fetch`; None if it fails, which is recorded."""
     try:
         return fetch()
     except SourceError as error:

@@ -1,4 +1,4 @@
-"""Topics, their configurations and their access rules, by the REST API of their cluster."""
+"""Fetches topics, their configurations and access rules from the REST API of their cluster."""
 
 import msgspec
 
@@ -51,7 +51,7 @@ def list_topics(rest: KafkaRest, failures: Failures) -> dict[str, KafkaTopic]:
 
 
 def find_topic(rest: KafkaRest, name: str) -> KafkaTopic | None:
-    """The topic of this name; None if it does not exist. Raises SourceError."""
+    """Fetch the topic of this name; None if it does not exist. Raises SourceError."""
     try:
         return _topic(rest.get(_Topic, "topics", name))
     except MissingError:

@@ -1,1 +1,1 @@
-"""How each connector class names its datasets and topics in its configuration."""
+"""The catalogue of connector classes: how each names its datasets and topics in its configuration."""

@@ -21,7 +21,7 @@ else:
 
 
 class Catalogue:
-    """Connector classes by their names in configurations. `bases`: what entries may share, by its name."""
+    """Connector classes by their names in configurations. `bases`: members that entries may share, by name."""
 
     def __init__(self, connectors: Iterable[ConnectorClass], bases: Mapping[str, Mapping[str, Any]]) -> None:
         self.connectors = tuple(connectors)
@@ -30,12 +30,12 @@ class Catalogue:
         self._by_name = {name: connector for connector in reversed(self.connectors) for name in connector.names}
 
     def lookup(self, name: str) -> ConnectorClass | None:
-        """The family of a class or managed short name; None if it is unknown."""
+        """Return the family of a class or managed short name; None if it is unknown."""
         known = self._by_name.get(name.strip())
         return known or next((family for pattern, family in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
-        """The catalogue with a user's entries, in the same form, before its own. Raises ConfigError if one is invalid."""
+        """Return the catalogue with a user's entries, in the same form, ahead of its own. Raises ConfigError if one is invalid."""
         return Catalogue([*(read_class(table, self.bases) for table in tables), *self.connectors], self.bases)
 
     def with_file(self, path: str) -> "Catalogue":
@@ -53,15 +53,15 @@ class Catalogue:
         return self.with_mappings(table for document in documents for table in document.get("connector", ()))
 
     def find(self, config: Mapping[str, str], direction: str = "") -> ConnectorClass:
-        """The family of a configuration's class; for an unknown class, a guess from its settings, marked `inferred`. `direction`: source or
-        sink, as the worker reports; empty if unknown.
+        """Return the family of a configuration's class; for an unknown class, a guess from its settings, marked `inferred`. `direction`:
+        source or sink, as the worker reports; empty if unknown.
         """
         return self.lookup(config.get("connector.class", "")) or guess(config, direction)
 
 
 @cache
 def catalogue() -> Catalogue:
-    """The catalogue that comes with LineageBridge."""
+    """Return the catalogue that comes with LineageBridge."""
     folder = resources.files(__package__) / "classes"
     texts = sorted((file.name, file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".toml"))
     documents = [tomllib.loads(text) for _, text in texts]
@@ -70,12 +70,12 @@ def catalogue() -> Catalogue:
 
 
 def lookup(name: str) -> ConnectorClass | None:
-    """The family of a class or managed short name in the catalogue that comes with LineageBridge."""
+    """Return the family of a class or managed short name in the catalogue that comes with LineageBridge."""
     return catalogue().lookup(name)
 
 
 def read_class(table: Mapping[str, Any], bases: Mapping[str, Mapping[str, Any]]) -> ConnectorClass:
-    """An entry of the catalogue. Raises ConfigError if it is invalid."""
+    """Parse an entry of the catalogue. Raises ConfigError if it is invalid."""
     shared = table.get("base")
     own = {key: value for key, value in table.items() if key != "base" or shared not in bases}
     values: dict[str, Any] = {**bases.get(str(shared), {}), **own}

@@ -26,7 +26,7 @@ Reader = Literal[
     "replicator",
     "topic-patterns",
 ]
-"""The readers that an entry may ask for (see readers.py)."""
+"""The readers that an entry may name (see readers.py)."""
 
 
 class Symlink(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +37,7 @@ class Symlink(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A topic besides the data. `topic` is a template, `way` in, out or both, `when` its conditions (see side_topics.py)."""
+    """A topic that does not carry the data. `topic` is a template, `way` in, out or both, `when` its conditions (see side_topics.py)."""
 
     topic: str
     role: str
@@ -46,22 +46,22 @@ class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A family of connector classes that read their configuration alike.
+    """A family of connector classes that interpret their configuration in the same way.
 
     `classes` may have `*` in them; `managed` are Confluent Cloud's short names. The outside dataset of each object is made of the
     templates `namespace` and `name`, or of `path`, a URI, or of `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other names.
 
-    Objects: `objects` are the settings that list them, of the form `form`: list, or regex (anchored regular expressions). `object` is
-    the one without a list, of a sink the one of a topic. `also`: settings that name one without a topic. `parents`: settings that list
-    databases, of which all objects count if none are listed. `within`: settings whose elements go before each object. `excluded`:
-    settings that list what is left out. `numbered`: the settings of an object and of its topics, with `*` for a number.
-    `task_objects`: the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name one.
+    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `object` is the
+    object if there is no list; for a sink, the object of a topic. `also`: settings that name an object without a topic. `parents`: settings
+    that list databases; all their objects are used if none are listed. `within`: settings whose elements prefix each object. `excluded`:
+    settings that list objects to leave out. `numbered`: the settings of an object and of its topics, with `*` for a number. `task_objects`:
+    the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name an object.
 
-    Topics: `topic` is the template of a source's. `maps`: settings that list pairs of topic and object, with `pair` between them;
-    `turned` if the object goes first. `side`: topics beside the data. `reader`: the code for what templates cannot express.
+    Topics: `topic` is the template of a source's topics. `maps`: settings that list pairs of topic and object, separated by `pair`;
+    `turned` if the object comes first. `side`: topics that do not carry the data. `reader`: the code for what templates cannot express.
 
-    `shape`: what a record is like: row, debezium (its envelope), record (a topic's, with key and value), message or unknown.
-    `secrets`: settings that are secret, whatever their names. `synthetic`: the data is made up. `standard`: OpenLineage has a name for
+    `shape`: the form of a record: row, debezium (its envelope), record (a topic's, with key and value), message or unknown.
+    `secrets`: settings that are secret, whatever their names. `synthetic`: the data is generated. `standard`: OpenLineage has a name for
     the system. `inferred`: this is a guess.
     """
 
@@ -107,10 +107,10 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def system(self) -> str:
-        """The external system, as far as the title names it: `PostgreSQL` of `Debezium PostgreSQL` and `PostgreSQL sink`."""
+        """The external system in the title: `PostgreSQL` of `Debezium PostgreSQL` and `PostgreSQL sink`."""
         return self.title.removeprefix("Debezium ").removesuffix(" source").removesuffix(" sink")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All the names by which a configuration asks for it."""
+        """All class names that select this family in a configuration."""
         return (*self.classes, *self.managed)

@@ -1,6 +1,4 @@
-"""The filters of templates. Each takes a text, its argument, the settings, and the names given besides them; it returns None if the text
-does not fit.
-"""
+"""The filters of templates. Each takes a text, its argument, the settings and the other names; it returns None if the text does not fit."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -34,7 +32,7 @@ def server(text: str) -> str:
 
 
 def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
-    """Host and port; the port from another setting if the text has none."""
+    """Return host and port; the port comes from another setting if the text has none."""
     host = server(text)
     port = config.get(key, "").strip() if key else ""
     if not host:
@@ -43,22 +41,22 @@ def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
 
 
 def _web(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Host and port of a URL; without a port, that of its scheme."""
+    """Return host and port of a URL; by default, the port of its scheme."""
     host, port = server(text), _WEB_PORTS.get(text.partition("://")[0].lower())
     return host if not port or _PORT.search(host) else f"{host}:{port}"
 
 
 def _match(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """The first group of a regular expression."""
+    """Return the first group of a regular expression."""
     pattern = compile_java(argument)
     found = pattern.search(text) if pattern else None
     return found[1] if found else None
 
 
 def _expand(text: str, joiner: str, config: Scope, scope: Scope) -> str | None:
-    """Variables within the text: of the topic (its dots replaced by the argument), of the object, or settings by their last words.
+    """Replace variables in the text by the topic (its dots replaced by the argument), the object, or settings, found by their last words.
 
-    Debezium's `${source.table}` is in the record; the topic's name ends with it.
+    Debezium's `${source.table}` is a field of the record; the topic's name ends with its value.
     """
     known = _variables(scope, joiner)
     found = [known.get(match[1] or match[2]) or _by_last_word(config, match[1]) for match in VARIABLE.finditer(text)]
@@ -91,12 +89,12 @@ def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | Non
 
 
 def _qualified(text: str, lead: str, _config: Scope, _scope: Scope) -> str | None:
-    """A name, prefixed by another unless it is already qualified."""
+    """Prefix a name unless it is already qualified."""
     return text if "." in text else f"{lead}.{text}"
 
 
 def _either(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """One word if the text is not empty, another if it is."""
+    """Return one word if the text is not empty, else another."""
     there, _, empty = argument.partition(",")
     return there if text else empty
 
@@ -115,13 +113,13 @@ def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
 
 
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """A table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
+    """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
     sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
     return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
 
 
 def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """The table's name that the Snowflake sink builds from a topic's: with a hash if the name is not an identifier."""
+    """Return the table's name that the Snowflake sink builds from a topic's: with a hash if the name is not an identifier."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_$]*", text):
         return text
     code = 0
@@ -133,7 +131,7 @@ def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str 
 
 
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """The path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`."""
+    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`."""
     kind = (config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")).lower()
     database, _, table = text.rpartition(".")
     suffix = ".db" if "hive" in kind or "glue" in kind else ""

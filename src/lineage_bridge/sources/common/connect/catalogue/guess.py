@@ -1,4 +1,4 @@
-"""Reads connector classes that are not in the catalogue, by settings that connectors commonly have."""
+"""Guesses the family of connector classes that are not in the catalogue, from settings that connectors commonly have."""
 
 import re
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer"
 
 
 def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
-    """The family of a class that is not in the catalogue, by common settings; marked `inferred`."""
+    """Return the family of a class that is not in the catalogue, guessed from common settings and marked `inferred`."""
     name = config.get("connector.class", "")
     way = _direction(name, config, direction)
     thing = _key(config, _OBJECTS)
@@ -89,7 +89,7 @@ def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["
 
 
 def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
-    """The first of the connector's own settings that contains one of the words, in the order of the words."""
+    """Return the first of the connector's own settings whose key contains one of the words, in the order of the words."""
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key]
     own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NOT_A_PLACE.isdisjoint(re.split(r"[._\-]", key))]
     return next((key for hint in hints for key in own if hint in key.split(".")), "")

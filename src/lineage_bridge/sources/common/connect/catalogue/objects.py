@@ -1,4 +1,4 @@
-"""The external objects of a source connector, and the topic of each before the transforms."""
+"""Finds the external objects of a source connector, and the topic of each before the transforms."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,8 @@ _FULL = 3
 
 
 def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """The objects in the configuration's lists, in the tasks' settings, in offsets, and in topic names. `candidates`: topics by their names
-    before the transforms, with the evidence for each.
+    """Return the objects in the configuration's lists, in the tasks' settings, in offsets, and in topic names. `candidates`: topics by
+    their names before the transforms, with the evidence for each.
     """
     connector = view.connector
     literals, patterns = _listed(view)
@@ -50,7 +50,7 @@ def _beside(view: ConnectorView, thing: str) -> FoundObject:
 
 
 def numbered(view: ConnectorView) -> list[FoundObject]:
-    """Objects and their topics in settings with numbers in their keys (`api1.http.api.path`, `api1.topics`)."""
+    """Return objects and their topics in settings with numbers in their keys (`api1.http.api.path`, `api1.topics`)."""
     object_key, topic_key = view.connector.numbered
     pattern = re.compile(re.escape(object_key).replace(r"\*", r"(\d+)"))
     numbers = sorted(int(match[1]) for match in map(pattern.fullmatch, view.config) if match)
@@ -63,14 +63,14 @@ def numbered(view: ConnectorView) -> list[FoundObject]:
 
 
 def pairs(view: ConnectorView) -> list[tuple[str, str]]:
-    """The pairs of topic and object that the configuration maps to each other."""
+    """Return the pairs of topic and object that the configuration maps to each other."""
     split = (item.partition(view.connector.pair) for key in view.connector.maps for item in listed(view.setting(key)))
     both = [(first.strip(), second.strip()) for first, sign, second in split if sign]
     return [(second, first) for first, second in both] if view.connector.turned else both
 
 
 def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
-    """The objects that are listed by name, and the patterns of others. Without a list, one pattern matches everything."""
+    """Return the objects listed by name, and the listed patterns. Without a list, one pattern matches everything."""
     connector = view.connector
     elements = view.list_of(connector.objects)
     if connector.form != "regex":
@@ -84,7 +84,7 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
 
 
 def _within(view: ConnectorView, things: list[str]) -> list[str]:
-    """The objects in each of the configured databases, if an object's own name does not contain its database."""
+    """Prefix objects with each configured database, unless their names already contain it."""
     outer = view.list_of(view.connector.within)
     bare = [thing for thing in things if not any(thing.startswith(outer_name + ".") for outer_name in outer)]
     return (
@@ -100,7 +100,7 @@ def _topic(view: ConnectorView, thing: str) -> str | None:
 
 
 def _in_tasks(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
-    """The objects in the tasks' settings that the connector's configuration does not have."""
+    """Yield the objects in the tasks' settings that the connector's configuration lacks."""
     if view.connector.task_objects:
         for task in view.evidence.tasks:
             for element in listed(task.get(view.connector.task_objects, "")):
@@ -121,7 +121,7 @@ def _in_offsets(view: ConnectorView) -> Iterator[tuple[str, EvidenceKind]]:
 
 
 def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patterns: list[str]) -> Iterator[FoundObject]:
-    """The objects whose topics exist, by the reversed template of topics, if the configuration's lists allow them."""
+    """Yield the objects of existing topics, derived with the reversed template of topics, if the configuration's lists allow them."""
     pattern = invert(view.connector.topic, "object", view.config) if "object" in holes(view.connector.topic) else None
     if pattern is None or not patterns:
         return
@@ -137,5 +137,5 @@ def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patt
 
 
 def unquoted(name: str) -> str:
-    """A table's name without the quotes of SQL around its parts."""
+    """Return a table's name without SQL's quotes around its parts."""
     return re.sub(r"[\"`\[\]]", "", name).strip()

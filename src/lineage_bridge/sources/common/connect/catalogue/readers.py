@@ -1,4 +1,4 @@
-"""Readers of connectors whose configuration templates cannot express: each finds external objects and topics."""
+"""Readers for connectors whose configuration cannot be expressed by templates. Each finds external objects and topics."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from lineage_bridge.sql.reading import lineage_of
 
 SourceReader = Callable[[ConnectorView, Mapping[str, EvidenceKind]], list[FoundObject]]
 SinkReader = Callable[[ConnectorView, str, str], list[FoundObject]]
-"""From the topic consumed and the name the connector sees, the objects that its records go to."""
+"""Finds the objects that a topic's records go to, from the consumed topic's name and the name that the connector sees."""
 
 _KCQL = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<to>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<of>`[^`]+`|[^\s;]+)", re.IGNORECASE | re.DOTALL
@@ -24,7 +24,7 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Tables, or the tables that a query reads; the topic of a query is just the prefix."""
+    """Find tables, or the tables that a query reads; the topic of a query is only the prefix."""
     query = view.setting("query")
     if not query:
         return find_objects(view, candidates)
@@ -34,7 +34,7 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Collections; the map of namespaces has the topic of a collection, of a whole database, or (`*`) of all others."""
+    """Find collections; the map of namespaces has the topic of a collection, of a whole database, or (`*`) of all others."""
     try:
         mapped = json.loads(view.setting("topic.namespace.map", default="{}"))
     except ValueError:
@@ -53,7 +53,7 @@ def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> 
 
 
 def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Topics by patterns of files (`topic:regex`): all are read below one folder. Without patterns, the folder has the topic's name."""
+    """Find topics by patterns of files (`topic:regex`), all below one folder. Without patterns, the folder has the topic's name."""
     topics = [pair.partition(":")[0].strip() for pair in view.list_of(["topic.regex.list"])]
     if topics:
         return [FoundObject("", topic, EvidenceKind.LISTED) for topic in topics]
@@ -61,7 +61,7 @@ def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
 
 
 def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Topics of another cluster, mirrored under the names of the replication policy."""
+    """Find topics of another cluster, mirrored under the names of the replication policy."""
     policy = view.setting("replication.policy.class", default="DefaultReplicationPolicy")
     alias, separator = view.setting("source.cluster.alias", default="source"), view.setting("replication.policy.separator", default=".")
     called = policy.rpartition(".")[2]
@@ -97,7 +97,7 @@ def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, Ev
 
 
 def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Topics of another cluster, renamed by a format."""
+    """Find topics of another cluster, renamed by a format."""
     form = view.setting("topic.rename.format", default="${topic}")
     names = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     pattern = re.compile(re.escape(form).replace(re.escape("${topic}"), "(.+)")) if "${topic}" in form else None
@@ -109,12 +109,12 @@ def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
 
 
 def kcql_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Lenses' statements: INSERT INTO topic SELECT ... FROM object."""
+    """Read Lenses' statements: INSERT INTO topic SELECT ... FROM object."""
     return [FoundObject(of, to, EvidenceKind.LISTED) for to, of in _statements(view)]
 
 
 def neo4j_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """The database; its topics are in the names of the settings of change capture, or one for a query."""
+    """Find the database; its topics are in the keys of the change-capture settings, or in the setting of a query."""
     keys = (_CAPTURE.match(key) for key in view.config)
     topics = sorted({key[1] for key in keys if key} | set(view.list_of(["topic", "neo4j.query.topic"])))
     return [FoundObject(view.text(view.connector.object), topic, EvidenceKind.LISTED) for topic in topics]
@@ -127,7 +127,7 @@ def generators(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> 
 
 
 def file_pulse(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Files of a folder, or of a bucket of one of the clouds."""
+    """Find the files of a folder or of a cloud bucket."""
     for scheme, key in (("s3", "aws.s3.bucket.name"), ("gs", "gcs.bucket.name")):
         if bucket := view.setting(key):
             name = naming.dataset(f"{scheme}://{bucket}", view.setting(key.replace("bucket.name", "bucket.prefix")))
@@ -147,12 +147,12 @@ def camel_sink(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]
 
 
 def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Lenses' statements: INSERT INTO object SELECT ... FROM topic."""
+    """Read Lenses' statements: INSERT INTO object SELECT ... FROM topic."""
     return [FoundObject(to, topic, EvidenceKind.LISTED) for to, of in _statements(view) if of in (topic, seen, "*")]
 
 
 def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
-    """The listed tables, each of which gets all records unless a field decides; without a list, that field names the table."""
+    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table."""
     tables = view.list_of(["iceberg.tables"])
     if tables:
         return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]
@@ -162,7 +162,7 @@ def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObjec
 
 
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns."""
+    """Read the mappings of DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns."""
     pattern = re.compile(rf"topic\.(?:{re.escape(topic)}|{re.escape(seen)})\.([^.]+)\.([^.]+)\.mapping")
     return [
         FoundObject(f"{match[1]}.{match[2]}", None, EvidenceKind.LISTED) for match in map(pattern.fullmatch, sorted(view.config)) if match
@@ -170,7 +170,7 @@ def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObj
 
 
 def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Collections by topic, or the default one."""
+    """Find the collections of a topic, or the default collection."""
     pairs = dict(pair.partition("=")[::2] for pair in view.list_of(["couchbase.topic.to.collection"]))
     chosen = pairs.get(seen) or pairs.get(topic) or view.setting("couchbase.default.collection", default="_default._default")
     bucket = view.setting("couchbase.bucket", "connection.bucket")
@@ -178,7 +178,7 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
 
 
 def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
-    """As many objects as topics, in their order, or one for all."""
+    """Match objects to topics by position, or all topics to the only object."""
     things, topics = view.list_of(view.connector.objects) or [view.connector.object], view.list_of(["topics"])
     if len(things) > 1 and topic in topics and topics.index(topic) < len(things):
         things = [things[topics.index(topic)]]
@@ -197,7 +197,7 @@ SOURCE_READERS: dict[str, SourceReader] = {
     "replicator": replicator,
     "topic-patterns": topic_patterns,
 }
-"""Readers of source connectors, by the names that the catalogue calls them."""
+"""Readers of source connectors, by their names in the catalogue."""
 
 SINK_READERS: dict[str, SinkReader] = {
     "camel": camel_sink,
@@ -207,7 +207,7 @@ SINK_READERS: dict[str, SinkReader] = {
     "kcql": kcql_sink,
     "positional": positional,
 }
-"""Readers of sink connectors, by the names that the catalogue calls them."""
+"""Readers of sink connectors, by their names in the catalogue."""
 
 
 def _matches(patterns: list[str], topic: str) -> bool:
@@ -215,6 +215,6 @@ def _matches(patterns: list[str], topic: str) -> bool:
 
 
 def _statements(view: ConnectorView) -> list[tuple[str, str]]:
-    """The target and the source of each statement."""
+    """Return the target and the source of each statement."""
     texts = [value for key, value in sorted(view.config.items()) if key.endswith(".kcql")]
     return [(unquoted(match["to"]), unquoted(match["of"])) for text in texts for match in _KCQL.finditer(text)]

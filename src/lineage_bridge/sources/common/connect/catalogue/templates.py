@@ -1,9 +1,9 @@
 """Templates over a connector's settings, the language of the catalogue.
 
-`{key}` stands for a setting. `{key|other|=text}` is the first that is there, `=text` one that always is. `[...]` is left out if a
-setting in it is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key stands for a topic's name, so
-`{topic.override.<topic>.collection}` is a setting of that topic. Names given beside the settings (`topic`, `object`) go first.
-`one||other` is the first of the templates that can be filled.
+`{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, else `text`. `[...]` is left out if a setting in it
+is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key is replaced by a topic's name, so
+`{topic.override.<topic>.collection}` is a setting of that topic. The names `topic` and `object` take precedence over settings. `one||other`
+is the first of the templates that can be filled.
 """
 
 import re
@@ -19,12 +19,12 @@ Scope = Mapping[str, str]
 _PIECE = re.compile(r"\{(?P<hole>[^{}]+)\}|(?P<bracket>[\[\]])|(?P<text>[^{}\[\]]+)")
 _NESTED = re.compile(r"<(\w+)>")
 ANY_VALUE = "(?P<value>.+)"
-"""The pattern of any text in the place of a name."""
+"""Matches any text in the position of a name."""
 
 
 @dataclass(frozen=True)
 class _Hole:
-    """A place in a template that settings fill."""
+    """A placeholder in a template, filled by settings."""
 
     alternatives: tuple[str, ...]
     filters: tuple[tuple[str, str], ...]
@@ -34,14 +34,15 @@ _Part = str | _Hole | tuple["_Part", ...]
 
 
 def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None:
-    """The filled template; None if a setting outside brackets is missing, or has a placeholder that only the worker can resolve."""
+    """Fill a template; None if a setting outside brackets is missing, or has a placeholder that only the worker can resolve."""
     made = (_filled(parts, config, scope or {}) for parts in _parsed(template))
     return next((text for text in made if text is not None), None)
 
 
 def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
-    """A pattern of the texts that the template yields for any value of one name, with that value as its group `value`; None if the template
-    does not contain the name, or another setting is missing.
+    """Return a pattern of the texts that the template yields for any value of one name, with the value as its group `value`.
+
+    None if the template does not contain the name, or another setting is missing.
     """
     pieces: list[str] = []
     for part in _flat(_parsed(template)[0], config, hole):
@@ -52,7 +53,7 @@ def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
 
 
 def holes(template: str) -> list[str]:
-    """The settings and names in a template, in order."""
+    """Return the settings and names in a template, in order."""
 
     def within(part: _Part) -> list[str]:
         if isinstance(part, str):
@@ -65,7 +66,7 @@ def holes(template: str) -> list[str]:
 
 
 def fault(template: str) -> str:
-    """What is wrong with a template, in words; empty if nothing is."""
+    """Return what is wrong with a template; empty if it is valid."""
     depth = 0
     for piece in re.split(r"(\{[^{}]+\}|[\[\]])", template):
         depth += {"[": 1, "]": -1}.get(piece, 0)
@@ -74,7 +75,7 @@ def fault(template: str) -> str:
         if piece.startswith("{"):
             wrong = [name for name, _ in _hole(piece[1:-1]).filters if name not in FILTERS]
             if wrong:
-                return f"there is no filter {', '.join(wrong)}"
+                return f"unknown filter {', '.join(wrong)}"
     return f"{template} has a bracket without its other half" if depth else ""
 
 
@@ -120,7 +121,7 @@ def _filled(parts: tuple[_Part, ...], config: Scope, scope: Scope) -> str | None
 
 
 def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hole | None]:
-    """The template with every place filled but the one of that name."""
+    """Fill every placeholder of a template except the one of this name."""
     found: list[str | _Hole | None] = []
     for part in parts:
         if isinstance(part, str):
@@ -134,7 +135,7 @@ def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hol
 
 
 def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
-    """The place of a name; if a setting stands before it, that setting's text with its one variable as the place."""
+    """Return the placeholder of a name; if a setting takes precedence, the setting's text with its only variable as the placeholder."""
     before = part.alternatives[: part.alternatives.index(hole)]
     text = next((value for value in (_setting(name, config, {}) for name in before) if value is not None), None)
     if text is None:

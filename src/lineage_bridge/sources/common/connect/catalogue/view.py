@@ -1,4 +1,4 @@
-"""A connector's configuration with its class and the other evidence, as all readers use it."""
+"""A connector's configuration with its class and the other evidence, for all readers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,32 +21,32 @@ _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 @dataclass(frozen=True)
 class ConnectorView:
-    """`config` is the configuration, completed with values of settings known from elsewhere."""
+    """A connector's configuration and evidence. `config` includes values of settings known from elsewhere."""
 
     connector: ConnectorClass
     config: Mapping[str, str]
     evidence: ConnectorEvidence
 
     def text(self, template: str, **scope: str) -> str | None:
-        """A template's text by this configuration; None if a setting is missing."""
+        """Fill a template with this configuration; None if a setting is missing."""
         return fill(template, self.config, scope)
 
     def setting(self, *keys: str, default: str = "") -> str:
-        """The first of these settings that exists and is readable."""
+        """Return the first of these settings that exists and is readable."""
         values = (self.config.get(key, "").strip() for key in keys)
         return next((value for value in values if value and not has_placeholder(value)), default)
 
     def list_of(self, keys: Iterable[str]) -> list[str]:
-        """The elements of the first of these settings that exists."""
+        """Return the elements of the first of these settings that exists."""
         return listed(self.setting(*keys))
 
     def names(self, topic: str) -> bool:
-        """Whether the configuration has the topic's name in it, as a word of its own."""
+        """Whether the configuration contains the topic's name as a separate word."""
         text = "\n".join([*self.config, *self.config.values()])
         return topic in text and bool(re.search(rf"(?<![\w.\-]){re.escape(topic)}(?![\w\-])(?!\.\w)", text))
 
     def dataset(self, thing: str, topic: str = "") -> DatasetName | None:
-        """The dataset of an external object; None if the configuration does not determine it."""
+        """Return the dataset of an external object; None if the configuration does not determine it."""
         scope = {"object": thing, "topic": topic}
         if self.connector.jdbc:
             url = fill(self.connector.jdbc, self.config, scope)
@@ -59,13 +59,13 @@ class ConnectorView:
         return self._named(self.connector.namespace, self.connector.name, scope)
 
     def symlinks(self, thing: str, topic: str = "") -> tuple[DatasetName, ...]:
-        """The dataset's other names."""
+        """Return the other names of an external object's dataset."""
         scope = {"object": thing, "topic": topic}
         made = (self._named(link.namespace, link.name, scope) for link in self.connector.symlinks)
         return tuple(name for name in made if name is not None)
 
     def missing(self) -> list[str]:
-        """The settings that the dataset's name needs and that are missing or unreadable, sorted; those with an alternative are left out."""
+        """Return the settings that the dataset's name lacks: missing or unreadable, without an alternative, sorted."""
         templates = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
         required = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
         return sorted({key for key in required if key not in _ANY and not self.setting(key)})
@@ -79,13 +79,13 @@ _ANY = {"object": "object", "topic": "topic"}
 
 
 def literal(pattern: str) -> str | None:
-    """The one name that an anchored regular expression was meant to match; None if it has more than dots and escapes."""
+    """Return the only name that an anchored regular expression is meant to match; None if it has more than dots and escapes."""
     text = pattern.strip().removeprefix("^").removesuffix("$").replace(r"\.", ".").replace("[.]", ".")
     return None if _METACHARACTERS.search(text) else text
 
 
 def alternatives(pattern: str) -> list[str]:
-    """The names that an anchored regular expression was meant to match, if it has a few alternatives within brackets; else none."""
+    """Return the names that an anchored regular expression is meant to match if it has a few bracketed alternatives; else none."""
     if pattern.count("|") > _MOST_BARS or pattern.count("(") > _MOST_BRACKETS:
         return []
     group = _ALTERNATIVES.search(pattern)
@@ -98,6 +98,6 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def matches_any(patterns: Iterable[str], *names: str) -> bool:
-    """Whether one of the patterns matches one of the names as a whole, whatever their case."""
+    """Whether a pattern matches a whole name, ignoring case."""
     compiled = [found for found in (compile_java(pattern, re.IGNORECASE) for pattern in patterns) if found is not None]
     return any(pattern.fullmatch(name) for pattern in compiled for name in names)

@@ -1,1 +1,1 @@
-"""The state of connectors as OpenLineage events."""
+"""Converts the state of connectors to OpenLineage events."""

@@ -1,4 +1,4 @@
-"""The events of one connector: how changes of its state, configuration and tasks start and end runs."""
+"""Builds the events of one connector: changes of its state, configuration and tasks start and end runs."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from lineage_bridge.sources.common.connect.worker import FAILED, PAUSED, RUNNING
 
 INTEGRATION = "KAFKA_CONNECT"
 LONGEST_TRACE = 16_000
-"""Characters of a stack trace that are kept."""
+"""Maximum characters of a stack trace."""
 LONGEST_MESSAGE = 1_000
 MOST_FAILURES = 20
-"""Failed tasks whose messages the health facet has; each task's own run has its trace."""
+"""Maximum failed tasks in the health facet; each task's own run has its trace."""
 
 
 class EventContext(NamedTuple):
-    """What all events of a poll share.
+    """The context of all events of a poll.
 
     `cluster`: the Kafka cluster's id. `space`: the namespace of its topics. `version`: of Kafka Connect. `period_s`: seconds between
     heartbeats. `now_us`: the time.
@@ -45,7 +45,7 @@ class ConnectorLifecycle:
     def existing(
         self, connector: ConnectorState, same: bool, described: Json, content: ConnectorContent, counts: Mapping[str, int]
     ) -> list[Json]:
-        """The events of a connector that exists.
+        """Return the events of an existing connector.
 
         `same`: its configuration is that of the previous poll. `described`: its facet. `counts`: the rows of the current run, by topic.
         """
@@ -57,7 +57,7 @@ class ConnectorLifecycle:
         facets = {"kafka_connect": described, **stated}
         if self._begins(connector, same):
             ended = self._ends("COMPLETE", {}, content, counts)
-            # After a change of configuration, the failed tasks may still be the old ones: wait for the next poll.
+            # After a change of configuration, the failed tasks may belong to the old configuration: wait for the next poll.
             if not same and connector.failed and self.memory.failure == _failure(connector):
                 return [*ended, self._starts(facets, content)]
             start = self._starts(facets, content)
@@ -75,14 +75,14 @@ class ConnectorLifecycle:
         return [*self._learnt(content), *self._tasks(connector)]
 
     def deleted(self) -> list[Json]:
-        """The events of a connector that was deleted."""
+        """Return the events of a connector that was deleted."""
         return self._ends("ABORT", {}, None, {})
 
     # the connector's runs
 
     def _begins(self, connector: ConnectorState, same: bool) -> bool:
-        """Whether a new run begins: the first one, one with another configuration, or one after an end; after a failure, once a task runs
-        again.
+        """Whether a new run begins: the first run, a run with another configuration, or a run after an end; after a failure, once a task
+        runs again.
         """
         if not same or self.memory.state in ("", ENDED):
             return True
@@ -104,7 +104,7 @@ class ConnectorLifecycle:
         return self._event("FAIL", {**self._new_facets(facets), **error}, self._counted(content, counts))
 
     def _learnt(self, content: ConnectorContent) -> list[Json]:
-        """New knowledge about the datasets of a failed run, which does not change its state."""
+        """Report new facts about a failed run's datasets, without changing its state."""
         new = self._new_content(content, {})
         return [self._event("OTHER", datasets=new)] if any(new) else []
 
@@ -115,7 +115,7 @@ class ConnectorLifecycle:
         return self._ends("ABORT", facets, content, counts)
 
     def _ends(self, how: str, facets: Mapping[str, Json], content: ConnectorContent | None, counts: Mapping[str, int]) -> list[Json]:
-        """The end of the run and of its tasks' runs, if they have not ended yet."""
+        """End the run and its tasks' runs, if they have not ended yet."""
         alive = self.memory.state == ALIVE
         datasets = self._counted(content, counts) if content else _Datasets({}, {})
         own = [self._event(how, self._new_facets(facets), datasets)] if alive else []
@@ -125,7 +125,7 @@ class ConnectorLifecycle:
     # the tasks' runs
 
     def _tasks(self, connector: ConnectorState) -> list[Json]:
-        """The events of the tasks' runs, if there are several; a single task is covered by the connector's run."""
+        """Return the events of the tasks' runs, if there are several; the connector's run covers a single task."""
         if not self.memory.run:
             return []
         tasks = connector.tasks if len(connector.tasks) > 1 else {}
@@ -202,24 +202,24 @@ class ConnectorLifecycle:
         return {"kafka_connect_health": facet}
 
     def _kind(self) -> dict[str, Json]:
-        """All facets of the job."""
+        """Return all facets of the job."""
         kind = self.out.job_type("STREAMING", INTEGRATION, "CONNECTOR", self.context.period_s)
         return {"jobType": kind, **self._new_job_facets()}
 
     def _new_job_facets(self) -> dict[str, Json]:
-        """The service's job facets that this run has not reported yet."""
+        """Return the service's job facets that this run has not reported yet."""
         new = self._new_facets({f"job {key}": facet for key, facet in self.job_facets.items()})
         return {key.removeprefix("job "): facet for key, facet in new.items()}
 
     def _new_facets(self, facets: Mapping[str, Json]) -> dict[str, Json]:
-        """The facets that this run has not reported yet."""
+        """Return the facets that this run has not reported yet."""
         digests = {key: digest(facet) for key, facet in facets.items()}
         new = {key: facets[key] for key, facet_digest in digests.items() if self.memory.facets.get(key) != facet_digest}
         self.memory.facets |= digests
         return new
 
     def _new_content(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
-        """The datasets and lineage that this run has not reported yet, with the counts."""
+        """Return the datasets and lineage that this run has not reported yet, with the counts."""
         new = self._counted(content, counts)
         for side, stated in ((content.inputs, new.inputs), (content.outputs, new.outputs)):
             for name, facets in side.items():
@@ -233,7 +233,7 @@ class ConnectorLifecycle:
         return new._replace(job_facets={"lineage": self.out.lineage(content.entries)})
 
     def _counted(self, content: ConnectorContent, counts: Mapping[str, int]) -> "_Datasets":
-        """Rows written to topics, or read from them."""
+        """Return the topics with the rows written to them or read from them."""
         name, facet = ("outputStatistics", self.out.output_statistics) if content.writes else ("inputStatistics", self.out.input_statistics)
         counted: dict[DatasetName, _Access] = {
             (self.context.space, topic): ({}, {name: facet(rows)}) for topic, rows in sorted(counts.items())
@@ -248,7 +248,7 @@ _Access = tuple[Mapping[str, Json], Mapping[str, Json]]
 
 
 class _Datasets(NamedTuple):
-    """The datasets of an event, each with its facets and its input or output facets; and the job facets that go with them."""
+    """The datasets of an event, each with its facets and its input or output facets, and the related job facets."""
 
     inputs: dict[DatasetName, _Access]
     outputs: dict[DatasetName, _Access]
@@ -257,7 +257,7 @@ class _Datasets(NamedTuple):
 
 def _message(trace: str) -> str:
     """The first line of a stack trace."""
-    return mask_text(next(iter(trace.strip().splitlines()), "it failed, and the worker does not tell why"))[:LONGEST_MESSAGE]
+    return mask_text(next(iter(trace.strip().splitlines()), "it failed; the worker does not report why"))[:LONGEST_MESSAGE]
 
 
 def _failure(connector: ConnectorState) -> str:

@@ -1,4 +1,4 @@
-"""Values kept from the previous poll and computed again only if their basis changed, so that a poll without changes is cheap."""
+"""Caches values between polls, and computes them again only if their inputs changed, so that a poll without changes is cheap."""
 
 from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
@@ -7,18 +7,18 @@ _MadeT = TypeVar("_MadeT")
 
 
 class Memo(Generic[_MadeT]):
-    """Values by name. `make` must depend on the basis only."""
+    """Cached values by name. `make` must only depend on `basis`."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[object, _MadeT]] = {}
 
     def get(self, name: str, basis: object, make: Callable[[], _MadeT]) -> _MadeT:
-        """The value of this name for this basis."""
+        """Return the value of this name for this basis."""
         known = self._made.get(name)
         if known is None or known[0] != basis:
             self._made[name] = known = (basis, make())
         return known[1]
 
     def keep(self, names: Collection[str]) -> None:
-        """Forget all other names."""
+        """Drop all other names."""
         self._made = {name: made for name, made in self._made.items() if name in names}

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 ALIVE, FAILED, ENDED = "RUNNING", "FAIL", "ENDED"
-"""The state of a run that was reported last: it runs, it failed, it ended otherwise."""
+"""The last reported state of a run: running, failed, or ended otherwise."""
 
 
 class TaskRun(msgspec.Struct):
-    """The run of a task: its number within the connector's run, from 1, and the state that was reported last."""
+    """The run of a task: its number within the connector's run, from 1, and its last reported state."""
 
     number: int
     state: str = msgspec.field(name="told", default=ALIVE)
@@ -19,8 +19,8 @@ class TaskRun(msgspec.Struct):
 class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     """One connector.
 
-    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: how many runs it had; `run`: the id of the last one;
-    `state`: its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
+    `config`: the fingerprint of its configuration. `ids`: its tasks. `number`: the number of its runs so far; `run`: the id of the last
+    one; `state`: its last reported state (empty: none yet), `failure`: the fingerprint of its failure. `children`: the runs of its tasks.
 
     `given`, `topics`, `partitions`: the settings of tasks, the topics used, and the partitions of offsets, as last fetched; None: never.
     `last`: the sums of offsets by topic; `base`: those when the run was first seen; `counted`: the rows that were reported.
@@ -28,7 +28,7 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     `datasets`: fingerprints of the datasets reported in this run, by the fingerprints of their names; `facets`: the same for facets, by
     key.
 
-    Snapshots have some members under other names, in which earlier versions wrote them.
+    In snapshots, some members keep the names of earlier versions.
     """
 
     config: str
@@ -48,15 +48,15 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
     facets: dict[str, str] = msgspec.field(default_factory=dict)
 
     def begin(self, run: str, number: int) -> None:
-        """Start another run, of which nothing is reported or counted yet."""
+        """Start another run: nothing is reported or counted yet."""
         self.run, self.number, self.state, self.failure = run, number, ALIVE, ""
         self.base, self.counted, self.datasets, self.facets = dict(self.last), {}, {}, {}
         self.children = {}
 
     def count(self, sums: Mapping[str, int]) -> dict[str, int]:
-        """The rows since the run was first seen, by topic, where there are more than were reported.
+        """Return the rows since the run was first seen, by topic, if more than reported before.
 
-        Counts never decrease: after offsets were reset, counting continues from what was reported.
+        Counts never decrease: after offsets were reset, counting continues from the reported rows.
         """
         for topic, total in sums.items():
             base = self.base.setdefault(topic, total)
@@ -69,11 +69,11 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
 
 
 def read_memory(entry: object) -> ConnectorMemory:
-    """A connector's part of a snapshot."""
+    """Read a connector's part of a snapshot."""
     return msgspec.convert(entry, ConnectorMemory)
 
 
 def write_memory(memory: ConnectorMemory) -> dict[str, Any]:
-    """A connector's part of a snapshot, as JSON."""
+    """Convert a connector's part of a snapshot to JSON."""
     written: dict[str, Any] = msgspec.to_builtins(memory)
     return written

@@ -1,4 +1,4 @@
-"""Translates the state of connectors to OpenLineage events. Pure.
+"""Converts the state of connectors to OpenLineage events. Pure.
 
 docs/sources-connect.md lists which change leads to which events.
 """
@@ -46,8 +46,8 @@ class _Kafka(NamedTuple):
 class _PolledConnector(NamedTuple):
     """A connector after a poll, before its events are built.
 
-    `same`: its configuration is that of the previous poll. `config`: its configuration, with values known from elsewhere. `masked`: without
-    secrets; None if it is unknown which settings are secret.
+    `same`: its configuration has not changed since the previous poll. `config`: its configuration, with values known from elsewhere.
+    `masked`: without secrets; None if it is unknown which settings are secret.
     """
 
     seen: ConnectorState
@@ -61,7 +61,7 @@ class _PolledConnector(NamedTuple):
 
 
 class Translation:
-    """Translates one poll. `namespace` is that of the jobs."""
+    """Translates one poll. `namespace` is the namespace of the jobs."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Translation:
         self.out = EventBuilder(PRODUCER)
 
     def observation(self, before: Snapshot) -> Observation:
-        """The events in the order of the connectors' names, and the snapshot after them."""
+        """Return the events in the order of the connectors' names, and the next snapshot."""
         earlier = before.get("connectors", {}).items()
         memories = {name: read_memory(entry) for name, entry in earlier if self.settings.matters(name)}
         past: dict[str, int] = dict(before.get("past", {}))
@@ -120,7 +120,7 @@ class Translation:
         return Observation(snapshot, tuple(events), tuple(new[key] for key in new if key not in emitted), self.fetched.unseen)
 
     def _kafka_of(self, servers: str) -> _Kafka:
-        """The cluster of these servers, unless the settings name one for all connectors."""
+        """Return the cluster of these servers, unless the settings name one for all connectors."""
         address, shared = self.settings.kafka or servers, self.shared
         cluster = shared.cluster(address) or shared.cluster(self.fetched.cluster)
         space = shared.namespace(self.fetched.cluster, address)
@@ -151,7 +151,7 @@ class Translation:
         return _PolledConnector(connector, kafka, memory, same, {**connector.config, **evidence.settings}, masked, connection, sums)
 
     def _by_its_class(self, connector: ConnectorState) -> ConnectorState:
-        """A connector, with the full class name if its configuration has a short one."""
+        """Return the connector, with the full class name if its configuration has a short one."""
         plugin = self.fetched.plugins.get(connector.config.get("connector.class", "").strip())
         return (
             connector._replace(config={**connector.config, "connector.class": plugin.name})
@@ -183,7 +183,7 @@ class Translation:
         return connector.service.version if connector.service else self.fetched.version
 
     def _written(self, connector: _PolledConnector, writers: Mapping[DatasetName, int]) -> dict[str, int]:
-        """The end offsets of the topics that only this connector writes; none for a topic that does not exist yet."""
+        """Return the end offsets of the topics that only this connector writes, except for topics that do not exist yet."""
         cluster, space = connector.kafka.cluster, connector.kafka.space
         if cluster is None or cluster.topics is None:
             return {}
@@ -217,7 +217,7 @@ class Translation:
         )
 
     def _same_cluster(self, before: Snapshot) -> list[SameJob | SameNamespace]:
-        """The namespace by the cluster's id, under which its topics were reported before a server of it was known."""
+        """Return the namespace with the cluster's id as an alias, if topics were reported in it before a server was known."""
         by_id, space = f"kafka://{self.fetched.cluster}", self.kafka.space
         evidence = f"the id of the Kafka cluster, as the worker {self.settings.address} reports it"
         return [SameNamespace(space, by_id, evidence)] if self.fetched.cluster and before.get("space") == by_id != space else []
@@ -230,14 +230,14 @@ class Translation:
         )
 
     def _groups(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
-        """The consumer group of each connector that is a sink."""
+        """Return the consumer group of each connector that is a sink."""
         earlier = {name: group for name, group in before.get("groups", {}).items() if name in kept and name not in polled}
         return earlier | {
             name: group_of(connector.seen) for name, connector in sorted(polled.items()) if not connector.connection.is_source
         }
 
     def _clusters(self, before: Snapshot, polled: Mapping[str, _PolledConnector], kept: Mapping[str, ConnectorMemory]) -> dict[str, str]:
-        """The Kafka cluster id of each connector whose cluster is not the worker's."""
+        """Return the Kafka cluster id of each connector whose cluster is not the worker's."""
         earlier = {name: cluster for name, cluster in before.get("clusters", {}).items() if name in kept and name not in polled}
         return earlier | {
             name: connector.kafka.id for name, connector in sorted(polled.items()) if connector.kafka.id != self.fetched.cluster
@@ -245,7 +245,7 @@ class Translation:
 
 
 def _writers(polled: Iterable[_PolledConnector]) -> dict[DatasetName, int]:
-    """How many of the connectors write each topic."""
+    """Count the connectors that write each topic."""
     writers: dict[DatasetName, int] = {}
     for connector in polled:
         for topic in {(connector.kafka.space, use.name) for use in connector.connection.topics_out if use.role == DATA}:
@@ -263,7 +263,7 @@ def translate(
     classes: Catalogue,
     made: Memos | None = None,
 ) -> Observation:
-    """The events and the next snapshot. `made` keeps results of earlier polls with these classes; it saves time and changes nothing."""
+    """Return the events and the next snapshot. `made` caches results of earlier polls with these classes, only to save time."""
     made = made or Memos()
     made.connections.keep(fetched.connectors)
     made.contents.keep(fetched.connectors)
@@ -271,7 +271,7 @@ def translate(
 
 
 def shared_metadata(snapshot: Mapping[str, Any]) -> SharedMetadata:
-    """The jobs that own consumer groups."""
+    """Return the jobs that own consumer groups."""
     clusters, jobs = snapshot.get("clusters", {}), snapshot["namespace"]
     return SharedMetadata(
         owners={(clusters.get(name, snapshot["cluster"]), group): (jobs, name) for name, group in snapshot["groups"].items()}

@@ -1,1 +1,1 @@
-"""From a connector's configuration and other evidence to its datasets, topics and flows."""
+"""Derives a connector's datasets, topics and flows from its configuration and other evidence."""

@@ -1,4 +1,4 @@
-"""The columns on both sides of a connector: which comes from which, and which are masked."""
+"""Maps the columns on both sides of a connector to each other, and finds which are masked."""
 
 from collections.abc import Iterable, Mapping
 
@@ -27,12 +27,12 @@ _UNWRAP = Transform("", "", VALUE, {})
 def across(
     connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str] = (), config: Mapping[str, str] | None = None
 ) -> Record:
-    """The fields at the end of a flow, each with the fields at its start that it comes from.
+    """Return the fields at the end of a flow, each with its origins at the start.
 
-    Of a source, `values` are the table's columns, `keys` those of them that make the record's key, and the end is the topic's records.
-    Of a sink, they are the fields of the topic's values and keys, and the end is the table: its columns are the fields of the value.
-    Of what copies topics, both ends are a topic's.
-    `config`: the connector's configuration, where it maps columns itself. Nothing is known of a flow that was only observed.
+    For a source, `values` are the table's columns, `keys` are those of them that form the record's key, and the end is the topic's records.
+    For a sink, they are the fields of the topic's values and keys, and the end is the table, whose columns are the fields of the value. For
+    a connector that copies topics, both ends are topics. `config`: the connector's configuration, if it maps columns itself. The result is
+    empty for a flow that was only observed.
     """
     start = _start(connection, list(values), list(keys))
     if not flow.before or not start.fields:
@@ -63,7 +63,7 @@ def _start(connection: Connection, values: list[str], keys: list[str]) -> Record
 
 
 def _columns(connection: Connection, flow: ConnectorFlow, end: Record, config: Mapping[str, str]) -> Record:
-    """A sink's record as the columns of its table."""
+    """Convert a sink's record to the columns of its table."""
     value = end.part(VALUE)
     if connection.connector.shape == "debezium" and any(is_in(path, "after") for path in value):
         end = unwrap(end, _UNWRAP)
@@ -74,7 +74,7 @@ def _columns(connection: Connection, flow: ConnectorFlow, end: Record, config: M
 
 
 def _mapped(end: Record, mapping: str) -> Record:
-    """DataStax' mapping of columns: `column=value.field, column=key.field`."""
+    """Apply DataStax' mapping of columns: `column=value.field, column=key.field`."""
     if end.unknown:
         return end.forgetting([VALUE])
     columns: dict[str, Origins] = {}

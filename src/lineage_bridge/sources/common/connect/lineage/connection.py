@@ -1,4 +1,4 @@
-"""What a configuration and other evidence say about a connector: its external datasets, its topics, and the flows between them."""
+"""A connector's external datasets, its topics, and the flows between them, with the evidence for each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,28 +11,28 @@ from lineage_bridge.sources.common.connect.transforms.chain import Chain
 
 
 class EvidenceKind(IntEnum):
-    """Kinds of evidence, in the order in which they are looked for."""
+    """Kinds of evidence, in the order of the search."""
 
     LISTED = 0
-    """The configuration lists it."""
+    """The configuration lists the name."""
     MATCHED = 1
-    """A pattern of the configuration matches it among the known topics."""
+    """A pattern in the configuration matches a known topic."""
     PREFIXED = 2
-    """A topic that is known bears the connector's prefix or template."""
+    """A known topic has the connector's prefix or matches its template."""
     PREDICTED = 3
-    """It follows from a table or another object that the configuration lists."""
+    """The topic follows from a table or another object that the configuration lists."""
     TASK = 4
-    """A task was given it."""
+    """A task's settings contain the name."""
     OFFSETS = 5
-    """The worker keeps an offset of it."""
+    """The worker stores an offset for it."""
     OBSERVED = 6
-    """The worker saw the topic used."""
+    """The worker reports the topic as used."""
     INFERRED = 7
-    """It is a guess: the class is not known."""
+    """A guess, because the class is unknown."""
 
 
 DATA = "data"
-"""The role of a topic that carries the data; the other roles are heartbeat, transaction, schema-history and so on."""
+"""The role of a topic that carries the data; other roles are, for example, heartbeat, transaction and schema-history."""
 
 
 class TopicUse(NamedTuple):
@@ -45,7 +45,7 @@ class TopicUse(NamedTuple):
 
     @property
     def is_internal(self) -> bool:
-        """Whether it holds no data of the pipeline, but the connector's own records or reports."""
+        """Whether the topic contains the connector's own records or reports instead of the pipeline's data."""
         return self.role != DATA
 
 
@@ -59,10 +59,10 @@ class ExternalDataset(NamedTuple):
 
 
 class ConnectorFlow(NamedTuple):
-    """An external dataset and the topic that belongs to it; either may be unknown.
+    """The flow between an external dataset and a topic; either may be unknown.
 
     `before`: the topic's name before the transforms (source) or as the worker consumes it (sink), on which the chain is replayed. `maybe`:
-    perhaps only some records flow this way, or none.
+    possibly only some records flow this way, or none.
     """
 
     outside: DatasetName | None
@@ -75,11 +75,11 @@ class ConnectorFlow(NamedTuple):
 
 @dataclass(frozen=True)
 class ConnectorEvidence:
-    """What is known besides the configuration.
+    """The evidence apart from the configuration.
 
     `direction`: source or sink, as the worker reports. `known_topics`: the topics of the cluster, None if they were not listed.
-    `observed_topics`: the worker's list of topics used. `tasks`: the configuration of each task. `offsets`: the worker's offsets, each with
-    `partition` and `offset`. `settings`: values of settings that only the worker can resolve, by key; `connector.id` is a managed
+    `observed_topics`: the used topics that the worker reports. `tasks`: the configuration of each task. `offsets`: the worker's offsets,
+    each with `partition` and `offset`. `settings`: values of settings that only the worker can resolve, by key; `connector.id` is a managed
     connector's id, `aws.account` the account.
     """
 
@@ -105,14 +105,14 @@ class Connection:
 
     @property
     def is_source(self) -> bool:
-        """Whether it writes topics; otherwise it reads them."""
+        """Whether the connector writes topics; otherwise, it reads them."""
         return self.connector.direction == "source"
 
 
 class FoundObject(NamedTuple):
     """An external object and its topic (of a source: before the transforms), as a reader found them; None if unknown.
 
-    `dataset`: its name, if it is not made by the templates. `maybe`: only some records go there.
+    `dataset`: its name, if not built from templates. `maybe`: possibly only some records go there.
     """
 
     object: str | None
@@ -123,5 +123,5 @@ class FoundObject(NamedTuple):
 
 
 def merge_evidence(found: Sequence[EvidenceKind]) -> tuple[EvidenceKind, ...]:
-    """The kinds of evidence without duplicates, in order."""
+    """Return the kinds of evidence without duplicates, in order."""
     return tuple(sorted(set(found)))

@@ -1,4 +1,4 @@
-"""The datasets that a connector reads and writes, with schemas, other names and the flows between them."""
+"""Builds the facets of the datasets that a connector reads and writes: schemas, other names, and the flows between them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from lineage_bridge.sources.common.connect.transforms.records import Origins, Re
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, SharedMetadata, topic_column, topic_columns
 
 _OF_REGISTRY = 0
-"""The rank of a schema that has versions."""
+"""The rank of a schema from a registry."""
 _REPORTS = frozenset(("dead-letter", "report"))
-"""Roles of topics beside the data that records of it go to."""
+"""Roles of side topics that receive records of the data."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def content_of(
     *,
     sources: bool = False,
 ) -> ConnectorContent:
-    """The datasets and flows of a connection.
+    """Return the datasets and flows of a connection.
 
     `space`: the namespace of its topics. `links`: additional names of external datasets. `sources`: whether external datasets get a data
     source facet.
@@ -82,7 +82,7 @@ def content_of(
 
 
 def basis_of(connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata) -> object:
-    """Everything that the content of a connection depends on."""
+    """Return everything that the content of a connection depends on."""
     topics = {(space, use.name) for use in (*connection.topics_in, *connection.topics_out)}
     outside = {named(dataset.dataset, shared) for dataset in connection.datasets}
     schemas = [shared.schemas.get((name, part)) for name in sorted(topics | outside) for part in (KEY, VALUE)]
@@ -90,7 +90,7 @@ def basis_of(connection: Connection, config: Mapping[str, str], space: str, shar
 
 
 def named(dataset: DatasetName, shared: SharedMetadata) -> DatasetName:
-    """The name of an external dataset; if it is a topic of another known cluster, with that cluster's namespace."""
+    """Return the name of an external dataset; a topic of another known cluster gets that cluster's namespace."""
     namespace, name = dataset
     cluster = shared.cluster(namespace.removeprefix("kafka://")) if namespace.startswith("kafka://") else None
     return (cluster.namespace, name) if cluster else dataset
@@ -118,7 +118,7 @@ def _outside_facets(
 def _entries(
     connection: Connection, config: Mapping[str, str], space: str, shared: SharedMetadata, outside: frozenset[DatasetName]
 ) -> list[Json]:
-    """One entry per target, sorted by target."""
+    """Return one entry per target, sorted by target."""
     whole: dict[DatasetName, set[DatasetName]] = {}
     columns: dict[DatasetName, dict[str, list[Json]]] = {}
     for flow in connection.flows:
@@ -140,7 +140,7 @@ def _entries(
 def _columns(
     connection: Connection, flow: ConnectorFlow, config: Mapping[str, str], topic: DatasetName, other: DatasetName, shared: SharedMetadata
 ) -> dict[RecordField, Origins]:
-    """The columns of a flow, from the schema of its topic or, if the connector copies topics, of the other topic."""
+    """Return the columns of a flow, from the schema of its topic or, if the connector copies topics, of the other topic."""
     at = next((name for name in (topic, other) if shared.fields(name)), None)
     if at is None:
         return {}

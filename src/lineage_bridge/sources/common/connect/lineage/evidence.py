@@ -1,4 +1,4 @@
-"""What is known about a connector besides its configuration: from its own calls, the last poll, and its Kafka cluster."""
+"""Collects the evidence about a connector apart from its configuration: from its own calls, the last poll, and its Kafka cluster."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,13 +19,13 @@ _OF_PARTITIONS = {
     "source.cluster.alias": "cluster",
     "file": "filename",
 }
-"""Settings that the partitions of a source's offsets tell, and the member that does."""
+"""Settings to the member of a source's offset partitions that contains their value."""
 _PREFIXES = ("topic.prefix", "database.server.name")
 _TABLES = ("table.include.list", "table.whitelist", "collection.include.list", "tables")
 
 
 def group_of(connector: ConnectorState) -> str:
-    """The consumer group of a sink."""
+    """Return the consumer group of a sink."""
     if connector.service is not None and connector.service.group:
         return connector.service.group
     own = connector.config.get("consumer.override.group.id", "")
@@ -33,7 +33,7 @@ def group_of(connector: ConnectorState) -> str:
 
 
 def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozenset[str]) -> None:
-    """Update the memory with what was fetched in this poll."""
+    """Update the memory with the answers of this poll."""
     if detail.given is not None:
         memory.given = [mask_config(entry, passwords) for entry in detail.given]
     if detail.topics is not None:
@@ -43,7 +43,7 @@ def remember(memory: ConnectorMemory, detail: ConnectorDetail, passwords: frozen
 
 
 def evidence_of(connector: ConnectorState, memory: ConnectorMemory, cluster: ClusterMetadata | None) -> ConnectorEvidence:
-    """All evidence about a connector, including values of placeholders that other evidence reveals."""
+    """Return all evidence about a connector, including values of placeholders found in other evidence."""
     topics, partitions = memory.topics or [], memory.partitions or []
     if connector.direction == SINK and cluster is not None:
         partitions = [*partitions, *({"kafka_topic": topic} for topic in sorted(cluster.groups.get(group_of(connector), ())))]
@@ -58,7 +58,7 @@ def evidence_of(connector: ConnectorState, memory: ConnectorMemory, cluster: Clu
 
 
 def sums_of(connector: ConnectorState, detail: ConnectorDetail, cluster: ClusterMetadata | None) -> dict[str, int]:
-    """The offsets up to which a sink has read, summed by topic: as its worker reports, else those of its group in the cluster."""
+    """Return a sink's committed offsets, summed by topic: from its worker, else those of its group in the cluster."""
     if detail.offsets is None:
         group = group_of(connector)
         return {topic: total for (reader, topic), total in cluster.read.items() if reader == group} if cluster else {}
@@ -72,13 +72,13 @@ def sums_of(connector: ConnectorState, detail: ConnectorDetail, cluster: Cluster
 
 
 def _distinct(partitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The partitions without their numbers, without duplicates, sorted."""
+    """Return the partitions without their numbers, without duplicates, sorted."""
     named = ({str(k): v for k, v in partition.items() if isinstance(v, str)} for partition in partitions)
     return [dict(items) for items in sorted({tuple(sorted(partition.items())) for partition in named})]
 
 
 def _readable(config: Mapping[str, str], topics: list[str], partitions: list[dict[str, Any]]) -> dict[str, str]:
-    """Values of settings that are placeholders, where the evidence allows exactly one."""
+    """Return the values of placeholder settings for which the evidence allows exactly one value."""
     hidden = {key for key, value in config.items() if has_placeholder(value)}
     candidates = {
         key: {partition[member] for partition in partitions if partition.get(member)}
@@ -91,6 +91,6 @@ def _readable(config: Mapping[str, str], topics: list[str], partitions: list[dic
 
 
 def _prefixes(config: Mapping[str, str], topics: list[str]) -> set[str]:
-    """The prefixes of the listed tables in the names of the topics used."""
+    """Return the prefixes of the listed tables' names in the names of used topics."""
     tables = [table.replace("\\.", ".") for key in _TABLES for table in listed(config.get(key, ""))]
     return {topic[: -len(table) - 1] for topic in topics for table in tables if topic.endswith(f".{table}")}

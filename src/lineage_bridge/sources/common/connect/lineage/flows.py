@@ -1,6 +1,4 @@
-"""Traces which external dataset belongs to which topic through the transforms: objects to topics for a source, topics to objects for a
-sink.
-"""
+"""Traces flows between external datasets and topics through the transforms: objects to topics for a source, the reverse for a sink."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 
 @dataclass
 class TracedFlows:
-    """What was found, before it is merged."""
+    """The datasets, topics and flows found, before merging."""
 
     flows: list[ConnectorFlow] = field(default_factory=list)
     topics: list[TopicUse] = field(default_factory=list)
@@ -39,7 +37,7 @@ class TracedFlows:
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """From external objects to topics. Topics in `side` carry no data."""
+    """Trace external objects to topics. Topics in `side` carry no data."""
     traced = TracedFlows()
     observed = sorted(set(view.evidence.observed_topics) - side)
     reader = SOURCE_READERS.get(view.connector.reader, find_objects)
@@ -78,7 +76,7 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
-    """From topics to external objects."""
+    """Trace topics to external objects. Topics in `side` carry no data."""
     traced = TracedFlows()
     asked = bool(view.setting("topics", "topics.regex"))
     for use in _consumed(view, side):
@@ -99,7 +97,7 @@ def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Trace
 
 
 def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side: frozenset[str]) -> dict[str, EvidenceKind]:
-    """The names of topics before the transforms: of all topics, or of those used whose transforms can be reversed."""
+    """Return topics' names before the transforms: of all topics or, if transforms rename topics, of used topics, where reversible."""
     if any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
         return {
             before: EvidenceKind.OBSERVED for topic in observed for before in (*topics_before(chain, topic), *_solved(view, chain, topic))
@@ -126,7 +124,7 @@ def _solved(view: ConnectorView, chain: Chain, topic: str) -> list[str]:
 def _routed(
     traced: TracedFlows, view: ConnectorView, chain: Chain, found: FoundObject, name: DatasetName | None, observed: list[str]
 ) -> None:
-    """Adds the flow from an object to each topic that may hold its records after the transforms."""
+    """Add the flow from an object to each topic that may contain its records after the transforms."""
     before = found.topic or ""
     how = EvidenceKind.PREDICTED if found.how is EvidenceKind.LISTED and not view.names(before) else found.how
     for outcome in replay(chain, before).outcomes:
@@ -140,7 +138,7 @@ def _routed(
 
 
 def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> list[tuple[TopicName, tuple[EvidenceKind, ...]]]:
-    """The topics that a name or pattern stands for, with the evidence for each: those used, else those known, else the pattern itself."""
+    """Return the topics that match a name or pattern, with the evidence for each: used topics, else known ones, else the pattern."""
     pattern = compile_java(topic.text) if topic.is_pattern else None
     if pattern is None:
         return [(topic, (EvidenceKind.OBSERVED,) if topic.text in observed else ())]
@@ -150,7 +148,7 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
-    """The topics that a sink reads; the regex itself if it matches no known topic."""
+    """Return the topics that a sink reads; the regex itself if it matches no known topic."""
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
     if view.connector.numbered:
         found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]
@@ -172,7 +170,7 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 
 
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
-    """The objects that a topic's records go to, by the topic's name as the connector sees it."""
+    """Return the objects that a topic's records go to, from the topic's name as the connector sees it."""
     connector = view.connector
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
@@ -183,14 +181,14 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
 
 
 def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
-    """The entries of a map for these names of a topic, else those whose patterns match."""
+    """Return the map's entries for these names of a topic, else the entries whose patterns match."""
     exact = [thing for topic, thing in mapping if topic in names]
     patterns = [(compile_java(topic), thing) for topic, thing in mapping if literal(topic) is None]
     return exact or [thing for pattern, thing in patterns if pattern and any(map(pattern.fullmatch, names))]
 
 
 def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
-    """The object that the template gives for a topic; for a pattern, only if the object does not depend on the topic."""
+    """Return the object that the template yields for a topic; for a pattern, only if the object does not depend on the topic."""
     template = view.connector.object
     if not template:
         return []

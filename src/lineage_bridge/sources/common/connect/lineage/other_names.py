@@ -1,9 +1,9 @@
-"""The names that other producers give to a connector and its datasets: Debezium's own OpenLineage, and Factor House's transform.
+"""Derives the names that other producers give to a connector and its datasets: Debezium's own OpenLineage, and Factor House's transform.
 
 Debezium 3.5: job `<topic.prefix>.<task>` of a source, `<connector>.<task>` of the JDBC sink, in `openlineage.integration.job.namespace`;
-datasets of most sources in `<kind>://<database.hostname>:<database.port>` as they are configured, `null` for a port that is not.
-OpenLineageLifecycleSmt: job `connector.name` in OPENLINEAGE_NAMESPACE; topics in `kafka://$BOOTSTRAP`; tables of sinks by the topic or by
-`dataset.names`, in `dataset.namespace`.
+datasets of most sources in `<kind>://<database.hostname>:<database.port>` as configured, with `null` for a missing port.
+OpenLineageLifecycleSmt: job `connector.name` in OPENLINEAGE_NAMESPACE; topics in `kafka://$BOOTSTRAP`; tables of sinks named by the topic
+or by `dataset.names`, in `dataset.namespace`.
 """
 
 import ipaddress
@@ -28,7 +28,7 @@ _KINDS = {
     "io.debezium.connector.informix.InformixConnector": "informix",
     "io.debezium.connector.vitess.VitessConnector": "vitess",
 }
-"""Debezium's word for a database, where its namespaces are made of the configuration."""
+"""Debezium's scheme for a database, if its namespaces are built from the configuration."""
 
 
 def same_names(
@@ -41,10 +41,11 @@ def same_names(
     *,
     alone: bool,
 ) -> list[SameJob | SameNamespace]:
-    """The names that other producers give to the connector's job and to its datasets' namespaces; `space` is the namespace of its topics.
+    """Return the names that other producers give to the connector's job and to its datasets' namespaces; `space` is the namespace of its
+    topics.
 
-    `settings` are its configuration, with values known from elsewhere. `alone`: no other Kafka cluster is known, so that a name which many
-    clusters have (`kafka:9092`) means this one.
+    `settings` are its configuration, with values known from elsewhere. `alone`: no other Kafka cluster is known, so that an ambiguous name
+    (`kafka:9092`) refers to this one.
     """
     found: list[SameJob | SameNamespace] = []
     if settings.get(f"{_INTEGRATION}enabled", "").strip().lower() == "true":
@@ -61,7 +62,7 @@ def same_names(
 
 
 def links_of(connection: Connection, settings: Mapping[str, str]) -> dict[DatasetName, list[DatasetName]]:
-    """The names that the transform of Factor House gives to what a sink writes."""
+    """Return the names that Factor House's transform gives to a sink's datasets."""
     links: dict[DatasetName, list[DatasetName]] = {}
     for prefix in () if connection.is_source else _smts(settings):
         space = _plain(settings, f"{prefix}dataset.namespace")
@@ -110,7 +111,7 @@ def _debezium_spaces(
 
 
 def _is_anybodys(server: str) -> bool:
-    """Whether many machines may have this name: a host without a domain, a loopback or private address."""
+    """Whether different machines may have this name: a host without a domain, a loopback or private address."""
     host = server.rpartition(":")[0].strip("[]")
     try:
         return ipaddress.ip_address(host).is_private
@@ -119,7 +120,7 @@ def _is_anybodys(server: str) -> bool:
 
 
 def _smts(settings: Mapping[str, str]) -> list[str]:
-    """The prefixes of the settings of each such transform."""
+    """Return the prefix of the settings of each OpenLineageLifecycleSmt."""
     prefixes = [f"transforms.{alias}." for alias in listed(settings.get("transforms", ""))]
     return [prefix for prefix in prefixes if settings.get(f"{prefix}type", "").strip() == SMT]
 

@@ -28,7 +28,7 @@ _AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlS
 
 
 def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELSE, classes: Catalogue | None = None) -> Connection:
-    """The connection that the configuration and the evidence describe. `classes`: the catalogue, with a user's own mappings if any."""
+    """Resolve the connection from the configuration and the evidence. `classes`: the catalogue, including a user's own mappings."""
     settings = {**config, **evidence.settings}
     connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, settings, evidence)
@@ -49,7 +49,7 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
 
 
 def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> ConnectorClass:
-    """The family. A Debezium connector in Confluent Cloud that writes rows instead of its envelope gets the shape `row`."""
+    """Return the family. A Debezium connector in Confluent Cloud that writes rows instead of the envelope gets the shape `row`."""
     named = settings.get("connector.class", "")
     if connector.shape != "debezium" or named not in connector.managed:
         return connector
@@ -58,7 +58,7 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
 
 
 def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind, ...]) -> tuple[ExternalDataset, ...]:
-    """One entry per dataset, with all its evidence."""
+    """Return one entry per dataset, with all its evidence."""
     merged: dict[DatasetName, ExternalDataset] = {}
     for dataset in found:
         earlier = merged.get(dataset.dataset, dataset)
@@ -68,7 +68,7 @@ def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind,
 
 
 def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
-    """One entry per topic and role, with all its evidence."""
+    """Return one entry per topic and role, with all its evidence."""
     merged: dict[tuple[str, str, bool], tuple[EvidenceKind, ...]] = {}
     for use in found:
         key = (use.name, use.role, use.is_pattern)
@@ -77,7 +77,7 @@ def _merged_topics(found: Iterable[TopicUse]) -> tuple[TopicUse, ...]:
 
 
 def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]) -> tuple[ConnectorFlow, ...]:
-    """One entry per dataset and topic; it is sure if one of those merged is. Flows without a dataset come first."""
+    """Return one entry per dataset and topic; it is certain if any merged flow is. Flows without a dataset come first."""
     merged: dict[tuple[DatasetName, str, str, bool], ConnectorFlow] = {}
     for flow in found:
         key = (flow.outside or ("", ""), flow.topic, flow.before, flow.is_pattern)
@@ -88,14 +88,14 @@ def _merged_flows(found: Iterable[ConnectorFlow], more: tuple[EvidenceKind, ...]
 
 
 def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[str, ...]:
-    """What could not be determined, and why."""
+    """Return what could not be determined, and why."""
     reasons = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
     reasons += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
     if missing := view.missing():
         reasons.append(f"datasets cannot be named without {', '.join(missing)}")
     elif not traced.datasets and (view.connector.namespace or view.connector.jdbc):
-        reasons.append("no object outside is listed, and none was seen")
+        reasons.append("no external object is listed or was observed")
     reasons += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
     if not traced.topics:
-        reasons.append("no topic is listed, and none was seen")
+        reasons.append("no topic is listed or was observed")
     return tuple(sorted(set(reasons)))

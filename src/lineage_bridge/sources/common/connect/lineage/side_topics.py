@@ -27,9 +27,9 @@ _OF_MANAGED_SINKS = (
 
 
 def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
-    """The side topics, each with its direction: `in`, `out` or `both`. A topic that was observed counts, whatever its conditions.
+    """Return the side topics, each with its direction: `in`, `out` or `both`. Observed topics are included, whatever their conditions.
 
-    Those that Confluent Cloud creates for every sink count only if the cluster has them, as far as its topics are known.
+    Topics that Confluent Cloud creates for every sink are only included if the cluster has them, or if its topics are unknown.
     """
     connector = view.connector
     is_sink = connector.direction == SINK
@@ -46,7 +46,7 @@ def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
 
 
 def _is_on(view: ConnectorView, when: str) -> bool:
-    """Whether all conditions hold, separated by commas: `setting` is on, `setting=value`, `setting!=value`."""
+    """Whether all comma-separated conditions are true: `setting` is on, `setting=value`, `setting!=value`."""
     return all(_holds(view, condition) for condition in listed(when))
 
 

@@ -1,4 +1,4 @@
-"""The columns of a table, from the known fields of its topic: reverses the transforms, and checks the result by replaying them."""
+"""Derives a table's columns from the known fields of its topic: reverses the transforms, and checks the result by replaying them."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -15,7 +15,7 @@ _INSIDE = frozenset(("_element", "key", "value"))
 
 
 def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
-    """The dotted paths of the fields without nested fields; an array or a map counts as one field."""
+    """Return the dotted paths of the fields without nested fields; an array or a map counts as one field."""
     found: list[str] = []
     for field in schema:
         path = lead + field.name
@@ -28,7 +28,7 @@ def leaves(schema: Iterable[SchemaField], lead: str = "") -> list[str]:
 def columns_between(
     connection: Connection, flow: ConnectorFlow, values: Iterable[str], keys: Iterable[str], config: Mapping[str, str]
 ) -> dict[RecordField, Origins]:
-    """The columns or fields at the end of a flow, each with its origins at the start; empty if nothing is known.
+    """Return the columns or fields at the end of a flow, each with its origins at the start; empty if nothing is known.
 
     `values` and `keys` are the known fields of the flow's topic, which is the start if the connector reads it, and the end if it writes it.
     """
@@ -43,7 +43,7 @@ def columns_between(
 
 
 def columns_before(connection: Connection, known: list[str]) -> list[str]:
-    """The columns that a source's table must have for its topic to have these fields, as far as the transforms can be reversed."""
+    """Return the columns that a source's table must have for its topic to have these fields, as far as transforms are reversible."""
     found = list(known)
     for transform in reversed(connection.chain.transforms):
         back = _BACK.get(FIELD_STEPS.get(transform.kind, fields.only_topic_known))
@@ -55,7 +55,7 @@ def columns_before(connection: Connection, known: list[str]) -> list[str]:
 
 
 def _renamed(path: str, transform: Transform) -> list[str]:
-    """The name before a renaming; None if another field has taken that name."""
+    """Return the field's name before a renaming."""
     for old, new in transform.pairs("renames").items():
         if is_in(path, new):
             return [old + path[len(new) :]]
@@ -72,7 +72,7 @@ def _extracted(path: str, transform: Transform) -> list[str]:
 
 
 def _flattened(path: str, transform: Transform) -> list[str]:
-    """Only the sides of an envelope can be recognized in a name that contains the delimiter."""
+    """Reverse flattening. Only the sides of an envelope can be recognized in a name that contains the delimiter."""
     delimiter = transform.option("delimiter", default=".")
     sides = [side for side in _SIDES if path.startswith(side + delimiter)]
     return [f"{side}.{path[len(side + delimiter) :]}" for side in sides] or [path]
@@ -89,4 +89,4 @@ _BACK: dict[Callable[..., object], Callable[[str, Transform], list[str]]] = {
     fields.flatten: _flattened,
     debezium.unwrap: _unwrapped,
 }
-"""What a step's fields were called before it; a step that is not here leaves names alone."""
+"""Returns a field's names before a step; steps not listed do not change names."""

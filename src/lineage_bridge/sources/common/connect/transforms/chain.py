@@ -85,7 +85,7 @@ FIELD_STEPS: dict[str, FieldStep] = {
     "io.confluent.connect.outbox.transforms.EventRouter": debezium.outbox,
     "io.factorhouse.smt.OpenLineageLifecycleSmt": fields.keep,
 }
-"""What each class does to the fields. A class that is not here is unknown."""
+"""The effect of each class on the fields. A class that is not listed is unknown."""
 
 TOPIC_STEPS: dict[str, TopicStep] = {
     _KAFKA + "RegexRouter": topics.regex_router,
@@ -116,12 +116,12 @@ _FILTERS = frozenset(
     )
 )
 _DROPS_ALL = frozenset((_KAFKA + "Filter", _CLOUD + "Filter"))
-"""Filters that drop every record they are applied to; the others look into the record."""
+"""Filters that drop every record they apply to; other filters depend on the record's content."""
 
 
 @dataclass(frozen=True)
 class ReplayedTopic:
-    """A topic after the chain, and the fields of its records. With `maybe`, at most some of the records go there."""
+    """A topic after the chain, and the fields of its records. With `maybe`, only some of the records go there, or none."""
 
     topic: TopicName
     record: Record
@@ -154,7 +154,7 @@ class Chain:
         return tuple(transform.alias for transform in self.transforms if transform.kind not in FIELD_STEPS)
 
     def applies(self, transform: Transform, topic: TopicName) -> bool | None:
-        """Whether a transform applies to the records of a topic; None if it applies to some of them only."""
+        """Whether a transform applies to the records of a topic; None if it only applies to some of them."""
         if not transform.predicate:
             return True
         pattern = self.predicates.get(transform.predicate)
@@ -165,7 +165,7 @@ class Chain:
 
 
 def read_chain(config: Mapping[str, str]) -> Chain:
-    """The chain in a connector's configuration, preceded by Debezium's naming of topics by a regex."""
+    """Read the chain in a connector's configuration, preceded by Debezium's naming of topics by a regex."""
     naming: list[Transform] = []
     if config.get("topic.naming.strategy", "").endswith("RegexTopicNamingStrategy"):
         options = {"regex": config.get("topic.regex", ""), "replacement": config.get("topic.replacement", "")}
@@ -177,7 +177,7 @@ def read_chain(config: Mapping[str, str]) -> Chain:
 
 
 def replay(chain: Chain, topic: str, record: Record | None = None) -> Replay:
-    """The result of the chain for a topic's records; without a record, no fields are known."""
+    """Apply the chain to a topic's records; without a record, no fields are known."""
     start = ReplayedTopic(TopicName(topic), Record.nothing_known() if record is None else record)
     outcomes = [start]
     for transform in chain.transforms:
@@ -223,7 +223,7 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
 
 
 def _merged(outcomes: Iterable[ReplayedTopic]) -> list[ReplayedTopic]:
-    """One result per topic, names before patterns; it is certain if one of those merged is."""
+    """Return one result per topic, names before patterns; it is certain if any merged result is."""
     found: dict[TopicName, ReplayedTopic] = {}
     for outcome in outcomes:
         known = found.get(outcome.topic)

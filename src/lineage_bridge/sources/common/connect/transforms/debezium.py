@@ -18,7 +18,7 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 
 def convert_zone(record: Record, transform: Transform) -> Record:
-    """Debezium's change of time zone, for the named fields, or for all times, which only their types identify."""
+    """Apply Debezium's time-zone conversion to the named fields, or to all times, which are only identified by type."""
     names = [name.rpartition(":")[2] for name in transform.options_list("include.list")]
     fields = record.part(VALUE)
     converted = [path for path in fields if any(is_in(path, prefix + name) for name in names for prefix in ("", "after.", "before."))]
@@ -26,7 +26,7 @@ def convert_zone(record: Record, transform: Transform) -> Record:
 
 
 def header_to_value(record: Record, transform: Transform) -> Record:
-    """Debezium's HeaderToValue: headers are copied or moved to fields of the value."""
+    """Apply Debezium's HeaderToValue: copy or move headers to fields of the value."""
     headers, fields = record.part(HEADER), record.part(VALUE)
     names = transform.options_list("headers")
     for header, field in zip(names, transform.options_list("fields"), strict=False):
@@ -37,7 +37,7 @@ def header_to_value(record: Record, transform: Transform) -> Record:
 
 
 def unwrap(record: Record, transform: Transform) -> Record:
-    """Debezium's envelope becomes the row after the change, with fields of the envelope added under a prefix."""
+    """Replace Debezium's envelope by the row after the change, with fields of the envelope added under a prefix."""
     fields = record.part(VALUE)
     if not any(is_in(path, "after") for path in fields):
         return record.forgetting([VALUE])
@@ -52,7 +52,7 @@ def unwrap(record: Record, transform: Transform) -> Record:
 
 
 def outbox(record: Record, transform: Transform) -> Record:
-    """The value is a row's payload, the key one of its columns; some columns go beside the payload or into headers."""
+    """Convert a row to its payload as the value and a column as the key; other columns are added next to the payload or as headers."""
     if VALUE in record.unknown:
         return record.forgetting([KEY])
     fields = record.part(VALUE)
@@ -71,7 +71,7 @@ def outbox(record: Record, transform: Transform) -> Record:
 
 
 def mark_table(record: Record, transform: Transform) -> Record:
-    """The key gets a field with the physical table, which keeps keys of several tables apart."""
+    """Add a field with the physical table to the key, to distinguish keys of different tables."""
     if not transform.is_on("key.enforce.uniqueness", default=True):
         return record
     name = transform.option("key.field.name", default="__dbz__physicalTableIdentifier")

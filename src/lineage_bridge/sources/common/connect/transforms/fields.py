@@ -1,4 +1,4 @@
-"""The effects of field transforms on a record. Each takes the record and the transform's settings, and returns the record after it."""
+"""The effects of field transforms on a record. Each takes the record and the transform's settings, and returns the resulting record."""
 
 from collections.abc import Iterable
 
@@ -18,16 +18,16 @@ from lineage_bridge.sources.common.connect.transforms.records import (
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
 MADE: Origins = frozenset()
-"""The origins of a field that a transform makes."""
+"""The origins of a field that a transform creates."""
 
 
 def keep(record: Record, _: Transform) -> Record:
-    """Transforms that leave the fields alone."""
+    """Leave the fields unchanged."""
     return record
 
 
 def replace_field(record: Record, transform: Transform) -> Record:
-    """Keeps, drops and renames fields; the names are those before renaming."""
+    """Keep, drop and rename fields; the settings use the names before renaming."""
     included = transform.options_list("include", "whitelist")
     excluded = transform.options_list("exclude", "blacklist")
     renames = transform.pairs("renames")
@@ -41,53 +41,53 @@ def replace_field(record: Record, transform: Transform) -> Record:
 
 
 def mask_field(record: Record, transform: Transform) -> Record:
-    """Replaces values that must not be seen."""
+    """Mask the values of fields."""
     names = transform.options_list("fields")
     return record.with_part(transform.on, mapped(record.part(transform.on), names, _masked))
 
 
 def hash_field(record: Record, transform: Transform) -> Record:
-    """Aiven's hash of one field, or of the whole."""
+    """Apply Aiven's hash to one field, or to the whole key or value."""
     name = transform.option("field.name")
     names = [name] if name else record.part(transform.on)
     return record.with_part(transform.on, mapped(record.part(transform.on), names, _masked))
 
 
 def extract_field(record: Record, transform: Transform) -> Record:
-    """One field becomes the whole."""
+    """Replace the key or value by one of its fields."""
     name = transform.option("field", "field.name")
     return record.with_part(transform.on, moved(record.part(transform.on), name, WHOLE))
 
 
 def extract_nested_field(record: Record, transform: Transform) -> Record:
-    """A nested field is moved to the top level."""
+    """Move a nested field to the top level."""
     fields = record.part(transform.on)
     inner = f"{transform.option('input.outer.field.name')}.{transform.option('input.inner.field.name')}"
     return record.with_part(transform.on, {**fields, **moved(fields, inner, transform.option("output.field.name"))})
 
 
 def hoist_field(record: Record, transform: Transform) -> Record:
-    """The whole becomes one field."""
+    """Wrap the key or value into a single field."""
     name = transform.option("field")
     fields = {f"{name}.{path}" if path else name: origins for path, origins in record.part(transform.on).items()}
     return record.with_part(transform.on, fields)
 
 
 def flatten(record: Record, transform: Transform) -> Record:
-    """Nested fields get names at the top level."""
+    """Move nested fields to the top level, under combined names."""
     delimiter = transform.option("delimiter", default=".")
     return record.with_part(transform.on, {path.replace(".", delimiter): origins for path, origins in record.part(transform.on).items()})
 
 
 def insert_field(record: Record, transform: Transform) -> Record:
-    """Fields from the record's metadata, or constants."""
+    """Add fields from the record's metadata, or constants."""
     names = [transform.option(f"{what}.field") for what in ("topic", "partition", "offset", "timestamp", "static")]
     made = {name.rstrip("!?"): MADE for name in names if name}
     return record.with_part(transform.on, {**record.part(transform.on), **made})
 
 
 def cast(record: Record, transform: Transform) -> Record:
-    """Another type for some fields, or for the whole."""
+    """Change the type of some fields, or of the whole key or value."""
     specs = transform.options_list("spec")
     names = [spec.partition(":")[0].strip() for spec in specs if ":" in spec]
     fields = record.part(transform.on)
@@ -95,14 +95,14 @@ def cast(record: Record, transform: Transform) -> Record:
 
 
 def convert_timestamp(record: Record, transform: Transform) -> Record:
-    """A time in another form."""
+    """Change the format of a time."""
     fields = record.part(transform.on)
     names = transform.options_list("field", "fields")
     return record.with_part(transform.on, mapped(fields, names or fields, changed))
 
 
 def value_to_key(record: Record, transform: Transform) -> Record:
-    """The key is built from fields of the value."""
+    """Build the key from fields of the value."""
     if VALUE in record.unknown:
         return record.forgetting([KEY])
     value = record.part(VALUE)
@@ -113,7 +113,7 @@ def value_to_key(record: Record, transform: Transform) -> Record:
 
 
 def key_to_value(record: Record, transform: Transform) -> Record:
-    """Fields of the key are copied to the value, under the same names unless others are given."""
+    """Copy fields of the key to the value, under the same names unless others are set."""
     if KEY in record.unknown:
         return record.forgetting([VALUE])
     key, names = record.part(KEY), transform.options_list("key.fields")
@@ -128,12 +128,12 @@ def key_to_value(record: Record, transform: Transform) -> Record:
 
 
 def drop(record: Record, transform: Transform) -> Record:
-    """Key or value becomes nothing."""
+    """Remove the key or value."""
     return record.knowing(transform.on, {})
 
 
 def header_from(record: Record, transform: Transform) -> Record:
-    """Fields are copied or moved to headers."""
+    """Copy or move fields to headers."""
     if transform.on in record.unknown:
         return record
     fields, headers = record.part(transform.on), record.part(HEADER)
@@ -146,18 +146,18 @@ def header_from(record: Record, transform: Transform) -> Record:
 
 
 def insert_header(record: Record, transform: Transform) -> Record:
-    """Adds a constant header."""
+    """Add a constant header."""
     return record.with_part(HEADER, {**record.part(HEADER), transform.option("header"): MADE})
 
 
 def drop_headers(record: Record, transform: Transform) -> Record:
-    """Removes headers."""
+    """Remove headers."""
     names = transform.options_list("headers")
     return record.with_part(HEADER, {path: origins for path, origins in record.part(HEADER).items() if not named(path, names)})
 
 
 def rename_by_pattern(record: Record, transform: Transform) -> Record:
-    """Renames the fields whose names match a pattern."""
+    """Rename the fields whose names match a pattern."""
     pattern = compile_java(transform.option("field.name.regex", "pattern"))
     if pattern is None:
         return record.forgetting([transform.on])
@@ -167,7 +167,7 @@ def rename_by_pattern(record: Record, transform: Transform) -> Record:
 
 
 def concat_fields(record: Record, transform: Transform) -> Record:
-    """Several fields are joined to one."""
+    """Concatenate several fields into one."""
     fields = record.part(transform.on)
     names = transform.options_list("field.names")
     joined: Origins = frozenset().union(*(changed(origins) for path, origins in fields.items() if named(path, names)))
@@ -175,7 +175,7 @@ def concat_fields(record: Record, transform: Transform) -> Record:
 
 
 def only_topic_known(record: Record, _: Transform) -> Record:
-    """No fields are known after it."""
+    """Forget all fields: the transform's effect is unknown."""
     return record.forgetting([KEY, VALUE])
 
 

@@ -1,4 +1,4 @@
-"""Java's regular expressions, which configure connectors and transforms, converted to Python's."""
+"""Converts Java's regular expressions, used in settings of connectors and transforms, to Python's."""
 
 import re
 import warnings
@@ -15,7 +15,7 @@ _REFERENCE = re.compile(r"\\(.)|\$\{(\w+)\}|\$(\d)", re.DOTALL)
 
 @lru_cache(4096)
 def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
-    """The pattern as a Python pattern; None if it cannot be converted."""
+    """Compile the pattern as a Python pattern; None if it cannot be converted."""
     text = _QUOTED.sub(lambda match: re.escape(match[1]), pattern)
     for java, python in _TO_PYTHON:
         text = java.sub(python, text)
@@ -28,7 +28,9 @@ def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
 
 
 def replace_all_of(pattern: str, replacement: str, text: str) -> str | None:
-    """The result of Java's `matches` and then `replaceFirst`; None if the pattern does not match the whole text or cannot be converted."""
+    """Return the result of Java's `matches` and then `replaceFirst`; None if the pattern does not match the whole text or cannot be
+    converted.
+    """
     compiled = compile_java(pattern)
     if compiled is None or not compiled.fullmatch(text):
         return None
@@ -50,5 +52,5 @@ def _expand(match: re.Match[str], replacement: str) -> str:
 
 
 def listed(value: str) -> list[str]:
-    """The elements of a comma-separated list, stripped, without empty ones."""
+    """Return the elements of a comma-separated list, stripped, without empty ones."""
     return [element for element in (part.strip() for part in value.split(",")) if element]

@@ -1,4 +1,4 @@
-"""What is known about the records in a connector: their fields, and the fields that these came from."""
+"""The known fields of records in a connector, with the origins of each."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import NamedTuple
 IDENTITY = "IDENTITY"
 TRANSFORMATION = "TRANSFORMATION"
 WHOLE = ""
-"""The path of a key or value that has no fields: all of it."""
+"""The path of a whole key or value without fields."""
 
 KEY = "key"
 VALUE = "value"
@@ -24,7 +24,7 @@ class RecordField(NamedTuple):
 class FieldOrigin(NamedTuple):
     """The origin of a field: `field` before the first transform, unchanged (IDENTITY) or not, masked or not.
 
-    With `maybe`, this is not true for every record: a predicate or a filter decides.
+    With `maybe`, this may not apply to every record: a predicate or a filter decides.
     """
 
     field: RecordField
@@ -45,39 +45,39 @@ class Record:
 
     @staticmethod
     def starting(keys: Iterable[str] = (), values: Iterable[str] = ()) -> "Record":
-        """A record before its first transform: every field comes from itself."""
+        """Return a record before its first transform: every field is its own origin."""
         fields = [*(RecordField(KEY, path) for path in keys), *(RecordField(VALUE, path) for path in values)]
         return Record({field: frozenset((FieldOrigin(field),)) for field in fields})
 
     @staticmethod
     def nothing_known() -> "Record":
-        """A record without known fields."""
+        """Return a record without known fields."""
         return Record({}, frozenset((KEY, VALUE)))
 
     def part(self, part: str) -> dict[str, Origins]:
-        """The fields of a part, by path."""
+        """Return the fields of a part, by path."""
         return {field.path: origins for field, origins in self.fields.items() if field.part == part}
 
     def with_part(self, part: str, fields: Mapping[str, Origins]) -> "Record":
-        """The record with the fields of a part replaced; an unknown part stays unknown."""
+        """Return the record with the fields of a part replaced; an unknown part stays unknown."""
         if part in self.unknown:
             return self
         others = {field: origins for field, origins in self.fields.items() if field.part != part}
         return replace(self, fields={**others, **{RecordField(part, path): origins for path, origins in fields.items()}})
 
     def forgetting(self, parts: Iterable[str]) -> "Record":
-        """The record with these parts unknown."""
+        """Return the record with these parts unknown."""
         gone = frozenset(parts)
         kept = {field: origins for field, origins in self.fields.items() if field.part not in gone}
         return Record(kept, self.unknown | gone)
 
     def knowing(self, part: str, fields: Mapping[str, Origins]) -> "Record":
-        """The record with a part replaced, which is known from then on."""
+        """Return the record with a part replaced and marked as known."""
         return replace(self, unknown=self.unknown - {part}).with_part(part, fields)
 
 
 def either(first: Record, other: Record) -> Record:
-    """A record that is one of two: what only one of them has is `maybe`."""
+    """Merge two possible records: fields and origins that only one of them has are `maybe`."""
     merged: dict[RecordField, Origins] = {}
     for field in {**first.fields, **other.fields}:
         here, there = first.fields.get(field, frozenset()), other.fields.get(field, frozenset())
@@ -87,17 +87,17 @@ def either(first: Record, other: Record) -> Record:
 
 
 def changed(origins: Origins, masking: bool = False) -> Origins:
-    """The origins of a value computed from these."""
+    """Return the origins of a value that is computed from a value with these origins."""
     return frozenset(origin._replace(subtype=TRANSFORMATION, masking=origin.masking or masking) for origin in origins)
 
 
 def is_in(path: str, name: str) -> bool:
-    """Whether a path is the field of that name or lies in it."""
+    """Whether a path is this field or nested in it."""
     return path == name or path.startswith(name + ".")
 
 
 def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origins]:
-    """The origins of a field, by the paths they have where it is moved: `to` (empty: the top)."""
+    """Return the origins of a field and its nested fields by their new paths after moving it to `to` (empty: the top level)."""
     found = {}
     for path, origins in fields.items():
         if is_in(path, name):
@@ -107,12 +107,12 @@ def moved(fields: Mapping[str, Origins], name: str, to: str) -> dict[str, Origin
 
 
 def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[Origins], Origins]) -> dict[str, Origins]:
-    """The fields, with `how` applied to the origins of those that are named or nested in a named one."""
+    """Return the fields, with `how` applied to the origins of the named fields and of the fields nested in them."""
     patterns = list(names)
     return {path: how(origins) if any(is_in(path, name) for name in patterns) else origins for path, origins in fields.items()}
 
 
 def dropped(start: Record, end: Record) -> list[RecordField]:
-    """The fields at the start that nothing at the end comes from, sorted. Empty if a part of the end is unknown."""
+    """Return the fields at the start that are no origin of any field at the end, sorted. Empty if a part of the end is unknown."""
     origin_fields = {origin.field for origins in end.fields.values() for origin in origins}
     return [] if end.unknown else sorted(field for field in start.fields if field not in origin_fields)

@@ -1,4 +1,4 @@
-"""Reverses a chain of transforms: the topics before it that may have become one that was seen after it."""
+"""Reverses a chain of transforms: finds the topics' names before the chain for a name seen after it."""
 
 import re
 
@@ -11,7 +11,7 @@ _REFERENCE = re.compile(r"\$(\d)|\$\{(\d)\}")
 
 
 def topics_before(chain: Chain, topic: str) -> list[str]:
-    """The names that the chain turns into this one, as far as its regexes can be reversed. Each is checked by replaying the chain."""
+    """Return the names that the chain turns into this one, as far as regexes are reversible. Each is checked by replaying the chain."""
     names = {topic}
     for transform in reversed(chain.transforms):
         step = TOPIC_STEPS.get(transform.kind)
@@ -23,7 +23,7 @@ def topics_before(chain: Chain, topic: str) -> list[str]:
 
 
 def _before(regex: str, replacement: str, name: str) -> str | None:
-    """The name that a regex of plain text and groups turns into this one; None if it cannot be determined."""
+    """Return the name that a regex of plain text and groups turns into this one; None if it cannot be determined."""
     groups = _groups(replacement, name)
     pieces, end, number = [], 0, 0
     while end < len(regex):
@@ -41,7 +41,7 @@ def _before(regex: str, replacement: str, name: str) -> str | None:
 
 
 def _groups(replacement: str, name: str) -> dict[int, str]:
-    """The values of the regex's groups, as the replacement placed them in the name."""
+    """Return the values of the regex's groups, from their positions in the replaced name."""
     pattern, end, seen = "", 0, set()
     for reference in _REFERENCE.finditer(replacement):
         number = reference[1] or reference[2]

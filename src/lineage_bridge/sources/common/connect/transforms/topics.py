@@ -1,4 +1,4 @@
-"""The effects of transforms on topic names. Each takes a name and the transform's settings, and returns the possible names after it."""
+"""The effects of transforms on topic names. Each takes a name and the transform's settings, and returns the possible resulting names."""
 
 import re
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class TopicName(NamedTuple):
 
     @property
     def regex(self) -> str:
-        """The pattern, or one that matches only the name."""
+        """The pattern; for a name, a pattern that matches only this name."""
         return self.text if self.is_pattern else re.escape(self.text)
 
 
@@ -28,17 +28,17 @@ _FORMAT = re.compile(r"\$\{(topic|timestamp)\}")
 
 
 def regex_router(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Replaces the first match in names that the regex matches as a whole."""
+    """Replace the first match if the regex matches the whole name."""
     return [_replaced(topic, transform.option("regex"), transform.option("replacement"))]
 
 
 def by_logical_table(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Debezium's ByLogicalTableRouter: routes the tables of a sharded database to one topic."""
+    """Apply Debezium's ByLogicalTableRouter: route the tables of a sharded database to one topic."""
     return [_replaced(topic, transform.option("topic.regex"), transform.option("topic.replacement"))]
 
 
 def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Adds a time to the name."""
+    """Add a time to the name."""
     text = transform.option("topic.format", default="${topic}-${timestamp}")
     time = re.sub(r"[A-Za-z]+", "[0-9A-Za-z]+", re.sub(r"'([^']*)'", "", transform.option("timestamp.format", default="yyyyMMdd")))
     pieces, end = [], 0
@@ -52,25 +52,25 @@ def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """The data determines the name; records without the field may keep their name."""
+    """Route by a field: the data determines the name; records without the field may keep their name."""
     keeps = transform.is_on("skip.missing.or.null") or transform.is_on("skip.missing.or.empty")
     return [ANY, topic] if keeps else [ANY]
 
 
 def by_condition(topic: TopicName, _: Transform) -> list[TopicName]:
-    """A script decides: it may return any name, or leave the name as it is."""
+    """Route by a script, which may return any name, or keep the name."""
     return [ANY, topic]
 
 
 def outbox_topic(_: TopicName, transform: Transform) -> list[TopicName]:
-    """A column of the outbox table determines the name."""
+    """Route by a column of the outbox table."""
     text = transform.option("route.topic.replacement", default="outbox.event.${routedByValue}")
     pieces = [".+" if at % 2 else re.escape(piece) for at, piece in enumerate(re.split(r"(\$\{routedByValue\}|\$\d)", text))]
     return [TopicName("".join(pieces), is_pattern="$" in text)] if len(pieces) > 1 else [TopicName(text)]
 
 
 def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
-    """Changes the case of the name; cases are called as in Guava."""
+    """Change the case of the name; cases have Guava's names."""
     if topic.is_pattern:
         return [ANY]
     words = re.split(r"[-_]", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", topic.text))

@@ -21,24 +21,24 @@ class Transform:
     negated: bool = False
 
     def option(self, *names: str, default: str = "") -> str:
-        """The first of these settings that exists."""
+        """Return the first of these settings that exists."""
         return next((self.options[name].strip() for name in names if name in self.options), default)
 
     def options_list(self, *names: str) -> list[str]:
-        """A setting that is a comma-separated list."""
+        """Return a setting that is a comma-separated list."""
         return listed(self.option(*names))
 
     def pairs(self, *names: str) -> dict[str, str]:
-        """A setting that is a list of `name:other` pairs."""
+        """Return a setting that is a list of `name:other` pairs."""
         split = (pair.partition(":") for pair in self.options_list(*names))
         return {name.strip(): other.strip() for name, colon, other in split if colon}
 
     def is_on(self, name: str, default: bool = False) -> bool:
-        """A setting that is true or false."""
+        """Return a setting that is true or false."""
         return self.option(name, default=str(default)).lower() == "true"
 
 
 def part_of(kind: str) -> tuple[str, str]:
-    """A transform's class without its suffix, and the part it works on: `$Key` the key, anything else the value."""
+    """Return a transform's class without its suffix, and the part that it works on: the key for `$Key`, else the value."""
     bare, _, suffix = kind.partition("$")
     return bare, KEY if suffix.lower() == "key" else VALUE

@@ -2,7 +2,7 @@
 
 Many programs generate transactional ids (`orders-0`, `orders-<uuid>-1`): ids that differ only in the numbers and UUIDs at their end are one
 producer. If a group has the same name, the application that reads as the group writes as the producer, and both are the group's job. A run
-begins when a producer is first seen to have written. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when the
+begins when a producer is first seen writing. It ends (COMPLETE) when it has written nothing for an hour, or (ABORT) when the
 brokers have forgotten all of its ids.
 """
 

@@ -28,7 +28,7 @@ class KafkaTopic(NamedTuple):
 class GroupMember(NamedTuple):
     """A member of a group.
 
-    `topics`: those it subscribed to, by name or as `pattern` (a regular expression), and those it is assigned. `partitions` is -1 if their
+    `topics`: its subscribed and assigned topics; `pattern`: the regular expression of its subscription. `partitions` is -1 if their
     number is unknown.
     """
 

@@ -63,7 +63,7 @@ def coordinators(wire: KafkaProtocol, names: Iterable[str], kind: int, what: str
 
 def vanished(wire: KafkaProtocol, known: Mapping[str, str], failures: Failures) -> frozenset[str]:
     """Return the groups (name to kind) that were deleted. Brokers do not report a group as dead to a user who may not see it."""
-    what = "groups: those that are listed no more"
+    what = "groups that are no longer listed"
     gone = set()
     for node, names in coordinators(wire, known, GROUP, what, failures).items():
         requests = [(node, request) for request, _ in _describing((name, known[name]) for name in names)]
@@ -100,7 +100,7 @@ def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], 
     for name, (node, group) in found.items():
         by_node[node].append((name, group.kind))
         if group.kind != CLASSIC and group.kind not in _NEWER:
-            failures.add_name(_MEMBERS, f"groups of the kind {group.kind} are not known", name)
+            failures.add_name(_MEMBERS, f"unknown kind of group: {group.kind}", name)
     requests = [(node, request, names) for node, held in sorted(by_node.items()) for request, names in _describing(held)]
     for (_, _, names), answer in zip(requests, wire.request_all([(node, request) for node, request, _ in requests]), strict=True):
         if isinstance(answer, SourceError):

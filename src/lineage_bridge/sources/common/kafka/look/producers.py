@@ -62,7 +62,7 @@ def _written(wire: KafkaProtocol, running: Mapping[int, list[str]], failures: Fa
 
 def vanished(wire: KafkaProtocol, known: Iterable[str], failures: Failures) -> frozenset[str]:
     """Return the transactional ids that no longer exist. Brokers do not report an id as gone to a user who may not see it."""
-    what = "transactions: those that are listed no more"
+    what = "transactions that are no longer listed"
     gone = set()
     held = coordinators(wire, known, TRANSACTION, what, failures)
     for _, _, answer in request_each(

@@ -1,4 +1,4 @@
-"""Which topics of a cluster to report, and which names were reported before. Pure."""
+"""Selects the topics of a cluster to report; has the names reported before. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -47,13 +47,13 @@ def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tup
         try:
             answer = wire.request(MetadataRequest(topics=topics, allow_auto_topic_creation=False))
         except SourceError as error:
-            failures.add_listing("topics: those that are listed no more", error)
+            failures.add_listing("topics that are no longer listed", error)
             continue
         for topic in answer.topics:
             if topic.error_code == UNKNOWN_TOPIC:
                 gone.add(topic.name)
             elif topic.error_code and not topic.partitions:
-                failures.add_name("topics: those that are listed no more", topic.error_code, topic.name)
+                failures.add_name("topics that are no longer listed", topic.error_code, topic.name)
             else:
                 found[topic.name] = _topic(topic)
     return found, frozenset(gone)

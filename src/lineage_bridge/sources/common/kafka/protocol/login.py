@@ -158,7 +158,7 @@ class Tokens:
 
 
 def token_provider(settings: KafkaSettings) -> Any:  # noqa: ANN401  # kafka-python has no types
-    """The object that kafka-python asks for tokens."""
+    """Return the token provider for kafka-python."""
     from kafka.net.sasl.oauth import AbstractTokenProvider  # noqa: PLC0415  # an optional dependency
 
     tokens = Tokens(settings)

@@ -114,7 +114,7 @@ class TopicTail:
                 deadline = time.monotonic() + self._settings.timeout_s
             elif time.monotonic() >= deadline:
                 if not count:
-                    raise self._failed("records did not come in time")
+                    raise self._failed("records did not arrive in time")
                 break
         return TailProgress(self.offsets, tuple(sorted(self._gone)), not self._left)
 

@@ -26,9 +26,13 @@ _LOGIN = "check sasl_mechanism and the credentials"
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] = (
     ((kafka_errors.SaslAuthenticationFailedError, kafka_errors.IllegalSaslStateError), ForbiddenError, "the broker refuses the login"),
-    ((kafka_errors.UnsupportedSaslMechanismError,), ForbiddenError, "the broker does not take this mechanism"),
+    ((kafka_errors.UnsupportedSaslMechanismError,), ForbiddenError, "the broker does not support this mechanism"),
     ((kafka_errors.AuthorizationError,), ForbiddenError, "the broker does not allow it"),
-    ((kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError), MissingError, "the broker's version does not know it"),
+    (
+        (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError),
+        MissingError,
+        "the broker's version does not support it",
+    ),
     ((kafka_errors.KafkaConnectionError, kafka_errors.KafkaTimeoutError), UnreachableError, "no answer"),
     ((kafka_errors.NodeNotReadyError, OSError), UnreachableError, "no answer"),
 )

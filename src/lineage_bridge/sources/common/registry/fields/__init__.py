@@ -1,1 +1,1 @@
-"""Schemas in Avro, Protobuf and JSON Schema to OpenLineage's fields."""
+"""Converts schemas in Avro, Protobuf and JSON Schema to OpenLineage's fields."""

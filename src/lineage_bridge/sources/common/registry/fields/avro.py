@@ -1,4 +1,4 @@
-"""Avro schemas to fields."""
+"""Converts Avro schemas to fields."""
 
 import json
 from collections.abc import Mapping
@@ -31,13 +31,13 @@ def _parsed(text: str) -> object:
 
 
 class _Reader:
-    """Resolves the named types of a schema, and of those it refers to, by full name."""
+    """Resolves named types by full name, in a schema and in the schemas that it refers to."""
 
     def __init__(self) -> None:
         self.named: dict[str, dict[str, Any]] = {}
 
     def register(self, schema: object, space: str) -> None:
-        """The named types within a schema."""
+        """Add the named types within a schema."""
         if isinstance(schema, list):
             for branch in schema:
                 self.register(branch, space)
@@ -52,12 +52,12 @@ class _Reader:
                     self.register(branch, space)
 
     def is_record(self, schema: object, space: str) -> bool:
-        """Whether a schema is a record, by itself or by name."""
+        """Whether a schema is a record or the name of one."""
         found = self._resolved(schema, space)[0]
         return isinstance(found, dict) and found.get("type") in ("record", "error")
 
     def field(self, name: str, schema: object, space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
-        """A field of a type. `inside`: the named types around it."""
+        """Return a field of a type. `inside`: the named types that enclose it."""
         schema, space = self._resolved(schema, space)
         if isinstance(schema, list):
             return self._union(name, schema, space, doc, inside)
@@ -90,7 +90,7 @@ class _Reader:
         return made or None
 
     def _union(self, name: str, schema: list[object], space: str, doc: str | None, inside: tuple[str, ...]) -> SchemaField:
-        """One type that may be null is that type; several are a union with a field each."""
+        """Convert a union: a nullable type is that type; several types are a union with a field for each."""
         branches = [branch for branch in schema if branch != "null"]
         if len(branches) == 1:
             return self.field(name, branches[0], space, doc, inside)

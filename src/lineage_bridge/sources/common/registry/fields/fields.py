@@ -1,4 +1,4 @@
-"""The fields of a schema's text, as OpenLineage's schema facet has them. Pure.
+"""Converts a schema's text to the fields of OpenLineage's schema facet. Pure.
 
 Nested fields are below their record, an array's element is `_element`, a map has `key` and `value`. A type that contains itself is expanded
 once.
@@ -12,7 +12,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.sources.common.registry.fields import avro, jsonschema, protobuf
 
 References = Mapping[str, str]
-"""The name by which a schema refers to another, to that other's text: also of those it refers to in turn."""
+"""The name that a schema uses for another schema, to that schema's text; includes indirect references."""
 
 _READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
     "AVRO": avro.fields,
@@ -22,7 +22,7 @@ _READERS: dict[str, Callable[[str, References], tuple[SchemaField, ...]]] = {
 
 
 def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField, ...]:
-    """The fields of a schema. A schema that is not a record has one field without a name. Raises RequestError if it cannot be read."""
+    """Return the fields of a schema. If it is not a record, it has one field without a name. Raises RequestError if it cannot be read."""
     read = _READERS.get(kind)
     if read is None:
         raise RequestError(f"a schema of kind {kind}", f"supported kinds: {', '.join(_READERS)}")
@@ -32,7 +32,7 @@ def fields_of(kind: str, text: str, references: References) -> tuple[SchemaField
 
 @contextmanager
 def reading(kind: str) -> Iterator[None]:
-    """Converts what parsers and libraries raise for an invalid schema to RequestError."""
+    """Convert the errors that parsers and libraries raise for an invalid schema to RequestError."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""JSON Schemas to fields."""
+"""Converts JSON Schemas to fields."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
 
 _Resolver = Any
-"""The library's resolver, whose type parameter is private to it."""
+"""The library's resolver, whose type parameter is private."""
 
 
 def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
@@ -42,7 +42,7 @@ def _resource(schema: object) -> Resource[Any]:
 
 
 def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ...]) -> SchemaField:
-    """A field of a schema. `inside`: the schemas around it, by identity."""
+    """A field of a schema. `inside`: the schemas that enclose it, by identity."""
     if not isinstance(schema, dict) or id(schema) in inside:
         return SchemaField(name=name)
     inside = (*inside, id(schema))
@@ -63,7 +63,7 @@ def _field(name: str, schema: object, resolver: _Resolver, inside: tuple[int, ..
 
 
 def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> dict[str, SchemaField]:
-    """The properties of an object: its own, those of schemas that it refers to, and those of schemas that it is composed of."""
+    """Return the properties of an object: its own, and those of the schemas that it refers to or is composed of."""
     found: dict[str, SchemaField] = {}
     properties = schema.get("properties")
     for key, part in properties.items() if isinstance(properties, dict) else ():
@@ -77,7 +77,7 @@ def _parts(schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...])
 
 
 def _branch(name: str, schema: dict[str, Any], resolver: _Resolver, inside: tuple[int, ...]) -> SchemaField:
-    """A schema without a type of its own: what it refers to, or its only branch that is not null."""
+    """Convert a schema without a type: use the schema that it refers to, or its only branch that is not null."""
     reference = schema.get("$ref")
     if isinstance(reference, str):
         try:

@@ -1,4 +1,4 @@
-"""Protobuf schemas to fields. A topic's records have the type of the first message, as serializers write by default."""
+"""Converts Protobuf schemas to fields. A topic's records have the type of the first message, as serializers write by default."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
 
 Types = dict[str, "ast.Message | ast.Enum"]
-"""Messages and enums by full name, the outer before the inner."""
+"""Messages and enums by full name, outer before inner ones."""
 
 
 def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
@@ -38,7 +38,7 @@ class _Strict(ErrorListener):  # type: ignore[misc]  # the library has no types
     """Raises errors that the parser would only print."""
 
     def syntaxError(self, *cause: Any) -> None:  # noqa: ANN401, N802 - the library's own signature
-        """What is wrong, and where."""
+        """Raise an error with the line and the reason."""
         _, _, line, _, message, _ = cause
         raise RequestError(
             f"line {line} of a Protobuf schema: {message.split(' expecting ', maxsplit=1)[0]}", "check the schema in the registry"
@@ -55,7 +55,7 @@ def _parsed(text: str) -> ast.File:
 
 
 def _types(file: ast.File) -> Iterator[tuple[str, "ast.Message | ast.Enum"]]:
-    """The messages and enums of a file by full name, the outer before the inner."""
+    """The messages and enums of a file by full name, outer before inner ones."""
     package = next((part.name for part in file.file_elements if isinstance(part, ast.Package)), "")
     for part in file.file_elements:
         if isinstance(part, ast.Message | ast.Enum):
@@ -81,7 +81,7 @@ def _message(full: str, types: Types, inside: tuple[str, ...]) -> tuple[SchemaFi
 def _members(
     elements: "list[ast.MessageElement] | list[ast.OneOfElement]", full: str, types: Types, inside: tuple[str, ...]
 ) -> list[SchemaField]:
-    """The fields of a message, each with the comment before it, or behind it on its line."""
+    """The fields of a message, each with the comment before it or at the end of its line."""
     found: list[SchemaField] = []
     before: list[str] = []
     for part in elements:
@@ -125,7 +125,7 @@ def _typed(name: str, kind: str, full: str, types: Types, inside: tuple[str, ...
 
 
 def look_up(kind: str, space: str, types: Types) -> str | None:
-    """A type's name, looked for from the innermost scope outwards."""
+    """Return a type's full name, searched from the innermost scope outwards."""
     if kind.startswith("."):
         return kind[1:] if kind[1:] in types else None
     while True:

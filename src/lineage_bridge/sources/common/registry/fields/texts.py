@@ -1,4 +1,4 @@
-"""What a schema's text has besides fields: the record's name, description and tags. Pure."""
+"""Reads a record's name, description and tags from a schema's text. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.registry.fields import protobuf
 from lineage_bridge.sources.common.registry.fields.fields import reading
 
 Tagged = tuple[str, str]
-"""The dotted path of a field (empty: the record) and a tag on it."""
+"""The dotted path of a field (empty: the record) and its tag."""
 _TAGS = "confluent:tags"
 
 
@@ -23,7 +23,7 @@ class SchemaDocumentation(NamedTuple):
 
 
 def read_documentation(kind: str, text: str) -> SchemaDocumentation:
-    """The documentation in a schema. Raises RequestError if it cannot be read."""
+    """Read the documentation in a schema. Raises RequestError if it cannot be read."""
     with reading(kind):
         return _documentation_of(kind, text)
 
@@ -113,7 +113,7 @@ def _message_tags(full: str, types: "protobuf.Types", path: str, inside: tuple[s
                 yield from _message_tags(inner, types, below, (*inside, full))
 
 
-def _flat(elements: Any) -> Iterator[object]:  # noqa: ANN401  # of a message or a oneof, as the library has it
+def _flat(elements: Any) -> Iterator[object]:  # noqa: ANN401  # the library's elements of a message or a oneof
     for part in elements:
         if isinstance(part, ast.OneOf):
             yield from _flat(part.elements)
