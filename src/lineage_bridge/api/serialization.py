@@ -49,9 +49,9 @@ def node_id_of(node: Node) -> str:
     return node_id_text(node.id)
 
 
-def graph_node(node: Node) -> GraphNode:
+def graph_node(node: Node, *, dropped: bool = False) -> GraphNode:
     """A node with its kind and id."""
-    return GraphNode(node_id_of(node), node.kind.name.lower(), node.namespace, node.name)
+    return GraphNode(node_id_of(node), node.kind.name.lower(), node.namespace, node.name, dropped=dropped)
 
 
 def described_node(nodes: NodeReader, node: Node) -> DescribedNode:
@@ -151,6 +151,7 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
             n.kind.name.lower(),
             n.namespace,
             n.name,
+            dropped=n.id in walk.dropped,
             distance=walk.distances.get(n.id, UNSET),
             canonical=node_id_text(walk.canonical[n.id]) if n.id in walk.canonical else UNSET,
         )

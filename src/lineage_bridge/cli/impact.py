@@ -7,7 +7,7 @@ from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.notes import print_settling
+from lineage_bridge.cli.notes import print_hidden_ended, print_settling
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
@@ -64,7 +64,9 @@ def _print_affected(affected: list[Json]) -> None:
             str(item["distance"]),
             item["extent"],
             str(item.get("paths", "")),
-            *(item["node"][key] for key in ("kind", "name", "namespace")),
+            item["node"]["kind"],
+            item["node"]["name"] + ("  [dropped]" if item["node"].get("dropped") else ""),
+            item["node"]["namespace"],
         ]
         for item in affected
     ]
@@ -90,4 +92,5 @@ def _print_answer(answer: Json, direction: str) -> None:
         print_message(
             f"not everything was counted: the walk reached its limit of {answer['truncated']}; {answer['hidden']} flows were not followed"
         )
+    print_hidden_ended(answer, hint="lineage --ended shows them")
     print_settling(answer)

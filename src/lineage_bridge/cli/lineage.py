@@ -8,7 +8,7 @@ from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.notes import print_settling
+from lineage_bridge.cli.notes import print_hidden_ended, print_settling
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.tree import column_tree, flow_tree
 from lineage_bridge.config import Settings
@@ -82,4 +82,5 @@ def _print_limits(answer: Json) -> None:
         )
     elif any(node.get("distance") == answer["depth"] for node in answer["nodes"]) and answer["depth"]:
         print_message(f"the walk ended after {answer['depth']} hops; use --depth for more")
+    print_hidden_ended(answer, hint="use --ended to show them")
     print_settling(answer)

@@ -7,6 +7,7 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_message
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.notes import print_hidden_ended
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
@@ -54,8 +55,10 @@ def paths(
     for number, path in enumerate(answer["paths"], 1):
         print_line(f"{number}. {path['nodes'][0]['name']}  {path['nodes'][0]['namespace']}")
         for jobs, node in zip(path["jobs"], path["nodes"][1:], strict=True):
-            print_line(f"   -> {node['name']}  {node['namespace']}  by {', '.join(job['name'] for job in jobs)}")
+            mark = "  [dropped]" if node.get("dropped") else ""
+            print_line(f"   -> {node['name']}  {node['namespace']}{mark}  by {', '.join(job['name'] for job in jobs)}")
     if answer["more"]:
         print_message("there may be more; use --limit and --depth for them")
     if answer["truncated"]:
         print_message(f"the search reached its limit of {answer['truncated']}")
+    print_hidden_ended(answer, hint="lineage --ended shows them")

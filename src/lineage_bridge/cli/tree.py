@@ -65,6 +65,7 @@ class Neighbourhood:
         named = self.nodes[node]
         text = Text("job ", style="dim") if named["kind"] == "job" else Text()
         text.append(named["name"], style="italic" if named["kind"] == "job" else "bold").append(f"  {named['namespace']}", style="dim")
+        text.append("  [dropped]" if named.get("dropped") else "", style="yellow")
         return text.append(f"  {mark}", style="yellow") if mark else text
 
     def _sorted(self, targets: Mapping[str, str], job: str) -> Iterator[tuple[str, str]]:

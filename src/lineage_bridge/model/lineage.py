@@ -10,8 +10,8 @@ from lineage_bridge.model.graph import Node
 @dataclass(frozen=True)
 class Affected:
     """A node that a walk from another one reaches. `paths` is the number of paths to it, at most graph.analysis.reach.MOST_PATHS; a cycle
-    counts as one node. `paths` is None for a job. `wholly`: everything that reaches the node comes through the origin.
-    `only_failed`: every path to it has a flow that only failed runs stated.
+    counts as one node. `paths` is None for a job. `wholly`: everything that reaches the node comes through the origin. `only_failed`: every
+    path to it has a flow that only failed runs stated. `dropped`: the dataset was dropped and has not come back.
     """
 
     node: Node
@@ -19,13 +19,14 @@ class Affected:
     paths: int | None
     wholly: bool
     only_failed: bool = False
+    dropped: bool = False
 
 
 @dataclass(frozen=True)
 class Impact:
     """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name.
 
-    Those that only failed runs know of come last.
+    Those that only failed runs know of come last. `ended` is how many flows were left out because they have ended.
     """
 
     origin: Node
@@ -35,6 +36,7 @@ class Impact:
     truncated: str
     hidden: int
     resolution: str = "exact"
+    ended: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,10 @@ class Path:
 
 @dataclass(frozen=True)
 class Paths:
-    """Paths from `source` to `target` in the direction of the data, the shortest first. `more`: there are others, or there may be."""
+    """Paths from `source` to `target` in the direction of the data, the shortest first. `more`: there are others, or there may be.
+
+    `dropped` are the nodes on them that were dropped and have not come back, `ended` is as in Impact.
+    """
 
     source: Node
     target: Node
@@ -56,6 +61,8 @@ class Paths:
     truncated: str
     hidden: int
     resolution: str = "exact"
+    dropped: frozenset[int] = frozenset()
+    ended: int = 0
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,10 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class DatasetLineage(Struct, frozen=True):
-    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that declares its own lineage."""
+    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that declares its own lineage.
+
+    `hidden_ended` counts flows that are left out because they have ended; it is absent if there are none.
+    """
 
     origin: Name
     direction: str
@@ -52,6 +55,7 @@ class DatasetLineage(Struct, frozen=True):
     position: str
     at: Text = UNSET
     resolution: Text = UNSET
+    hidden_ended: int | UnsetType = UNSET
 
 
 class JobDetail(Struct, frozen=True):
@@ -88,7 +92,10 @@ class ImpactCounts(Struct, frozen=True, omit_defaults=True):
 
 
 class ImpactAnswer(Struct, frozen=True):
-    """What depends on a node, or what it depends on: the nearest first. `truncated` names the limit that ended the walk early."""
+    """What depends on a node, or what it depends on: the nearest first. `truncated` names the limit that ended the walk early.
+
+    `hidden_ended` counts flows that are left out because they have ended.
+    """
 
     origin: GraphNode
     direction: str
@@ -100,6 +107,7 @@ class ImpactAnswer(Struct, frozen=True):
     resolution: str
     settling: bool
     position: str
+    hidden_ended: int = 0
 
 
 class PathAnswer(Struct, frozen=True):
@@ -110,7 +118,10 @@ class PathAnswer(Struct, frozen=True):
 
 
 class PathsAnswer(Struct, frozen=True):
-    """Paths from one node to another, the shortest first. `more`: there are or may be others."""
+    """Paths from one node to another, the shortest first. `more`: there are or may be others.
+
+    `hidden_ended` counts flows that are left out because they have ended.
+    """
 
     source: GraphNode
     target: GraphNode
@@ -121,6 +132,7 @@ class PathsAnswer(Struct, frozen=True):
     resolution: str
     settling: bool
     position: str
+    hidden_ended: int = 0
 
 
 class TraceColumn(Struct, frozen=True, omit_defaults=True):

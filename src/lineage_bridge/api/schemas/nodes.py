@@ -11,7 +11,8 @@ from lineage_bridge.projections.shapes import Name
 class GraphNode(Struct, frozen=True, omit_defaults=True):
     """A node of an answer. `id` is opaque and the same in every answer of one installation.
 
-    `namespace` and `name` are what producers wrote; `goes_by` is the name in the requested style, if that differs.
+    `namespace` and `name` are what producers wrote; `goes_by` is the name in the requested style, if that differs. `dropped`: the dataset
+    was dropped and has not come back.
     """
 
     id: str
@@ -19,6 +20,7 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
     namespace: str
     name: str
     goes_by: Name | UnsetType = UNSET
+    dropped: bool = False
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
@@ -84,7 +86,8 @@ class GraphColumn(Struct, frozen=True, omit_defaults=True):
 class NeighbourhoodAnswer(Struct, frozen=True):
     """The nodes and edges around a node. `truncated` names the limit that ended the walk early; `hidden` counts edges not followed.
 
-    `at` is the time of the answer, left out for now. `resolution` is "day" where the last statement within that day is not known.
+    `hidden_ended` counts flows that are left out because they have ended. `at` is the time of the answer, left out for now. `resolution` is
+    "day" where the last statement within that day is not known.
     """
 
     origin: GraphNode
@@ -101,6 +104,7 @@ class NeighbourhoodAnswer(Struct, frozen=True):
     position: str
     at: Text = UNSET
     resolution: Literal["exact", "day"] = "exact"
+    hidden_ended: int = 0
 
 
 class MatchedLine(Struct, frozen=True, rename={"where": "in"}):

@@ -1,5 +1,6 @@
 """The graph at a point in time: now, or earlier."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from lineage_bridge.graph.ids import DAY_US
@@ -10,21 +11,46 @@ from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
 from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
-from lineage_bridge.store.query.flows import CurrentFlows, Flows
+from lineage_bridge.store.query.flows import CurrentFlows, Direction, Flows
 from lineage_bridge.store.query.labels import CompleteRuns, Labels
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.ways import Arrivals, FlowKey
 from lineage_bridge.store.runs.failed_flows import FailedFlows
 from lineage_bridge.store.runs.heartbeats import Heartbeats
 from lineage_bridge.store.runs.runs import Runs
 
 
 @dataclass(frozen=True)
-class GraphMoment:
-    """The flows at a point in time, and their labels."""
+class FollowedFlows:
+    """The flows that answers of one moment follow. `standing` are those that have not ended, before explicit ones hide others."""
 
     flows: Flows
-    labels: Labels
+    standing: FlowsWithoutEnded
     at_us: int | None
+
+    def arrivals(self, direction: Direction) -> Arrivals:
+        """The gone datasets that a new walk comes to; with ended flows, a walk crosses them all."""
+        return Arrivals(self.standing.endings.ways, direction, ended=self.standing.ended)
+
+    def gone(self, ids: Collection[int]) -> frozenset[int]:
+        """Those of these datasets that were dropped and have not come back."""
+        drops = self.standing.endings.drops
+        drops.load(ids)
+        return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
+
+    def left_out(self, followed: Collection[FlowKey], cut: Collection[FlowKey]) -> int:
+        """How many flows that have ended, or are cut off, the answers so far left out; inputs and outputs without a flow count as flows."""
+        hidden = {*self.standing.hidden, *cut} - set(followed)
+        ends = {(edge[2], end) for edge in hidden for end in edge[:2]}
+        dropped_by = self.standing.endings.drops.was_dropped_by
+        return len(hidden) + sum(not dropped_by(*port) for port in self.standing.hidden_ports - ends)
+
+
+@dataclass(frozen=True)
+class GraphMoment(FollowedFlows):
+    """The flows of a moment and their labels."""
+
+    labels: Labels
     failed: FailedFlows | None = None
     """What only failed runs hold; None as of an earlier time."""
 
@@ -45,17 +71,19 @@ def graph_moment(
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
-    endings = Endings(connection, spans, at_us)
+    endings = Endings(connection, nodes, raw, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
+    standing = FlowsWithoutEnded(raw, endings, ended=ended)
     failed = FailedFlows(connection, runs) if at_us is None else None
-    return GraphMoment(FlowsPreferExplicit(FlowsWithoutEnded(raw, endings, ended=ended), nodes), labels, at_us, failed)
+    return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, labels, failed)
 
 
-def flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> Flows:
+def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
     """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
-    return FlowsPreferExplicit(FlowsWithoutEnded(raw, Endings(connection, spans, at_us), ended=False), nodes)
+    standing = FlowsWithoutEnded(raw, Endings(connection, nodes, raw, spans, at_us), ended=False)
+    return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us)
 
 
 def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:

@@ -40,6 +40,12 @@ known AS MATERIALIZED (SELECT h.*, coalesce(
 SELECT job, shape, origin, coalesce((SELECT d.first {_OF_CURRENT_SHAPE} AND d.day = h.today AND d.first <= h.at AND d.last > h.at
     AND (h.last IS NULL OR d.first > h.last) AND p.current_since <= h.at ORDER BY d.first DESC LIMIT 1), last) FROM known h"""
 """As of a time: prefer asserters whose last event was that day or before, then those with events before and after it."""
+_FLOW_OF_SHAPE = """STRAIGHT_JOIN shape_flow f ON f.shape = x.shape
+AND f.source IN (:source, CASE :source WHEN :job THEN 0 ELSE :source END)
+AND f.target IN (:target, CASE :target WHEN :job THEN 0 ELSE :target END)"""
+_FIRST = f"""SELECT min(x.first) FROM job_shape x STRAIGHT_JOIN shape s ON s.shape = x.shape AND s.origin = :origin
+{_FLOW_OF_SHAPE} WHERE x.job = :job"""
+_FIRST_AT = f"SELECT min(x.first) FROM run_shape x {_FLOW_OF_SHAPE} WHERE x.job = :job AND x.origin = :origin AND x.current_since <= :at"
 _SpanRow = tuple[int, int, int, int | None]
 
 
@@ -62,6 +68,10 @@ class Spans(ABC):
     @abstractmethod
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
         """(job, shape, origin, last event of any run that has it; None if no run had it) of what the common table `held` gives."""
+
+    @abstractmethod
+    def first(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """The time of the first event of any run that asserted the flow; None if the flow is only part of a hub."""
 
     def last(self, job: int, shape: int) -> int | None:
         """The last event of any run of the job that has the shape; None if no run had it."""
@@ -153,6 +163,12 @@ class CurrentSpans(Spans):
         """See Spans."""
         return self.connection.execute(held + _LASTS, values).fetchall()
 
+    def first(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """As Spans."""
+        values = {"source": source, "target": target, "job": job, "origin": origin}
+        found: int | None = self.connection.execute(_FIRST, values).fetchone()[0]
+        return found
+
 
 class SpansAt(Spans):
     """As of a time: of runs that had their current shape by then, and of those that got it later. Exact at midnights, else to the day."""
@@ -164,6 +180,14 @@ class SpansAt(Spans):
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
         """See Spans."""
         return self.connection.execute(held + _LASTS_AT, (*values, self.at_us, day_of(self.at_us))).fetchall()
+
+    def first(self, source: int, target: int, job: int, origin: int) -> int | None:
+        """As Spans."""
+        values = {"source": source, "target": target, "job": job, "origin": origin, "at": self.at_us}
+        found: int | None = self.connection.execute(_FIRST_AT, values).fetchone()[0]
+        edge = source, target, job, origin
+        pending = [p.first for p in self.pending.of_job(job) if any(held[:4] == edge and not held[5] for held in p.edges)]
+        return min((time for time in (found, *pending) if time is not None), default=None)
 
     def load(self, jobs: Iterable[int]) -> None:
         """See Spans."""

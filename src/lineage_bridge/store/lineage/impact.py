@@ -1,6 +1,6 @@
 """Impact and paths: what a walk meets, weighed by the pure functions of graph.reach. Names of one dataset are one node."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
@@ -8,8 +8,10 @@ from lineage_bridge.graph.analysis.reach import adjacency, distances, reach, sim
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, WalkLimits
 from lineage_bridge.model.lineage import Affected, Impact, Path, Paths
-from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
+from lineage_bridge.store.history.moment import FollowedFlows
+from lineage_bridge.store.query.flows import Direction, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.ways import Arrivals, FlowKey
 from lineage_bridge.store.runs.failed_flows import FailedFlows
 
 Pair = tuple[int, int]
@@ -20,7 +22,7 @@ class ReachedNodes:
     """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
 
     `readers` are jobs that name a node from this side, with the nodes. `sound` are the (near end, far end or None, job) of flows, and of
-    such readers, that not only failed runs stated.
+    such readers, that not only failed runs stated. `edges` are the flows themselves, `cut` those that a drop cuts off.
     """
 
     jobs: dict[Pair, set[int]] = field(default_factory=dict)
@@ -29,6 +31,13 @@ class ReachedNodes:
     hidden: int = 0
     readers: dict[int, set[int]] = field(default_factory=dict)
     sound: set[tuple[int, int | None, int]] = field(default_factory=set)
+    edges: dict[Pair, set[FlowKey]] = field(default_factory=dict)
+    cut: set[FlowKey] = field(default_factory=set)
+
+    @property
+    def flows(self) -> set[FlowKey]:
+        """All flows that were followed."""
+        return {edge for edges in self.edges.values() for edge in edges}
 
     def surely(self, origin: int) -> set[int]:
         """The nodes and jobs that are reached by flows which not only failed runs stated."""
@@ -40,22 +49,25 @@ class ImpactFinder:
     """Questions over one connection. `elapsed` gives seconds since the question was asked."""
 
     def __init__(
-        self, nodes: Nodes, flows: Flows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows | None = None
+        self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows | None = None
     ) -> None:
-        self.nodes, self.flows, self.limits, self.elapsed, self.failed = nodes, flows, limits, elapsed, failed
+        self.nodes, self.followed, self.limits, self.elapsed, self.failed = nodes, followed, limits, elapsed, failed
+        self.flows = followed.flows
 
     def impact(self, node: Node, direction: str, depth: int) -> Impact:
         """What lies behind a node in a direction, with the jobs on the way."""
         ahead = Direction(direction)
         walked = self._follow(node, ahead, depth)
         own = self.nodes.head(node.id)
+        ended = self.followed.left_out(walked.flows, walked.cut)
         fed = self._fed(walked, own, Direction.UP if ahead is Direction.DOWN else Direction.DOWN)
         found = reach(own, walked.jobs, fed)
-        affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly) for r in found]
+        gone = self.followed.gone(walked.distances)
+        affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly, dropped=r.node in gone) for r in found]
         affected += self._jobs(walked, own, {r.node for r in found if r.wholly} | {own}, ahead)
         surely = walked.surely(own)
         affected = [a if a.node.id in surely else replace(a, only_failed=True) for a in affected]
-        return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden)
+        return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden, ended=ended)
 
     def paths(self, source: Node, target: Node, depth: int, most: int) -> Paths:
         """The ways from one node to another, with the data."""
@@ -63,9 +75,25 @@ class ImpactFinder:
         edges = adjacency(walked.jobs)
         start, end = self.nodes.head(source.id), self.nodes.head(target.id)
         ways = simple_paths(start, end, edges, depth, lambda: self.elapsed() < self.limits.seconds)
-        found = [self._path(path, walked) for path in islice(ways, most + 1)]
+        uncut = (path for path in ways if not self._is_cut(path, walked))
+        found = [self._path(path, walked) for path in islice(uncut, most + 1)]
         truncated = walked.truncated or ("time" if self.elapsed() >= self.limits.seconds else "")
-        return Paths(source, target, tuple(found[:most]), len(found) > most or bool(truncated), truncated, walked.hidden)
+        paths = tuple(found[:most])
+        gone = self.followed.gone({node.id for path in paths for node in path.nodes})
+        ended = self.followed.left_out(walked.flows, walked.cut)
+        more = len(found) > most or bool(truncated)
+        return Paths(source, target, paths, more, truncated, walked.hidden, dropped=gone, ended=ended)
+
+    def _is_cut(self, path: tuple[int, ...], walked: ReachedNodes) -> bool:
+        """Whether a drop of a dataset on a path lies between all that was written to it and all that was read from it."""
+        drops, ways = self.followed.standing.endings.drops, self.followed.standing.endings.ways
+        hops = list(pairwise(path)) if drops.any else []
+        for into, out in pairwise(hops):
+            if drops.is_gone(into[1]) and walked.edges.get(into) and walked.edges.get(out):
+                came = max(ways.last(edge) for edge in walked.edges[into])
+                if all(ways.is_cut(into[1], Direction.DOWN, came, edge) for edge in walked.edges[out]):
+                    return True
+        return False
 
     def _path(self, path: tuple[int, ...], walked: ReachedNodes) -> Path:
         jobs = tuple(tuple(sorted((self.nodes.by_id(job) for job in walked.jobs[hop]), key=_name)) for hop in pairwise(path))
@@ -77,7 +105,8 @@ class ImpactFinder:
         """The flows that can lie on a way from one to the other: those that a walk meets from either end."""
         walked, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
         kept = {(a, b): jobs for (a, b), jobs in walked.jobs.items() if (b, a) in back.jobs}
-        return ReachedNodes(kept, {}, walked.truncated or back.truncated, walked.hidden + back.hidden)
+        truncated, hidden = walked.truncated or back.truncated, walked.hidden + back.hidden
+        return ReachedNodes(kept, {}, truncated, hidden, edges=walked.edges, cut=walked.cut | back.cut)
 
     def _follow(self, node: Node, ahead: Direction, depth: int) -> ReachedNodes:
         walked = ReachedNodes(distances={self.nodes.head(node.id): 0})
@@ -85,22 +114,37 @@ class ImpactFinder:
         if node.kind == NodeKind.JOB and depth:
             frontier = self._from_job(node, ahead, walked)
         hop = 1 if node.kind == NodeKind.JOB else 0
+        arrivals = self.followed.arrivals(ahead)
         while frontier and hop < depth and not walked.truncated:
             hop += 1
-            far_ends: set[int] = set()
             expanded = self.flows.expand(frontier)
-            edges = list(self.flows.edges(expanded, ahead))
-            if self.failed:
-                self.failed.load({edge[2] for edge in edges})
-            for edge in edges:
-                if self._over(walked, len(far_ends)):
-                    walked.hidden += 1
-                else:
-                    far_ends.add(self._note(edge, ahead, walked))
+            far_ends, again = self._hop(expanded, arrivals, walked)
             self._note_readers(expanded, ahead, walked)
             frontier = sorted(far_ends - walked.distances.keys())
             walked.distances.update(dict.fromkeys(frontier, hop))
+            frontier = sorted({*frontier, *again})
         return walked
+
+    def _hop(self, expanded: set[int], arrivals: Arrivals, walked: ReachedNodes) -> tuple[set[int], set[int]]:
+        """What the flows from these nodes lead to, and of that the gone datasets from which the walk goes on though it has been there."""
+        far_ends: set[int] = set()
+        again: set[int] = set()
+        edges = list(self.flows.edges(expanded, arrivals.direction))
+        if self.failed:
+            self.failed.load({edge[2] for edge in edges})
+        for edge in edges:
+            if self._over(walked, len(far_ends)):
+                walked.hidden += 1
+                continue
+            touched = arrivals.any and self.followed.standing.endings.touches(edge[0], edge[1])
+            if touched and not arrivals.passes(edge):
+                walked.cut.add(edge[:4])
+                continue
+            far = self._note(edge, arrivals.direction, walked)
+            far_ends.add(far)
+            if touched and arrivals.improve(edge):
+                again.add(far)
+        return far_ends, again
 
     def _from_job(self, job: Node, ahead: Direction, walked: ReachedNodes) -> list[int]:
         """A job's own flows, and what it writes (down) or reads (up) as if it flowed from or to the job."""
@@ -120,11 +164,14 @@ class ImpactFinder:
         walked.jobs.setdefault(pair, set()).add(edge[2])
         if self.failed is None or not self.failed.flow(edge):
             walked.sound.add((*pair, edge[2]))
+        if self.followed.standing.endings.drops.any:
+            walked.edges.setdefault(pair, set()).add(edge[:4])
         return pair[1]
 
-    def _note_readers(self, ids: Iterable[int], ahead: Direction, walked: ReachedNodes) -> None:
-        """Jobs that name a dataset from this side, whether or not anything flows on from it."""
-        for port in self.flows.ports(set(ids), ahead.near, self.limits.edges):
+    def _note_readers(self, ids: Collection[int], ahead: Direction, walked: ReachedNodes) -> None:
+        """Jobs that name a dataset from this side, whether or not anything flows on from it; through what is gone, only flows lead."""
+        living = set(ids) - {id_ for id_ in self.followed.gone(ids) if walked.distances[self.nodes.head(id_)]}
+        for port in self.flows.ports(living, ahead.near, self.limits.edges):
             job, dataset = port[0], self.nodes.head(port[1])
             walked.readers.setdefault(job, set()).add(dataset)
             if self.failed is None or not self.failed.port(port):

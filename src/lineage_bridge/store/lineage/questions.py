@@ -9,7 +9,7 @@ from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.moment import flows, graph_moment, resolution
+from lineage_bridge.store.history.moment import followed_flows, graph_moment, resolution
 from lineage_bridge.store.lineage.impact import ImpactFinder
 from lineage_bridge.store.lineage.trace import Tracer
 from lineage_bridge.store.lineage.walk import Walker
@@ -54,17 +54,17 @@ class LineageQuestions:
     def _reacher(self, limits: WalkLimits, at_us: int | None) -> ImpactFinder:
         nodes = self.nodes.at(at_us)
         failed = FailedFlows(self.connection, self.runs) if at_us is None else None
-        return ImpactFinder(nodes, flows(self.connection, nodes, at_us), limits, _stopwatch(), failed)
+        return ImpactFinder(nodes, followed_flows(self.connection, nodes, at_us), limits, _stopwatch(), failed)
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
-        maker = LedgerMaker(flows(self.connection, self.nodes), Statistics(self.connection, self.nodes))
+        maker = LedgerMaker(followed_flows(self.connection, self.nodes).flows, Statistics(self.connection, self.nodes))
         return maker.ledger(paths, number, window, baseline, factor)
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
         nodes = self.nodes.at(at_us)
-        tracer = Tracer(self.connection, nodes, flows(self.connection, nodes, at_us), limits, _stopwatch(), at_us)
+        tracer = Tracer(self.connection, nodes, followed_flows(self.connection, nodes, at_us).flows, limits, _stopwatch(), at_us)
         return replace(tracer.trace(node, options), resolution=resolution(at_us))
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:

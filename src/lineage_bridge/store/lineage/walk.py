@@ -13,6 +13,7 @@ from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import ColumnStep
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.ways import Arrivals, FlowKey
 
 _ORIGINS = {int(origin): origin for origin in Origin}
 _EVIDENCE = {int(evidence): evidence for evidence in Evidence}
@@ -27,6 +28,7 @@ class FoundEdges:
     distances: dict[int, int] = field(default_factory=dict)
     edges: dict[tuple[int, int, int, int], RawEdge] = field(default_factory=dict)
     ports: set[RawPort] = field(default_factory=set)
+    cut: set[FlowKey] = field(default_factory=set)
     truncated: str = ""
     hidden: int = 0
 
@@ -38,6 +40,7 @@ class Walker:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
         self._alike: dict[int, tuple[Label, int | None]] = {}
         self._streams: set[int] = set()
+        self._dropped = when.labels.endings.drops.dropped
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
         """Up, down, or both: then the union of the two walks."""
@@ -47,7 +50,7 @@ class Walker:
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
             distances[id_] = min(distances[id_], distance)
-        ports = sorted(up.ports | down.ports)
+        ports = sorted(self._standing_ports(down, Direction.DOWN) | self._standing_ports(up, Direction.UP))
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
         self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
         self._alike = self.when.labels.alike(jobs)
@@ -70,12 +73,14 @@ class Walker:
             hidden=up.hidden + down.hidden,
             at=self.when.at_us,
             resolution=resolution(self.when.at_us),
+            dropped=self.when.gone(distances),
+            ended=self.when.left_out({**up.edges, **down.edges}.keys(), up.cut | down.cut),
         )
 
     def declared_flows(self, datasets: set[int]) -> tuple[Edge, ...]:
         """The flows that datasets declare for themselves."""
         found = FoundEdges()
-        self._hop(self.flows.expand(datasets), found, Direction.UP)
+        self._hop(self.flows.expand(datasets), found, self.when.arrivals(Direction.UP))
         raw = sorted(edge for edge in found.edges.values() if edge[2] in datasets)
         self.nodes.load({id_ for edge in raw for id_ in edge[:3]})
         self._alike = self.when.labels.alike(datasets)
@@ -83,6 +88,7 @@ class Walker:
 
     def _follow(self, node: Node, depth: int, direction: Direction) -> FoundEdges:
         """Breadth first, hop by hop."""
+        arrivals = self.when.arrivals(direction)
         found = FoundEdges(distances=dict.fromkeys(self.flows.expand([node.id]), 0))
         frontier = set(found.distances)
         hop = 0
@@ -90,9 +96,10 @@ class Walker:
             hop, frontier = 1, frontier | self._own_ports(node.id, direction, found)
         while frontier and hop < depth and not found.truncated:
             hop += 1
-            far_ends = self._hop(frontier, found, direction)
+            far_ends, again = self._hop(frontier, found, arrivals)
             frontier = {id_ for id_ in self.flows.expand(far_ends) if id_ not in found.distances}
             found.distances.update(dict.fromkeys(frontier, hop))
+            frontier |= self.flows.expand(again)
         return found
 
     def _own_ports(self, job: int, direction: Direction, found: FoundEdges) -> set[int]:
@@ -103,8 +110,22 @@ class Walker:
         found.distances.update({id_: 1 for id_ in far_ends if id_ not in found.distances})
         return far_ends
 
-    def _hop(self, frontier: set[int], found: FoundEdges, direction: Direction) -> set[int]:
+    def _standing_ports(self, found: FoundEdges, direction: Direction) -> set[RawPort]:
+        """The inputs and outputs that a walk met; at what is gone, only those of jobs whose flows lead on from there."""
+        ports = found.ports
+        if not self.when.arrivals(direction).any:
+            return ports
+        gone = {id_ for id_ in self.when.gone({port[1] for port in ports}) if found.distances.get(id_)}
+        near = 0 if direction is Direction.DOWN else 1
+        leading = {(edge[2], self.nodes.head(edge[near])) for edge in found.edges.values()}
+        side = int(direction.near)
+        return {port for port in ports if port[2] != side or port[1] not in gone or (port[0], self.nodes.head(port[1])) in leading}
+
+    def _hop(self, frontier: set[int], found: FoundEdges, arrivals: Arrivals) -> tuple[set[int], set[int]]:
+        """What the flows from these nodes lead to, and of that the gone datasets from which the walk goes on though it has been there."""
         far_ends: set[int] = set()
+        again: set[int] = set()
+        direction = arrivals.direction
         found.ports.update(self.flows.ports(frontier, direction.near, self.limits.edges))
         end = 1 if direction is Direction.DOWN else 0
         for edge in self.flows.edges(frontier, direction):
@@ -112,10 +133,16 @@ class Walker:
                 found.hidden += 1
                 continue
             key = edge[:4]
+            if arrivals.any and (edge[0] in self._dropped or edge[1] in self._dropped):
+                if not arrivals.passes(edge):
+                    found.cut.add(key)
+                    continue
+                if arrivals.improve(edge):
+                    again.add(edge[end])
             if key not in found.edges:
                 found.edges[key] = edge
             far_ends.add(edge[end])
-        return far_ends
+        return far_ends, again
 
     def _over(self, found: FoundEdges, far_ends: set[int]) -> bool:
         if len(found.distances) + len(far_ends) >= self.limits.nodes:
@@ -129,7 +156,8 @@ class Walker:
     def _edge(self, edge: RawEdge) -> Edge:
         source, target, job, origin, evidence, hub = edge
         loaded = self.nodes.loaded
-        label, last = self._alike[job] if job in self._alike and not hub and evidence != _RENAMED else self._own_label(edge)
+        alike = job in self._alike and not hub and evidence != _RENAMED and not (source in self._dropped or target in self._dropped)
+        label, last = self._alike[job] if alike else self._own_label(edge)
         liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
         ends = loaded[source], loaded[target], loaded[job]
         failed = self.when.failed is not None and self.when.failed.flow(edge)
@@ -144,7 +172,8 @@ class Walker:
 
     def _port(self, port: RawPort) -> Port:
         job, dataset, side, origin = port
-        label, last = self._alike.get(job) or self.when.labels.port(job, dataset, Side(side), origin)
+        alike = self._alike.get(job) if dataset not in self._dropped else None
+        label, last = alike or self.when.labels.port(job, dataset, Side(side), origin)
         liveness = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
         failed = self.when.failed is not None and self.when.failed.port(port)
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)

@@ -9,63 +9,108 @@ from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.query.drops import Drops
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
+from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.ways import ALWAYS_US, NEVER_US, FlowKey, Ways
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _NOW = 2**63 - 1
-_RUNS = 200
-"""How many of a job's newest runs are searched for the last time they named a dataset."""
-_NAMED_LATER = f"""SELECT 1 FROM (SELECT asserted_by FROM run_shape WHERE job = :job AND last > :end AND origin = 1 AND first <= :at
-ORDER BY last DESC LIMIT {_RUNS}) p JOIN run_io i ON i.run = p.asserted_by AND i.job = :job AND i.dataset = :dataset AND i.side = :side
-WHERE i.first <= :at AND CASE WHEN i.last <= :at THEN i.last ELSE i.first END > :end LIMIT 1"""
 _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND origin = 1"
 
 
 class Endings:
-    """Whether an edge has been ended, and not been asserted again since: now, or as of a time."""
+    """Whether a flow or port has ended: now, or as of a time.
 
-    def __init__(self, connection: StoreConnection, spans: Spans, at_us: int | None) -> None:
-        self.connection, self.spans = connection, spans
+    An operator ended it; or its target was dropped and lives again, but its job has not written it since; or one of its ends was dropped
+    and is gone, and no way through it leads to something that lives. What the job itself names again after that has not ended.
+    """
+
+    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, spans: Spans, at_us: int | None) -> None:
+        self.connection, self.flows, self.spans = connection, flows, spans
         self.at_us = _NOW if at_us is None else at_us
-        self._dropped: dict[int, int | None] = {}
-        self._has_stated_ends = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
-        self._has_drops = (
-            self.connection.execute("SELECT 1 FROM lifecycle WHERE change IN ('DROP', 'RENAME') LIMIT 1").fetchone() is not None
-        )
+        self.drops = Drops(connection, nodes, flows, spans, self.at_us)
+        self.ways = Ways(nodes, spans, self.drops, self._edges)
+        self.ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
+        self._renames = self.connection.execute("SELECT 1 FROM lifecycle WHERE change = 'RENAME' LIMIT 1").fetchone() is not None
 
     @property
     def empty(self) -> bool:
         """Whether nothing was ever dropped or renamed, and no operator's end is in effect."""
-        return not self._has_drops and not self._has_stated_ends
+        return not (self.drops.any or self._renames or self.ordered)
 
     def load(self, ids: Iterable[int]) -> None:
         """Look up when these datasets were dropped, all at once."""
-        new = {id_ for id_ in ids if id_ not in self._dropped} if self._has_drops else ()
-        self._dropped.update(dict.fromkeys(new))
-        for some in chunks(new):
-            sql = f"""SELECT dataset, max({_TIME}) FROM lifecycle
-            WHERE dataset IN ({marks(some)}) AND change = 'DROP' AND first <= ? GROUP BY dataset"""
-            self._dropped.update(self.connection.execute(sql, (self.at_us, *some, self.at_us)).fetchall())
+        self.drops.load(ids)
+
+    def touches(self, *ids: int) -> bool:
+        """Whether anything may have ended at one of these nodes, which must be loaded: operators ended flows, or one was dropped."""
+        return self.ordered or not self.drops.dropped.keys().isdisjoint(ids)
 
     def has_ended(self, source: int, target: int, job: int, origin: int) -> bool:
-        """Whether a flow has been ended."""
-        if not self._has_stated_ends and not self._dropped:
+        """Whether a flow has ended."""
+        if not self.touches(source, target):
             return False
-        for dataset, side in ((source, Side.INPUT), (target, Side.OUTPUT)):
-            drop = self._dropped.get(dataset)
-            if drop is not None and not self._asserted_later((source, target, job, origin), dataset, side, drop):
-                return True
-        return self._has_stated_ends and any(
-            not self._asserted_later((source, target, job, origin), *end) for end in self._stated_ends(job, (source, target))
-        )
+        edge = source, target, job, origin
+        return self._is_ended(edge) or (self.drops.any and any(self._ends_at(edge, direction) for direction in Direction))
+
+    def leads_nowhere(self, edge: RawEdge, direction: Direction) -> bool:
+        """Whether a walk in a direction leaves out a flow: it has ended, or its far end is gone and leads to nothing that lives."""
+        if not self.touches(edge[0], edge[1]):
+            return False
+        return self._is_ended(edge[:4]) or (self.drops.any and self._ends_at(edge[:4], direction))
+
+    def _is_ended(self, edge: FlowKey) -> bool:
+        """Whether a flow was ended by an operator, or by a drop of what it wrote to and what lives again."""
+        source, target, job, _ = edge
+        if self.drops.last(target) is not None and not self.drops.is_gone(target) and not self._named_later(edge, Side.OUTPUT):
+            return True
+        return self.ordered and any(not self._asserted_later(edge, *end) for end in self._stated_ends(job, (source, target)))
+
+    def _ends_at(self, edge: FlowKey, direction: Direction) -> bool:
+        """Whether the far end of a flow is gone, and no way leads on from there."""
+        far = direction.ahead((*edge, 0, 0))
+        if not self.drops.is_gone(far) or self._named_later(edge, direction.far):
+            return False
+        return not self.ways.leads_on(far, direction, self.ways.time(edge, direction))
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
-        """Whether an input or output of a job has been ended."""
+        """The same of an input or output."""
+        if not self.touches(dataset):
+            return False
         ends = (dataset, 0) if side == Side.INPUT else (0, dataset)
-        drop = self._dropped.get(dataset)
-        times = [drop] if drop is not None else []
-        times += [at for _, _, at in self._stated_ends(job, ends)] if self._has_stated_ends else []
-        return any(not self._port_asserted_later(job, dataset, side, origin, at) for at in times)
+        stated_ends = [at for _, _, at in self._stated_ends(job, ends)] if self.ordered else []
+        if any(not self._port_asserted_later(job, dataset, side, origin, at) for at in stated_ends):
+            return True
+        drop = self.drops.last(dataset)
+        if drop is None or self._port_asserted_later(job, dataset, side, origin, drop):
+            return False
+        return not self._has_flow(job, dataset, Side(side)) if self.drops.is_gone(dataset) else side == Side.OUTPUT
+
+    def _has_flow(self, job: int, dataset: int, side: Side) -> bool:
+        """Whether a flow of a job at a gone dataset has not ended."""
+        edges = self._edges([dataset], Direction.DOWN if side is Side.INPUT else Direction.UP)
+        return any(edge[2] == job and not self.has_ended(*edge[:4]) for edge in edges)
+
+    def is_outdated(self, job: int, dataset: int, origin: int) -> bool:
+        """Whether a dataset was dropped and lives again, and a job has not read it since."""
+        drop = self.drops.last(dataset)
+        if drop is None or self.drops.is_gone(dataset):
+            return False
+        return not self._port_asserted_later(job, dataset, int(Side.INPUT), origin, drop)
+
+    def _edges(self, ids: Collection[int], direction: Direction) -> list[RawEdge]:
+        """The flows and renames that lead on from these nodes, but those that have ended whatever lies behind them."""
+        edges = list(self.flows.edges(ids, direction))
+        self.load({end for edge in edges for end in edge[:2]})
+        standing = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
+        return [*standing, *self.renamed(ids, direction)]
+
+    def _named_later(self, edge: FlowKey, side: Side) -> bool:
+        """Whether a flow's job has named the flow's source (INPUT) or target (OUTPUT) after its last drop; true if it never was dropped."""
+        dataset = edge[0] if side is Side.INPUT else edge[1]
+        drop = self.drops.last(dataset)
+        return drop is None or self._asserted_later(edge, dataset, side, drop)
 
     def _stated_ends(self, job: int, ends: tuple[int, int]) -> list[tuple[int, Side, int]]:
         """The operators' statements that end a flow: of exactly it, of all from its source, or of all to its target."""
@@ -85,19 +130,28 @@ class Endings:
 
     def _port_asserted_later(self, job: int, dataset: int, side: int, origin: int, end: int) -> bool:
         if origin == Origin.OBSERVED:
-            values = {"job": job, "dataset": dataset, "side": int(side), "end": end, "at": self.at_us}
-            return self.connection.execute(_NAMED_LATER, values).fetchone() is not None
+            return self.drops.named_later(job, dataset, side, end)
         last = self.spans.port(job, dataset, int(side), origin)
         return last is not None and last > end
 
     def renamed(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """The flows of renames: from the earlier name to the later one, by the job that reported the rename."""
         here = "previous" if direction is Direction.DOWN else "dataset"
-        for some in chunks(ids) if self._has_drops else ():
+        for some in chunks(ids) if self._renames else ():
             sql = f"""SELECT DISTINCT previous, dataset, CASE job WHEN 0 THEN dataset ELSE job END FROM lifecycle
             WHERE {here} IN ({marks(some)}) AND change = 'RENAME' AND previous NOT IN (0, dataset) AND first <= ? ORDER BY 1, 2, 3"""
             for source, target, job in self.connection.execute(sql, (*some, self.at_us)).fetchall():
                 yield source, target, job, int(Origin.OBSERVED), int(Evidence.RENAMED), 0
+
+    def renamed_on(self, ids: Collection[int], direction: Direction, *, ended: bool) -> Iterator[RawEdge]:
+        """The flows of renames, but those to what is gone and leads to nothing that lives (unless `ended`)."""
+        edges = list(self.renamed(ids, direction))
+        self.load(direction.ahead(edge) for edge in edges)
+        came = ALWAYS_US if direction is Direction.DOWN else NEVER_US
+        for edge in edges:
+            far = direction.ahead(edge)
+            if ended or not self.drops.is_gone(far) or self.ways.leads_on(far, direction, came):
+                yield edge
 
     def renamed_last(self, source: int, target: int) -> int | None:
         """The time of the last report of a rename."""
@@ -107,10 +161,15 @@ class Endings:
 
 
 class FlowsWithoutEnded:
-    """The flows at a point in time, without those that have ended (unless `ended`), and with those that renames make."""
+    """The flows of a moment without those that have ended (unless `ended`), and with those that renames make.
+
+    `hidden` has the flows that were left out so far, `hidden_ports` the inputs and outputs as (job, dataset).
+    """
 
     def __init__(self, flows: Flows, endings: Endings, *, ended: bool) -> None:
         self.flows, self.endings, self.ended = flows, endings, ended
+        self.hidden: set[FlowKey] = set()
+        self.hidden_ports: set[tuple[int, int]] = set()
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """See Flows."""
@@ -118,22 +177,27 @@ class FlowsWithoutEnded:
             yield from self.flows.edges(ids, direction)
             return
         edges = list(self.flows.edges(ids, direction))
-        if not self.ended:
-            self.endings.load({end for edge in edges for end in edge[:2]})
-            edges = [edge for edge in edges if not self.endings.has_ended(*edge[:4])]
-        yield from edges
-        yield from self.endings.renamed(ids, direction)
+        self.endings.load({*ids, *(end for edge in edges for end in edge[:2])})
+        ordered, dropped = self.endings.ordered, self.endings.drops.dropped
+        for edge in edges:
+            untouched = not ordered and edge[0] not in dropped and edge[1] not in dropped
+            if untouched or self.ended or not self.endings.leads_nowhere(edge, direction):
+                yield edge
+            else:
+                self.hidden.add(edge[:4])
+        yield from self.endings.renamed_on(ids, direction, ended=self.ended)
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
         """See Flows."""
         if self.endings.empty:
             yield from self.flows.ports(ids, side, limit)
             return
-        if not self.ended:
-            self.endings.load(ids)
+        self.endings.load(ids)
         for port in self.flows.ports(ids, side, limit):
             if self.ended or not self.endings.has_ended_port(*port):
                 yield port
+            else:
+                self.hidden_ports.add(port[:2])
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
         """See Flows."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Protocol
 
-from lineage_bridge.graph.flows.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded, side_label
+from lineage_bridge.graph.flows.labels import HORIZON_US, NEWEST_RUNS, Label, freshness, is_superseded
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.store.history.spans import Spans
 from lineage_bridge.store.query.endings import Endings
@@ -34,8 +34,11 @@ class Labels:
         self._named: dict[tuple[int, Side], frozenset[int]] = {}
 
     def alike(self, jobs: Collection[int]) -> dict[int, tuple[Label, int | None]]:
-        """Jobs whose flows and ports share one label: it, and their last event. Pairs of hubs and renames have their own labels."""
-        if not self.endings.empty:
+        """Jobs whose flows and ports share one label: it, and their last event.
+
+        Pairs of hubs, renames, and what `endings` touches have their own labels.
+        """
+        if self.endings.ordered:
             return {}
         self.spans.load(jobs)
         alone = ((job, self.spans.alone(job)) for job in jobs)
@@ -59,12 +62,18 @@ class Labels:
         self.endings.load((source, target))
         if self.endings.has_ended(source, target, job, origin):
             return Label.ENDED
-        fresh = freshness(last, self.now_us)
+        fresh = self._freshness(last, job, source, origin)
         if origin != Origin.OBSERVED or self.spans.alone(job):
             return fresh
         if source != job and self.superseded(job, source, Side.INPUT, last):
             return Label.SUPERSEDED
         return Label.SUPERSEDED if target != job and self.superseded(job, target, Side.OUTPUT, last) else fresh
+
+    def _freshness(self, last: int | None, job: int, source: int, origin: int) -> Label:
+        """CURRENT or STALE. A flow from a dataset that was dropped and made again, and not read since, is stale."""
+        fresh = freshness(last, self.now_us)
+        outdated = fresh is Label.CURRENT and self.endings.drops.any and self.endings.is_outdated(job, source, origin)
+        return Label.STALE if outdated else fresh
 
     def port(self, job: int, dataset: int, side: Side, origin: int) -> tuple[Label, int | None]:
         """The label of an input or output, and the last event of any run that named it."""
@@ -72,8 +81,9 @@ class Labels:
         self.endings.load([dataset])
         if self.endings.has_ended_port(job, dataset, int(side), origin):
             return Label.ENDED, last
-        gone = origin == Origin.OBSERVED and self.superseded(job, dataset, side, last)
-        return side_label(last, gone, self.now_us), last
+        if origin == Origin.OBSERVED and self.superseded(job, dataset, side, last):
+            return Label.SUPERSEDED, last
+        return self._freshness(last, job, dataset if side == Side.INPUT else job, origin), last
 
     def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
         """Whether newer runs of the job have taken other datasets on this side."""

@@ -203,9 +203,11 @@ class Inventory:
     def _ports(self, rows: list[RawPort], when: GraphMoment) -> list[Port]:
         self.nodes.load({id_ for row in rows for id_ in row[:2]})
         alike = when.labels.alike({row[0] for row in rows})
+        when.labels.endings.load({row[1] for row in rows})
         found = []
         for job, dataset, side, origin in rows:
-            label, last = alike.get(job) or when.labels.port(job, dataset, Side(side), origin)
+            own = when.labels.endings.touches(dataset)
+            label, last = (None if own else alike.get(job)) or when.labels.port(job, dataset, Side(side), origin)
             if label is not Label.ENDED:
                 found.append(Port(self.nodes.by_id(job), self.nodes.by_id(dataset), Side(side), Origin(origin), label, last))
         return found

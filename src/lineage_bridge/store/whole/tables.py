@@ -30,9 +30,10 @@ class WholeGraphTables:
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
-        self.endings = Endings(connection, CurrentSpans(connection), None)
         nodes = Nodes(connection)
-        self.stated = ExplicitFlows(CurrentFlows(connection, nodes), nodes)
+        flows = CurrentFlows(connection, nodes)
+        self.endings = Endings(connection, nodes, flows, CurrentSpans(connection), None)
+        self.stated = ExplicitFlows(flows, nodes)
 
     def rows(self, table: GraphTable) -> Iterator[Row]:
         """The rows of a table, in no order."""

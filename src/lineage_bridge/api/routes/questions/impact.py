@@ -100,12 +100,13 @@ def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode])
         resolution=impact.resolution,
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
+        hidden_ended=impact.ended,
     )
 
 
 def _affected(item: Affected) -> AffectedNode:
     return AffectedNode(
-        serialization.graph_node(item.node),
+        serialization.graph_node(item.node, dropped=item.dropped),
         item.distance,
         "all" if item.wholly else "some",
         UNSET if item.paths is None else item.paths,
@@ -141,18 +142,19 @@ def _paths(progress: ProgressReader, found: Paths) -> PathsAnswer:
     return PathsAnswer(
         source=serialization.graph_node(found.source),
         target=serialization.graph_node(found.target),
-        paths=[PathAnswer(_nodes(path.nodes), [_nodes(jobs) for jobs in path.jobs]) for path in found.paths],
+        paths=[PathAnswer(_nodes(path.nodes, found.dropped), [_nodes(jobs) for jobs in path.jobs]) for path in found.paths],
         more=found.more,
         truncated=found.truncated,
         hidden=found.hidden,
         resolution=found.resolution,
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
+        hidden_ended=found.ended,
     )
 
 
-def _nodes(nodes: Iterable[Node]) -> list[GraphNode]:
-    return [serialization.graph_node(node) for node in nodes]
+def _nodes(nodes: Iterable[Node], dropped: frozenset[int] = frozenset()) -> list[GraphNode]:
+    return [serialization.graph_node(node, dropped=node.id in dropped) for node in nodes]
 
 
 def _trace_route(router: APIRouter, services: Services) -> None:

@@ -178,6 +178,7 @@ def _dataset_lineage(reader: GraphReader, walk: Walk, now_us: int, style: str, *
         position=position_tokens.encode(reader.progress.position()),
         at=serialization.time_text(walk.at),
         resolution=walk.resolution if walk.at is not None else UNSET,
+        hidden_ended=walk.ended or UNSET,
     )
 
 

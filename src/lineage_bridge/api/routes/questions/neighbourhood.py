@@ -67,8 +67,10 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
 
 def _neighbourhood(nodes: NodeReader, progress: ProgressReader, walk: Walk, style: str) -> NeighbourhoodAnswer:
     return NeighbourhoodAnswer(
-        origin=apply_name_style(nodes, serialization.graph_node(walk.origin), style),
-        members=apply_name_style(nodes, [serialization.graph_node(member) for member in walk.members], style),
+        origin=apply_name_style(nodes, serialization.graph_node(walk.origin, dropped=walk.origin.id in walk.dropped), style),
+        members=apply_name_style(
+            nodes, [serialization.graph_node(member, dropped=member.id in walk.dropped) for member in walk.members], style
+        ),
         direction=walk.direction,
         depth=walk.depth,
         nodes=apply_name_style(nodes, serialization.walk_nodes(walk), style),
@@ -81,4 +83,5 @@ def _neighbourhood(nodes: NodeReader, progress: ProgressReader, walk: Walk, styl
         resolution="day" if walk.resolution == "day" else "exact",
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
+        hidden_ended=walk.ended,
     )

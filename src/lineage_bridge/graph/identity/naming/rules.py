@@ -218,6 +218,9 @@ NAME_RULES: tuple[NameRule, ...] = (
     ),
 )
 
+PARTITION_RULES = frozenset({"path-key-value", "path-date", "path-epoch", "path-part-file"})
+"""The rules that cut a part of a dataset off its name."""
+
 FORMS: tuple[str, ...] = (
     rf"kafka://{HOST}:\d+",
     "pubsub",

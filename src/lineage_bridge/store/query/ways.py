@@ -1,0 +1,146 @@
+"""Ways through datasets that are gone: a dropped table between others does not hide what it was made into.
+
+A way goes through a dataset by a flow into it and a flow out of it. It is cut if a drop certainly lies between the last time of the one and
+the first time of the other. A flow at a gone dataset counts if it lies on ways that lead to something that lives, in both directions.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.query.drops import Drops
+from lineage_bridge.store.query.flows import Direction, RawEdge
+from lineage_bridge.store.query.nodes import Nodes
+
+ALWAYS_US, NEVER_US = 2**63 - 1, -(2**63)
+MOST_GONE = 5_000
+"""How many gone datasets in a row are followed; beyond that, all of them are taken to lead on."""
+
+FlowKey = tuple[int, int, int, int]
+"""source, target, job, origin"""
+
+
+class _Hop(NamedTuple):
+    """A flow from a gone dataset (by its canonical node) in the direction of a way."""
+
+    near: int
+    far: int
+    edge: FlowKey
+
+
+class Ways:
+    """Looks up ways. `edges` gives the flows that lead on from nodes and have not ended for another reason."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        spans: Spans,
+        drops: Drops,
+        edges: Callable[[Collection[int], Direction], Iterable[RawEdge]],
+    ) -> None:
+        self.nodes, self.spans, self.drops, self.edges = nodes, spans, drops, edges
+        self._firsts: dict[FlowKey, int] = {}
+        self._limits: dict[tuple[int, Direction], int | None] = {}
+
+    def last(self, edge: FlowKey) -> int:
+        """The last time of a flow; ALWAYS_US if unknown."""
+        last = self.spans.flow(*edge)
+        return ALWAYS_US if last is None else last
+
+    def first(self, edge: FlowKey) -> int:
+        """The first time of a flow; NEVER_US if unknown."""
+        if edge not in self._firsts:
+            first = self.spans.first(*edge)
+            self._firsts[edge] = NEVER_US if first is None else first
+        return self._firsts[edge]
+
+    def time(self, edge: FlowKey, direction: Direction) -> int:
+        """The time at which a flow leads to its far end: its last downstream, its first upstream."""
+        return self.last(edge) if direction is Direction.DOWN else self.first(edge)
+
+    def is_cut(self, dataset: int, direction: Direction, came: int, edge: FlowKey) -> bool:
+        """Whether a drop of `dataset` lies between the time at which a walk came to it and a flow that leads on from it."""
+        left = self.first(edge) if direction is Direction.DOWN else self.last(edge)
+        return self._is_between(dataset, direction, came, left)
+
+    def leads_on(self, dataset: int, direction: Direction, came: int) -> bool:
+        """Whether a way that came to a gone dataset at a time leads on from it to something that lives."""
+        head = self.nodes.head(dataset)
+        if (head, direction) not in self._limits:
+            self._search(head, direction)
+        limit = self._limits[head, direction]
+        return limit is not None and not self._is_between(dataset, direction, came, limit)
+
+    def _is_between(self, dataset: int, direction: Direction, came: int, left: int) -> bool:
+        earlier, later = (came, left) if direction is Direction.DOWN else (left, came)
+        return self.drops.between(dataset, earlier, later)
+
+    def _search(self, head: int, direction: Direction) -> None:
+        """Find for this gone dataset, and for those behind it, the best time of a flow that leads to something that lives."""
+        hops, gone = self._hops(head, direction)
+        if len(gone) > MOST_GONE:
+            self._limits.update(((id_, direction), NEVER_US if direction is Direction.DOWN else ALWAYS_US) for id_ in gone)
+            return
+        self._limits.update(((id_, direction), None) for id_ in gone)
+        changed = True
+        while changed:
+            changed = False
+            for hop in hops:
+                if self._is_good(hop, direction):
+                    left = self.first(hop.edge) if direction is Direction.DOWN else self.last(hop.edge)
+                    best = self._limits[hop.near, direction]
+                    if best is None or (left < best if direction is Direction.DOWN else left > best):
+                        self._limits[hop.near, direction] = left
+                        changed = True
+
+    def _hops(self, head: int, direction: Direction) -> tuple[list[_Hop], set[int]]:
+        hops, gone, frontier = [], {head}, {head}
+        while frontier and len(gone) <= MOST_GONE:
+            edges = list(self.edges(self.nodes.expand(frontier), direction))
+            frontier = set()
+            for edge in edges:
+                far = direction.ahead(edge)
+                hops.append(_Hop(self.nodes.head(edge[0] if direction is Direction.DOWN else edge[1]), far, edge[:4]))
+                behind = self.nodes.head(far)
+                if self.drops.is_gone(far) and behind not in gone and (behind, direction) not in self._limits:
+                    frontier.add(behind)
+            gone |= frontier
+        return hops, gone
+
+    def _is_good(self, hop: _Hop, direction: Direction) -> bool:
+        if not self.drops.is_gone(hop.far):
+            return True
+        limit = self._limits[self.nodes.head(hop.far), direction]
+        return limit is not None and not self._is_between(hop.far, direction, self.time(hop.edge, direction), limit)
+
+
+class Arrivals:
+    """The gone datasets that a walk in one direction came to, each with the best time at which it did.
+
+    `any` is false if nothing was ever dropped, or if the walk follows `ended` flows too.
+    """
+
+    def __init__(self, ways: Ways, direction: Direction, *, ended: bool = False) -> None:
+        self.ways, self.direction = ways, direction
+        self.any = ways.drops.any and not ended
+        self._best: dict[int, int] = {}
+
+    def passes(self, edge: RawEdge) -> bool:
+        """Whether a flow leads on: its near end lives, is where the walk began, or no drop cuts the way."""
+        near = edge[0] if self.direction is Direction.DOWN else edge[1]
+        if not self.ways.drops.is_gone(near):
+            return True
+        came = self._best.get(self.ways.nodes.head(near))
+        return came is None or not self.ways.is_cut(near, self.direction, came, edge[:4])
+
+    def improve(self, edge: RawEdge) -> bool:
+        """Note that the walk came by a flow; whether its far end is gone and ways may lead on from there that did not before."""
+        far = self.direction.ahead(edge)
+        if not self.ways.drops.is_gone(far):
+            return False
+        head, came = self.ways.nodes.head(far), self.ways.time(edge[:4], self.direction)
+        best = self._best.get(head)
+        if best is not None and (came <= best if self.direction is Direction.DOWN else came >= best):
+            return False
+        self._best[head] = came
+        return True
