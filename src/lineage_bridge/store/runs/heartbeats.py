@@ -3,11 +3,16 @@
 from collections.abc import Collection
 
 from lineage_bridge.graph.runs.liveness import MISSED, Liveness, liveness, moves
+from lineage_bridge.graph.runs.state import TERMINAL
 from lineage_bridge.graph.runs.statistics import Sample, counting, increments
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.runs import Runs
 
-_NEWEST = "SELECT asserted_by, last FROM run_shape WHERE job = ? AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT 1"
+_NEWEST = f"""SELECT asserted_by, last, EXISTS (SELECT 1 FROM run_event e
+WHERE e.run = p.asserted_by AND e.type IN ({", ".join(f"'{type_}'" for type_ in TERMINAL)}))
+FROM run_shape p WHERE job = ? AND origin = 1 ORDER BY last DESC, asserted_by DESC LIMIT ?"""
+_NEWEST_RUNS = 8
+"""How many of a job's newest runs are searched for one that still runs, if the newest has ended."""
 _SAMPLES = """SELECT time, rows, bytes, files FROM io_sample WHERE run = ? AND job = ? AND dataset = ? AND side = ?
 ORDER BY time DESC LIMIT ?"""
 _LOOKED_AT = 32
@@ -21,8 +26,9 @@ class Heartbeats:
         self._newest: dict[int, tuple[bytes, int, int] | None] = {}
 
     def liveness_of(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
-        """Return the liveness of an edge or port of a job, from the last event of a run that asserted it; None if the job is no stream.
+        """Return the liveness of an edge or port of a job, from the last event of a run that asserted it.
 
+        None if the job is no stream, or if its runs have ended.
         `ports` are the (dataset, side) whose numbers tell whether data moves.
         """
         newest = self._newest_of(job)
@@ -31,7 +37,8 @@ class Heartbeats:
         asserter, seen, period = newest
         moving = [self._moves(asserter, job, *port) for port in ports] if last == seen else []
         reported = [value for value in moving if value is not None]
-        return liveness(last, self.now_us, period, any(reported) if reported else None)
+        own = None if last is None else min(last, seen)
+        return liveness(own, self.now_us, period, any(reported) if reported else None)
 
     def streams(self, jobs: Collection[int]) -> set[int]:
         """Those of these jobs that are streams."""
@@ -39,17 +46,28 @@ class Heartbeats:
         return {job for job in jobs if self.runs.is_streaming(job)}
 
     def of_run(self, asserter: bytes, job: int, last: int) -> Liveness | None:
-        """The liveness of a run; None if its job is not a stream."""
-        if not self.runs.is_streaming(job):
+        """The liveness of a run; None if its job is not a stream, or if it has ended."""
+        if not self.runs.is_streaming(job) or self.runs.state(asserter, job).state in TERMINAL:
             return None
         return liveness(last, self.now_us, self.runs.heartbeat(asserter, job))
 
     def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
-        """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats."""
+        """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats; None if it has ended.
+
+        If it has, an earlier run counts whose heartbeats still come.
+        """
         if job not in self._newest:
-            row = self.connection.execute(_NEWEST, (job,)).fetchone() if self.runs.is_streaming(job) else None
-            self._newest[job] = (row[0], row[1], self.runs.heartbeat(row[0], job)) if row else None
+            self._newest[job] = self._running(job) if self.runs.is_streaming(job) else None
         return self._newest[job]
+
+    def _running(self, job: int) -> tuple[bytes, int, int] | None:
+        for limit in (1, _NEWEST_RUNS):
+            for asserter, last, has_end in self.connection.execute(_NEWEST, (job, limit)).fetchall()[limit // _NEWEST_RUNS :]:
+                if not has_end or self.runs.state(asserter, job).state not in TERMINAL:
+                    period = self.runs.heartbeat(asserter, job)
+                    if limit == 1 or liveness(last, self.now_us, period) is Liveness.ALIVE:
+                        return asserter, last, period
+        return None
 
     def _moves(self, asserter: bytes, job: int, dataset: int, side: int) -> bool | None:
         """Whether data moved, by the newest three reports of a run."""

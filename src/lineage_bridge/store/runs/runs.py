@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.state import HEARTBEAT_US, UNKNOWN, RunState, goes_on_unsure, run_state
+from lineage_bridge.graph.runs.state import HEARTBEAT_US, TERMINAL, UNKNOWN, RunState, goes_on_unsure, run_state
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.store.chunks import batches, chunks, marks
@@ -129,12 +129,12 @@ class Runs:
         (parent, parent_job, root, root_job), nominal = found.parent, found.nominal
         above, other = self._jobs(parent) if parent else [], self._node(parent_job)
         differs = bool(above) and other not in above
-        streaming = self.is_streaming(job)
+        streaming, state = self.is_streaming(job), self._state(asserter, job, found.events)
         return RunRecord(
             run_id=str(UUID(bytes=asserter)),
             raw_id=found.raw_id,
             job=self.nodes.by_id(job),
-            **self._state(asserter, job, found.events)._asdict(),
+            **state._asdict(),
             last=found.last,
             parent_run_id=_uuid(parent),
             parent_job=above[0] if differs else other,
@@ -145,7 +145,7 @@ class Runs:
             root_run_id=_uuid(root),
             root_job=self._node(root_job),
             nominal=nominal,
-            heartbeat_us=self.heartbeat(asserter, job) if streaming else None,
+            heartbeat_us=self.heartbeat(asserter, job) if streaming and state.state not in TERMINAL else None,
             failures=found.failures,
         )
 

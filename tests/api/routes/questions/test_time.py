@@ -138,6 +138,46 @@ def test_a_stream_without_progress_is_idle(server: Server) -> None:
     assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"][0]["liveness"] == "idle"
 
 
+@pytest.mark.parametrize("end", ["ABORT", "FAIL", "COMPLETE"])
+def test_a_stream_that_has_ended_is_not_alive(server: Server, end: str) -> None:
+    minute = 60_000_000
+    beats = [run_event("RUNNING", time_us=T0 + beat * minute) for beat in range(1, 8)]
+    server.send(run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM), *beats)
+    server.send(run_event(end, time_us=T0 + 7 * minute + 1_000_000))
+    server.parts.now_us = T0 + 7 * minute + 30_000_000
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="a")
+    shown = [*answer["edges"], *answer["ports"], *server.ask(f"/graph/runs/{RUNS[0]}")["runs"]]
+    assert [item.get("liveness") for item in shown] == [None] * 3
+    server.send(run_event("RUNNING", time_us=T0 + 9 * minute))
+    server.parts.now_us = T0 + 9 * minute + 30_000_000
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="a")
+    shown = [*answer["edges"], *answer["ports"], *server.ask(f"/graph/runs/{RUNS[0]}")["runs"]]
+    assert [item["liveness"] for item in shown] == ["alive"] * 3
+
+
+def test_a_stream_is_alive_while_another_of_its_runs_goes_on(server: Server) -> None:
+    minute = 60_000_000
+    for run in RUNS[:2]:
+        beats = [run_event("RUNNING", run=run, time_us=T0 + beat * minute) for beat in range(1, 8)]
+        server.send(run_event("START", run=run, inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM), *beats)
+    server.send(run_event("ABORT", run=RUNS[1], time_us=T0 + 7 * minute + 1_000_000))
+    server.parts.now_us = T0 + 7 * minute + 30_000_000
+    assert [edge["liveness"] for edge in server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"]] == ["alive"]
+    server.parts.now_us = T0 + 30 * minute
+    assert "liveness" not in server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"][0]
+
+
+def test_a_failure_of_debezium_that_it_retries_is_no_end(server: Server) -> None:
+    retrying = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM")}
+    server.send(
+        run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=retrying),
+        run_event("FAIL", time_us=T0 + 1_000_000),
+        run_event("RUNNING", time_us=T0 + 2_000_000),
+    )
+    server.parts.now_us = T0 + 10_000_000
+    assert server.ask("/graph/neighbourhood", namespace="ns", name="a")["edges"][0]["liveness"] == "alive"
+
+
 def test_a_stream_that_is_quiet_for_thirty_days_keeps_its_edge(server: Server) -> None:
     server.send(run_event("START", inputs=[dataset("a")], outputs=[dataset("b")], job_facets=STREAM))
     server.parts.now_us = NOW + 40 * DAY_US
