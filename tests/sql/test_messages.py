@@ -25,6 +25,8 @@ from lineage_bridge.sql.reading import lineage_of
         ("spark", "INSERT INTO a SELECT b b b FROM c", (1, 26), "'b' is not expected here"),
         ("spark", "SELECT a FROM b JOIN c ON ((", (1, 28), "an expression is missing at '('"),
         ("snowflake", "SELECT FROM WHERE", (1, 17), "the name of a table is expected here, not 'WHERE'"),
+        ("postgres", "SELECT $$secret", (1, 1), "a string, a quoted name or a comment is opened and never closed"),
+        ("spark", "CREATE FOO x", (1, 1), "a statement that begins with 'CREATE' is not understood"),
         ("ksqldb", "SELECT x.y FROM t; CREATE STREAM s AS SELCT a FROM b;", (1, 47), "'FROM' is not expected here"),
         ("ksqldb", "ksql> SELECT * FROM a;", (1, 1), "'ksql>' is the prompt of a console: remove it"),
         ("flink", "Flink SQL> INSERT INTO a SELECT b FROM c;", (1, 1), "'Flink SQL>' is the prompt of a console: remove it"),

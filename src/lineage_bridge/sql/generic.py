@@ -1,5 +1,6 @@
 """A script in one of sqlglot's dialects into lineage, with the same resolver as streaming SQL."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -24,6 +25,9 @@ from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.scanning import froms_without_table, query_names
 from lineage_bridge.sql.text.tokens import TokenError, tokens, words
 
+# It would print statements that it keeps as text; here they are errors with a position.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
 _INERT = words(
     """ALTER ANALYZE ATTACH BEGIN CACHE CALL CLOSE COMMENT COMMIT DECLARE DESC DESCRIBE DETACH DROP EXECUTE EXPLAIN GRANT KILL LOCK OPTIMIZE
     PRAGMA REFRESH RESET REVOKE ROLLBACK SET SHOW START TRUNCATE UNCACHE UNSET USE VACUUM"""
@@ -43,8 +47,8 @@ class SqlglotScript:
         """Each statement with its lineage. A statement that cannot be read still has its tables, and an error."""
         try:
             found = self._dialect.tokenize(text)
-        except SqlglotError as err:
-            yield from self._before_the_break(text, err)
+        except SqlglotError:
+            yield from self._before_the_break(text)
             return
         start = 0
         for at in range(len(found) + 1):
@@ -54,9 +58,9 @@ class SqlglotScript:
             if statement:
                 yield text[statement[0].start : statement[-1].end + 1], self._statement(text, statement)
 
-    def _before_the_break(self, text: str, error: SqlglotError) -> Iterator[tuple[str, Lineage]]:
+    def _before_the_break(self, text: str) -> Iterator[tuple[str, Lineage]]:
         """The statements before a quote that is never closed; the broken statement still has its tables."""
-        fault, end = Fault(1, 1, str(error).splitlines()[0]), 0
+        fault, end = Fault(1, 1, "a string, a quoted name or a comment is opened and never closed"), 0
         try:
             tokens(text)
         except TokenError as err:

@@ -92,6 +92,7 @@ class Catalog:
         self._folds_case = folds_case
         self._current = current
         self._tables: dict[Name, Table] = {}
+        self._names: set[Name] = set()
         self._outside: dict[Name, Table] = {}
         self._views: dict[Name, View] = {}
         self._models: dict[Name, Model] = {}
@@ -140,12 +141,12 @@ class Catalog:
         path = self.path(table.name)
         table.name = self._distinct(table.name, path)
         self._tables[path] = table
+        self._names.add(table.name)
         return table
 
     def _distinct(self, name: Name, path: Name) -> Name:
         """A name that no other table has: qualified with as many more parts as needed."""
-        taken = {table.name for table in self._tables.values()}
-        while name in taken and len(name) < len(path):
+        while name in self._names and len(name) < len(path):
             name = path[-len(name) - 1 :]
         return name
 
@@ -188,11 +189,14 @@ class Catalog:
         if found is not None:
             self._tables = {path: table for path, table in self._tables.items() if table is not found}
             self._tables[self.path((*name[:-1], *to) if len(to) == 1 else to)] = replace(found, name=to)
+            self._names = self._names - {found.name} | {to}
 
     def drop(self, name: Name) -> None:
         """Remove a table, view or model."""
         path = self.path(name)
-        self._tables.pop(path, None)
+        dropped = self._tables.pop(path, None)
+        if dropped is not None:
+            self._names.discard(dropped.name)
         self._views.pop(path, None)
         self._models.pop(path, None)
 
