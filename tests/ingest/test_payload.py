@@ -53,3 +53,33 @@ def test_a_stream_that_ends_early_is_refused() -> None:
 def test_compressed_bytes_are_estimated_larger() -> None:
     assert Payload(b"1234").estimated_bytes == 4
     assert Payload(b"1234", compressed=True).estimated_bytes > 4
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 7, 300])
+def test_a_stream_of_any_members_is_unpacked_whole(pieces: int):
+    data = b"".join(b'{"number": %d}\n' % number for number in range(5000))
+    size = len(data) // pieces + 1
+    packed = b"".join(gzip.compress(data[at : at + size]) + gzip.compress(b"") for at in range(0, len(data), size))
+    assert b"\n".join(split_payload(Payload(packed, compressed=True)).items) == data.strip()
+    assert split_payload(Payload(packed[:-3], compressed=True)).rejected
+    assert split_payload(Payload(packed, compressed=True, max_bytes=len(data))).rejected is None
+    refused = split_payload(Payload(packed, compressed=True, max_bytes=len(data) - 1))
+    assert refused.rejected
+    assert refused.rejected.code == "too_large"
+
+
+def test_twice_as_many_members_take_about_twice_the_work():
+    """Counts copied bytes instead of time: what lies behind a member's end is copied once for each member."""
+
+    class CountingBytes(bytes):
+        copied = 0
+
+        def __getitem__(self, index):
+            piece = super().__getitem__(index)
+            CountingBytes.copied += len(piece)
+            return piece
+
+    members = 20_000
+    data = CountingBytes(gzip.compress(b"") * members)
+    split_payload(Payload(data, compressed=True))
+    assert CountingBytes.copied < 10 * len(data)

@@ -44,7 +44,7 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
     from lineage_bridge.pipeline.runner import run_pipeline as run  # noqa: PLC0415  # loads Spark
 
     key = state_database(settings).key()
-    _check_key(settings.paths, key)
+    check_key(settings.paths, key)
     open_ = store or partial(open_store, stitch=settings.stitch_siblings)
     run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us)
 
@@ -83,7 +83,7 @@ def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Ca
     return counted
 
 
-def _check_key(paths: DataFolder, key: bytes) -> None:
+def check_key(paths: DataFolder, key: bytes) -> None:
     """Raise StoreError when the graph's ids were made with another key: the state database was lost or belongs to another graph."""
     with readers(paths) as pool, suppress(StoreMissingError, StoreVersionError, StoreDamagedError), pool.reader() as graph:
         for kind in (NodeKind.DATASET, NodeKind.JOB):
