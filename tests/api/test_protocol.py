@@ -31,8 +31,12 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
+    yield from serving(Protocol)
+
+
+def serving(protocol: type[Protocol]) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(echo, loop="asyncio", http=Protocol, lifespan="off", log_config=None))
+        server = uvicorn.Server(uvicorn.Config(echo, loop="asyncio", http=protocol, lifespan="off", log_config=None))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         yield listener.getsockname()[1]
@@ -100,3 +104,58 @@ def test_bytes_that_are_no_request_are_refused_and_the_connection_is_closed(port
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
             connection.sendall(bad)
             assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
+
+
+class ImpatientProtocol(Protocol):
+    HEAD_S = 0.3
+    BODY_S = 0.3
+    BODY_RATE = 100
+
+
+@pytest.fixture(scope="module")
+def impatient() -> Iterator[int]:
+    yield from serving(ImpatientProtocol)
+
+
+def ending(port: int, *pieces: bytes, pause_s: float = 0.0) -> bytes:
+    """All that is answered to pieces, of which each is sent after a pause, until the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection, connection.makefile("rb") as read:
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(pause_s)
+        except ConnectionError:
+            pass
+        try:
+            return read.read()
+        except ConnectionError:
+            return b""
+
+
+def test_a_head_that_never_ends_is_refused(impatient: int) -> None:
+    start = b"GET / HTTP/1.1\r\nHost: here\r\nX-Long: "
+    assert b" 431 " in ending(impatient, start, *[b"x" * 16_384] * 4)
+    assert b" 408 " in ending(impatient, start)
+    assert b" 408 " in ending(impatient, start, *[b"x"] * 8, pause_s=0.06), "bytes one by one do not make it longer"
+    assert b" 408 " in ending(impatient), "nor does a connection that says nothing stay"
+
+
+def test_a_body_has_a_rate(impatient: int) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 200\r\n\r\n"
+    assert b" 408 " in ending(impatient, head, *[b"x"] * 8, pause_s=0.06)
+    with socket.create_connection(("127.0.0.1", impatient), timeout=10) as connection, connection.makefile("rb") as read:
+        connection.sendall(head)
+        for _ in range(10):
+            connection.sendall(b"x" * 20)
+            time.sleep(0.06)
+        assert answer(read)["body"] == "x" * 200
+
+
+def test_a_second_request_has_its_own_time(impatient: int) -> None:
+    with socket.create_connection(("127.0.0.1", impatient), timeout=10) as connection, connection.makefile("rb") as read:
+        for _ in range(3):
+            connection.sendall(request(b""))
+            assert answer(read)["body"] == BODY.decode()
+            time.sleep(0.2)
+        connection.sendall(b"GET / HT")
+        assert b" 408 " in read.read()

@@ -150,17 +150,23 @@ def run_round(folder: Path, acknowledged: list[str], chance: random.Random) -> R
 
 def _start(done: Round, settings: Settings) -> bool:
     """Start the API once, and follow the hint if it says how to go on."""
-    for attempt in range(2):
-        try:
-            with client_of(settings):
-                return True
-        except LineageBridgeError as error:
-            done.told.append(f"start refused: {error}")
-            if attempt or "restore --state" not in error.hint:
-                break
-            restore_state(settings)
-    done.faults.append("the server does not start")
-    return False
+    refusal = _refusal(settings)
+    if refusal and "restore --state" in refusal.hint:
+        done.told.append(f"start refused: {refusal}")
+        restore_state(settings)
+        refusal = _refusal(settings)
+    if refusal:
+        done.faults.append(f"the server does not start: {refusal}")
+    return refusal is None
+
+
+def _refusal(settings: Settings) -> LineageBridgeError | None:
+    """Why the API does not start."""
+    try:
+        with client_of(settings):
+            return None
+    except LineageBridgeError as error:
+        return error
 
 
 def _send(done: Round, client: TestClient) -> list[str]:
