@@ -6,16 +6,21 @@ are not valid JSON.
 
 import json
 import re
+from collections.abc import Callable
 
 import msgspec
 
-from lineage_bridge.openlineage.secrets import MASK, is_suspicious, mask_text, names_secret
+from lineage_bridge.openlineage.masked_names import mask_name
+from lineage_bridge.openlineage.secret_forms import MASK
+from lineage_bridge.openlineage.secrets import is_suspicious, is_weak, mask_text, names_secret
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 _MASKED = json.dumps(MASK).encode()
 _COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
 _NAMING = frozenset(("name", "key"))
+_NAMES = frozenset(("namespace", "name"))
+_OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
 _ANY = msgspec.json.Decoder(msgspec.Raw)
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
@@ -39,16 +44,25 @@ def mask(raw: bytes) -> bytes:
 class _Container:
     """An open object or array, and what is known about the values in it.
 
-    `secret`: all of them are secrets. `columns`: its keys are column names. `named`: one member says that the member `value`
-    is a secret. `values`: the scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one.
+    `secret`: all of them are secrets. `columns`: its keys are column names. `tags`: they are tags, which name no settings. `named`: one
+    member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: the
+    scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one.
     """
 
-    __slots__ = ("columns", "is_object", "key", "named", "secret", "sink", "values")
+    __slots__ = ("columns", "is_object", "key", "named", "option", "secret", "sink", "tags", "values")
 
-    def __init__(self, is_object: bool, secret: bool, columns: bool, sink: "list[re.Match[bytes]] | None") -> None:
-        self.is_object, self.secret, self.columns, self.sink = is_object, secret, columns, sink
+    def __init__(
+        self,
+        *,
+        is_object: bool,
+        secret: bool = False,
+        columns: bool = False,
+        tags: bool = False,
+        sink: "list[re.Match[bytes]] | None" = None,
+    ) -> None:
+        self.is_object, self.secret, self.columns, self.tags, self.sink = is_object, secret, columns, tags, sink
         self.key: str | None = None
-        self.named = False
+        self.named = self.option = False
         self.values: list[re.Match[bytes]] = []
 
 
@@ -58,7 +72,7 @@ class _Scan:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.edits: dict[int, tuple[int, bytes]] = {}
-        self.frames = [_Container(False, False, False, None)]
+        self.frames = [_Container(is_object=False)]
 
     def masked(self) -> bytes:
         for token in _TOKEN.finditer(self.raw):
@@ -86,7 +100,8 @@ class _Scan:
         secret = outer.secret or (key is not None and not outer.columns and names_secret(key))
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
-        self.frames.append(_Container(is_object, secret, columns, sink))
+        tags = not secret and (outer.tags or key == "tags")
+        self.frames.append(_Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink))
 
     def close(self) -> None:
         if len(self.frames) == 1:
@@ -105,25 +120,34 @@ class _Scan:
             frame.key = _read(token[0])
             self.edit_text(token)
             return
-        if frame.secret or (frame.key is not None and names_secret(frame.key)):
+        if self.is_secret(frame, token[0]):
             self.edit_secret(token)
             return
-        if frame.key in _NAMING and names_secret(_read(token[0])):
+        if frame.key in _NAMING and not frame.tags and names_secret(_read(token[0])):
             frame.named = True
         if frame.key == "value":
             frame.values.append(token)
         elif frame.sink is not None:
             frame.sink.append(token)
-        self.edit_text(token)
+        self.edit_text(token, is_name=frame.key in _NAMES)
+
+    def is_secret(self, frame: _Container, text: bytes) -> bool:
+        """Whether a value is a secret by its key, or by the option of a command before it."""
+        if frame.secret:
+            return True
+        if frame.key is not None:
+            return names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
+        follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(_read(text).strip("-"))
+        return follows and not frame.option and not text.startswith(b'"-')
 
     def edit_secret(self, token: "re.Match[bytes]") -> None:
         if token[0] not in _NO_SECRET:
             self.edits[token.start()] = (token.end(), _MASKED)
 
-    def edit_text(self, token: "re.Match[bytes]") -> None:
+    def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> None:
         if not is_suspicious(token[0]):
             return
-        masked = _masked_token(token[0])
+        masked = _masked_token(token[0], mask_name if is_name else mask_text)
         if masked != token[0]:
             self.edits[token.start()] = (token.end(), masked)
 
@@ -161,12 +185,12 @@ def _string(token: bytes) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _masked_token(token: bytes) -> bytes:
+def _masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
     """The token with the secrets in its text masked; equal to `token` if there are none."""
     text = _string(token)
     if text is None:
-        return mask_text(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    masked = mask_text(text)
+        return mask_string(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    masked = mask_string(text)
     return token if masked == text else _write(masked)
 
 

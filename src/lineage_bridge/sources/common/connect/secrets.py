@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from lineage_bridge.openlineage.jdbc.datasets import anonymous_jdbc
-from lineage_bridge.openlineage.secrets import MASK, mask_text, names_secret
+from lineage_bridge.openlineage.secret_forms import MASK
+from lineage_bridge.openlineage.secrets import mask_text, names_secret
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
 _WEBHOOK = re.compile(

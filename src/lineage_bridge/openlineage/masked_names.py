@@ -1,0 +1,46 @@
+"""Names and namespaces without credentials: they are the identity of datasets and jobs, so what is masked must not join two of them."""
+
+import re
+from collections.abc import Callable
+from hashlib import blake2s
+
+from lineage_bridge.openlineage.secret_forms import MASK
+from lineage_bridge.openlineage.secrets import SIGNATURES, mask_with, names_secret
+
+_CREDENTIALS = (
+    re.compile(r"((?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://)[^\s/?#\"'@:]{0,300}:[^\s/?#\"']{1,300}@"),
+    re.compile(r"(jdbc:oracle:\w{1,20}:)[^/\s@:]{1,300}/[^\s]{1,300}(?=@)"),
+)
+_SIGNED = re.compile(r"[?&](?:sig|signature|x-amz-signature|x-goog-signature)=", re.IGNORECASE)
+_ROTATING = re.compile(
+    r"s[vterpi]|ss|srt|spr|sip|sks|ske|skt|skv|skoid|sktid|sig|signature|expires|x-(?:amz|goog)-[\w\-]+|awsaccesskeyid|googleaccessid",
+    re.IGNORECASE,
+)
+_QUERY_PART = re.compile(r"(?P<mark>[?&;])(?P<name>[\w.\-]{1,300})=[^\s;&\"']*")
+
+
+def mask_name(name: str) -> str:
+    """A name or namespace of a dataset or job without credentials, which are no part of what it names.
+
+    Users and passwords, signatures, keys and what expires with them are removed. Any other secret becomes a short digest, so that
+    different names stay different.
+    """
+    for pattern in _CREDENTIALS:
+        name = pattern.sub(r"\1", name)
+    if _SIGNED.search(name):
+        name = _drop_parameters(name, lambda parameter: bool(_ROTATING.fullmatch(parameter)))
+    name = _drop_parameters(name, lambda parameter: names_secret(parameter) or parameter.lower() in SIGNATURES)
+    return mask_with(name, _digest)
+
+
+def _drop_parameters(name: str, drops: Callable[[str], bool]) -> str:
+    """A name without some parameters of its query."""
+    if not any(drops(part["name"]) for part in _QUERY_PART.finditer(name)):
+        return name
+    kept = _QUERY_PART.sub(lambda part: (part["mark"] if part["mark"] == "?" else "") if drops(part["name"]) else part[0], name)
+    return kept.replace("?&", "?").rstrip("?&")
+
+
+def _digest(secret: str) -> str:
+    """What stands for a secret in a name: the same for the same secret."""
+    return MASK + blake2s(secret.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

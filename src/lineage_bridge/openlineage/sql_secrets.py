@@ -1,0 +1,90 @@
+"""Secrets in SQL: in string literals, behind options, and in functions that take credentials."""
+
+import re
+from collections.abc import Callable
+
+from lineage_bridge.openlineage.secret_forms import MASK, Mask
+
+_OBJECTS = (
+    "TABLE|VIEW|MATERIALIZED|TEMP|TEMPORARY|EXTERNAL|USER|ROLE|SECRET|SERVER|DATABASE|SCHEMA|CATALOG|STREAM|FUNCTION|CONNECTION|CONNECTOR"
+    "|STAGE|STORAGE|FOREIGN|SOURCE|SINK|TYPE|MODEL|LOGIN|SUBSCRIPTION|PERSISTENT|NOTIFICATION|INTEGRATION|NAMED|OR\\s+REPLACE|CREDENTIAL"
+)
+_SQL = re.compile(
+    r"\s*(?:(?:--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)\s*)*(?:\(\s*)?"
+    rf"(?:SELECT\b|INSERT\s+(?:INTO|OVERWRITE)\b|UPDATE\s+\S+\s+SET\b|DELETE\s+FROM\b|MERGE\s+INTO\b|WITH\s+[\w\"`]+\s*(?:\(|AS\b)"
+    rf"|(?:CREATE|ALTER|DROP)\s+(?:{_OBJECTS})\b|EXECUTE\s+(?:STATEMENT|IMMEDIATE)\b|BEGIN\s+(?:STATEMENT|TRANSACTION)\b"
+    r"|COPY\s+(?:INTO\s+)?\S+\s+(?:FROM|TO|\()|UNLOAD\s*\(|REPLACE\s+INTO\b|EXPLAIN\s+\w|ATTACH\s+'|GRANT\s+\w)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LITERAL = re.compile(r"'((?:[^']|'')*)'")
+_BEHIND = re.compile(r"(?P<name>[A-Za-z_][\w.]{0,100})\s+\Z")
+_COMPARED = re.compile(
+    r"\b(?:WHERE|AND|OR|ON|HAVING|WHEN|NOT|CASE)[\s(]+(?:[\w`\"]{1,100}\.){0,3}[\"`]?\Z",
+    re.IGNORECASE,
+)
+_PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
+_CALL = re.compile(r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb)\s*\(", re.IGNORECASE)
+_ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300})\s*(?P<end>[,)]?)")
+_SECRETS = {"s3": (1, 2), "s3cluster": (2, 3), "gcs": (1, 2), "oss": (1, 2), "cosn": (1, 2)}
+"""Which arguments of ClickHouse's functions are keys; of all others the fifth is a password."""
+_FORMAT = re.compile(
+    r"(?:csv|tsv|json|parquet|orc|avro|native|arrow|raw|line|template|auto|nosign|protobuf|tabseparated)\w*\Z", re.IGNORECASE
+)
+_BEFORE = 300
+
+
+def is_sql(text: str) -> bool:
+    """Whether a text is a statement: names in it without quotes are columns, not secrets."""
+    return bool(_SQL.match(text))
+
+
+def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callable[[str], str], mask: Mask) -> str:
+    """A statement with the secrets in its string literals masked. `inside` masks assignments in the text of a literal."""
+    text = _mask_arguments(text, mask)
+
+    def masked(found: re.Match[str]) -> str:
+        literal = found[1]
+        before = text[max(0, found.start() - _BEFORE) : found.start()]
+        option = _BEHIND.search(before)
+        if option and names_secret(option["name"]) and not _harmless(literal) and "=" not in literal:
+            return f"'{mask(literal)}'"
+        return "'" + inside(literal) + "'"
+
+    return _LITERAL.sub(masked, text)
+
+
+def is_comparison(text: str, start: int, name: str) -> bool:
+    """Whether the name at `start` of a statement is a column that is compared with a value, and not with a password."""
+    return not _PASSWORD.search(name) and bool(_COMPARED.search(text, max(0, start - _BEFORE), start))
+
+
+def _harmless(literal: str) -> bool:
+    return not literal.strip() or literal.startswith(MASK)
+
+
+def _mask_arguments(text: str, mask: Mask) -> str:
+    """A statement with the credentials among the arguments of functions masked."""
+    pieces: list[str] = []
+    end = 0
+    for call in _CALL.finditer(text):
+        if call.start() < end:
+            continue
+        for start, stop in _credentials(text, call.end(), call["function"].lower()):
+            pieces += (text[end:start], mask(text[start:stop]))
+            end = stop
+    return "".join((*pieces, text[end:]))
+
+
+def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
+    """Where the credentials among the arguments of a function are."""
+    arguments: list[re.Match[str]] = []
+    while len(arguments) < 8 and (argument := _ARGUMENT.match(text, at)) and argument.end() > at:
+        arguments.append(argument)
+        at = argument.end()
+        if argument["end"] != ",":
+            break
+    wanted = _SECRETS.get(function, (4,))
+    if len(arguments) <= max(wanted) or any(_FORMAT.match(arguments[index]["text"] or "x y") for index in wanted):
+        return []
+    found = [arguments[index] for index in wanted if arguments[index]["text"]]
+    return [argument.span("text") for argument in found if not argument["text"].startswith(MASK)]

@@ -1,0 +1,62 @@
+"""Secrets of every kind are masked in every carrier; what is no secret stays; names of different datasets stay different."""
+
+import json
+from random import Random
+
+import pytest
+from tests.openlineage.planted import innocent, planted
+
+from lineage_bridge.openlineage.masked_names import mask_name
+from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.secret_forms import MASK
+
+
+def test_planted_secrets_are_masked() -> None:
+    missed = []
+    for kind, secret, facet in planted(Random(1)):
+        masked = mask(json.dumps({"facet": facet}).encode())
+        assert mask(masked) is masked, kind
+        assert isinstance(json.loads(masked), dict)
+        missed += [kind] if secret.encode() in masked else []
+    assert missed == []
+
+
+def test_innocent_texts_stay() -> None:
+    bodies = [json.dumps({"facet": facet}).encode() for facet in innocent(Random(2), 2000)]
+    assert [body for body in bodies if mask(body) is not body] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "masked"),
+    [
+        ("postgres://u:hunter2@h:5432", "postgres://h:5432"),
+        ("s3://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI@bucket", "s3://bucket"),
+        ("jdbc:oracle:thin:scott/tiger@//h:1521/svc", "jdbc:oracle:thin:@//h:1521/svc"),
+        (
+            "jdbc:sqlserver://h:1433;databaseName=d;user=a;password=p;encrypt=true",
+            "jdbc:sqlserver://h:1433;databaseName=d;user=a;encrypt=true",
+        ),
+        ("https://a.blob.core.windows.net/c/x?sv=2024&se=2027-01-01&sr=c&sig=abc%3D", "https://a.blob.core.windows.net/c/x"),
+        ("s3://b/k?X-Amz-Date=1&X-Amz-Expires=9&X-Amz-Signature=2&v=3", "s3://b/k?v=3"),
+        ("https://h/x?a=1&access_token=t&b=2", "https://h/x?a=1&b=2"),
+        ("abfss://container@account.dfs.core.windows.net", "abfss://container@account.dfs.core.windows.net"),
+        ("hdfs://user@host:8020", "hdfs://user@host:8020"),
+    ],
+)
+def test_credentials_are_no_part_of_a_name(name: str, masked: str) -> None:
+    assert mask_name(name) == masked
+    event = json.dumps({"namespace": name, "name": name}).encode()
+    assert mask(event) == json.dumps({"namespace": masked, "name": masked}).encode()
+
+
+def test_names_with_other_secrets_stay_different() -> None:
+    paths = [f"events/token={value}/part-{number}.parquet" for value in ("abc", "def", "ghi") for number in range(3)]
+    masked = [mask_name(path) for path in paths]
+    assert len(set(masked)) == len(paths)
+    assert all(MASK in path and path.endswith(".parquet") for path in masked)
+    assert masked == [mask_name(path) for path in paths]
+    assert masked == [mask_name(path) for path in masked]
+
+
+def test_a_secret_in_a_name_is_not_in_its_digest() -> None:
+    assert b"hunter2" not in mask(b'{"name": "load password=hunter2"}')
