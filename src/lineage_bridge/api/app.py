@@ -7,9 +7,9 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from lineage_bridge.api import openapi, responses
+from lineage_bridge.api.answering.lanes import interruptible
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
-from lineage_bridge.api.lanes import interruptible
 from lineage_bridge.api.routes.graphs import imports, nodes, views
 from lineage_bridge.api.routes.operations import analysis, health, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes

@@ -10,7 +10,7 @@ from fastapi import Header, Path, Query, Request
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
-from lineage_bridge.api.lanes import Cost
+from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.readiness import is_reached
 from lineage_bridge.api.responses import POSITION_HEADER
 from lineage_bridge.api.services import Services

@@ -8,7 +8,7 @@ from typing import Any
 
 from anyio import CapacityLimiter
 
-from lineage_bridge.api.lanes import Lanes
+from lineage_bridge.api.answering.lanes import Lanes
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES

@@ -10,10 +10,10 @@ from msgspec import Struct
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.answering.json_stream import encode, json_array, stream_graph
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import Mended, Offset, page, position_header
-from lineage_bridge.api.json_stream import encode, json_array, stream_graph
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.graphs import EdgeList, ExportAnswer, GraphAnswer, GraphSummary, HopsAnswer, NodeList
 from lineage_bridge.api.schemas.names import ErrorAnswer

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from lineage_bridge.api.answering.json_stream import encode, json_array, stream_graph
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import Mended, Style
-from lineage_bridge.api.json_stream import encode, json_array, stream_graph
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.schemas.graphs import ViewAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.graph.identity.node_ids import CONFLUENT, system_of

@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_route
 from lineage_bridge.api.dependencies import Offset, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake, one_answer, sender
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.intake import Accepted, QuarantineAnswer, RejectedAnswer
 from lineage_bridge.api.schemas.names import ErrorAnswer

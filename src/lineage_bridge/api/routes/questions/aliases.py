@@ -8,11 +8,11 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.answering.question_route import question_route
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
-from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasRequest
 from lineage_bridge.api.schemas.names import ErrorAnswer

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.dependencies import position_header
-from lineage_bridge.api.lanes import Cost
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.aliases import AliasEnd

@@ -8,6 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.json_stream import encode
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import (
     AnyStyle,
     AsOf,
@@ -24,10 +26,8 @@ from lineage_bridge.api.dependencies import (
     require_node,
     style_of,
 )
-from lineage_bridge.api.json_stream import encode
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response, raw_json_list
 from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
 from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer

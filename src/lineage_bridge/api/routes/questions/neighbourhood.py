@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import (
     KINDS,
     AsOf,
@@ -18,7 +19,6 @@ from lineage_bridge.api.dependencies import (
 )
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.nodes import NeighbourhoodAnswer

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import Mended, Offset, RunId, Style, page, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.runs import DepthRun, RunDependency, RunLineageAnswer, RunLinkItem, RunsAnswer, RunTreeAnswer

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET, Raw
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import (
     KINDS,
     Mended,
@@ -21,7 +22,6 @@ from lineage_bridge.api.dependencies import (
 )
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.neighbourhood import Kind
 from lineage_bridge.api.schemas.names import ErrorAnswer, Text

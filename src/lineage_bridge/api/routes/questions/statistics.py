@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET, UnsetType
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_router
 from lineage_bridge.api.dependencies import Mended, Offset, Style, page, parse_time_argument, position_header, require_node
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
-from lineage_bridge.api.question_route import question_router
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.routes.questions.runs import require_run
 from lineage_bridge.api.schemas.names import ErrorAnswer

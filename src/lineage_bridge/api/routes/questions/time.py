@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_route
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import (
     KINDS,
@@ -22,7 +23,6 @@ from lineage_bridge.api.dependencies import (
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import body_docs, response_docs
-from lineage_bridge.api.question_route import question_route
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.time import DiffAnswer, DiffItem, DriftAnswer, DriftItem, EndAccepted, EndRequest

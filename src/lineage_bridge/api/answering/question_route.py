@@ -15,8 +15,8 @@ from fastapi.routing import APIRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.dependencies import wait_for_position
-from lineage_bridge.api.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMissingError

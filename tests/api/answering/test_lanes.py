@@ -14,8 +14,8 @@ from starlette.types import Message
 from tests.api.support import LINEAGE, Server
 from tests.events import dataset, run_event
 
+from lineage_bridge.api.answering.lanes import COSTS, LIMITS, Cost, Lanes, Limit
 from lineage_bridge.api.app import PREFIX, create_app
-from lineage_bridge.api.lanes import COSTS, LIMITS, Cost, Lanes, Limit
 from lineage_bridge.errors import AbandonedError, OverloadedError
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.connection import StoreConnection
