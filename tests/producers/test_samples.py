@@ -21,7 +21,7 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 FILES = sorted(SAMPLES.rglob("*.ndjson"))
 MARQUEZ = SAMPLES / "marquez" / "food_delivery_lineage.json"
 
-POSTGRES, KAFKA, OTHER_KAFKA = "postgres://127.0.0.1:5433", "kafka://127.0.0.1:9092", "kafka://127.0.0.1:19092"
+POSTGRES, KAFKA, OTHER_KAFKA = "postgres://localhost:5433", "kafka://localhost:9092", "kafka://localhost:19092"
 TRIED_AGAIN = "01a1fb66-026d-73ec-8e44-5de0b5518bf9"
 FAILED_AND_COMPLETE = "01a1fb7a-ba96-7d9d-a60a-273a534579a5"
 

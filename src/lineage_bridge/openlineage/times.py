@@ -16,7 +16,7 @@ _END_US = (date.max.toordinal() + 1 - _EPOCH_ORDINAL) * DAY_US
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)"
     r"(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d+))?)?"
-    r"(?: ?([Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?))?)?",
+    r"(?: ?([Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)(?:\[[A-Za-z0-9_+/:.~-]{1,64}\])?)?)?",
     re.ASCII,
 )
 
@@ -32,9 +32,9 @@ class ParsedTime(NamedTuple):
 def parse_time(text: str) -> ParsedTime | None:
     """Parse an RFC 3339 time, tolerantly; None if it is not a time in the years 1 to 9999.
 
-    A space for the T, lower case, a missing zone (UTC), a missing time (00:00Z), missing seconds and an offset without
-    minutes or colon are accepted. Fraction digits beyond microseconds are cut off. A leap second is the first instant of
-    the next minute.
+    A space for the T, lower case, a missing zone (UTC), a missing time (00:00Z), missing seconds, an offset without minutes or colon,
+    and the name of a zone behind an offset, as Java prints it (`Z[UTC]`), are accepted. Fraction digits beyond microseconds are cut
+    off. A leap second is the first instant of the next minute.
     """
     match = _TIME.fullmatch(text)
     day_us = _day_us(match[1]) if match else None

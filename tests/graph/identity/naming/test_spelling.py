@@ -107,6 +107,17 @@ DEVIATIONS = [
     (("s3://b", "t/20260131T235959Z"), ("s3://b", "t")),
     (("s3://b", "t/202601"), ("s3://b", "t")),
     (("file", "/lake/t/1767225600000"), ("file", "/lake/t")),
+    (("file://localhost", "/tmp/t"), ("file", "/tmp/t")),
+    (("file://127.0.0.1", "/tmp/t"), ("file", "/tmp/t")),
+    (("file://localhost/", "/tmp/t"), ("file", "/tmp/t")),
+    (("postgres://127.0.0.1", "db.s.t"), ("postgres://localhost:5432", "db.s.t")),
+    (("kafka://[::1]:9092", "t"), ("kafka://localhost:9092", "t")),
+    (("mysql://LOCALHOST:3306/", "db.t"), ("mysql://localhost:3306", "db.t")),
+    (("arn:aws:glue:eu-west-1:1234/", "table/db/t"), ("arn:aws:glue:eu-west-1:1234", "table/db/t")),
+    (("aws:glue:eu-west-1:1234", "db.t"), ("arn:aws:glue:eu-west-1:1234", "table/db/t")),
+    (("aws:glue:eu-west-1:1234/", "db.t"), ("arn:aws:glue:eu-west-1:1234", "table/db/t")),
+    (("arn:aws:glue:eu-west-1:1234", "db.t"), ("arn:aws:glue:eu-west-1:1234", "table/db/t")),
+    (("hdfs://nn:8020/", "warehouse/t"), ("hdfs://nn:8020", "/warehouse/t")),
 ]
 
 
@@ -132,6 +143,9 @@ APART = [
     ("jdbc:unknown://h/db", "s.t"),
     ("jdbc:oracle:thin:@shop_high?TNS_ADMIN=/w", "HR.T"),
     ("file", "data.csv"),
+    ("hdfs://h/user/hive/warehouse", "default.t1"),
+    ("s3://b/warehouse", "default.t1"),
+    ("kafka://10.0.0.1:9092", "t"),
     ("unity-catalog", "c.s.t"),
 ]
 
@@ -139,6 +153,12 @@ APART = [
 @pytest.mark.parametrize("spelling", APART, ids=lambda s: f"{s[0]} {s[1]}")
 def test_what_a_name_does_not_contain_is_not_guessed(spelling: Spelling) -> None:
     assert spellings(*spelling) == {spelling}
+
+
+def test_a_slash_behind_a_path_is_ignored() -> None:
+    with_slash, without = (spellings(f"hdfs://h/user/hive/warehouse{slash}", "default.t1") for slash in ("/", ""))
+    assert without < with_slash
+    assert {name for _, name in with_slash} == {"default.t1"}
 
 
 def test_two_databases_of_one_server_stay_apart() -> None:

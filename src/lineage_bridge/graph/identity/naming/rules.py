@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DEFAULT_PORTS
 
-VERSION = 2
+VERSION = 3
 
 HOST = r"(?:\[[^\]]+\]|[^:/,\[\]@]+)"
 PATHS = r"(?:s3|s3a|s3n|gs|gcs|abfss?|wasbs?|hdfs|viewfs|dbfs|file)://.*|file"
@@ -82,7 +82,8 @@ SPACE_RULES: tuple[SpaceRule, ...] = (
     SpaceRule("scheme-abfs", r"abfs://(?P<rest>.+)", "abfss://{rest}", "the scheme only states whether TLS is used"),
     SpaceRule("scheme-wasb", r"wasb://(?P<rest>.+)", "wasbs://{rest}", "the scheme only states whether TLS is used"),
     SpaceRule("scheme-thrift", r"thrift://(?P<rest>[^,]+)", "hive://{rest}", "Hive metastores are addressed by Thrift"),
-    SpaceRule("scheme-file", r"file:/{0,3}", "file", "local files without a host"),
+    SpaceRule("scheme-file", r"file:/{0,3}|file://localhost", "file", "local files without a host"),
+    SpaceRule("glue-arn", r"aws:glue:(?P<rest>[a-z0-9-]+:\d+)", "arn:aws:glue:{rest}", "an older form of the ARN"),
     SpaceRule("arn-s3", r"arn:aws:s3:::(?P<bucket>[^/]+)", "s3://{bucket}", "an ARN identifies a bucket"),
     # hosts and ports
     SpaceRule(
@@ -111,7 +112,18 @@ SPACE_RULES: tuple[SpaceRule, ...] = (
         SpaceRule("default-port", rf"{scheme}://(?P<host>{HOST}):443", f"{scheme}://{{host}}", "the default port of HTTPS")
         for scheme in HTTPS
     ),
-    SpaceRule("trailing-slash", r"(?P<space>[a-z0-9+.-]+://[^/]+)/+", "{space}", "an empty path is the same as none"),
+    SpaceRule(
+        "loopback",
+        r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:127(?:\.\d{1,3}){3}|\[::1\]|0\.0\.0\.0)(?P<rest>(?::\d+)?(?:/.*)?)",
+        "{scheme}://localhost{rest}",
+        "addresses of the machine itself",
+    ),
+    SpaceRule(
+        "trailing-slash",
+        r"(?P<space>[a-z0-9+.-]+://[^/]+(?:/[^/]+)*|(?:arn:)?aws[a-z-]*:glue:[a-z0-9-]+:\d+)/+",
+        "{space}",
+        "a slash at the end is ignored",
+    ),
     # Kafka
     SpaceRule(
         "kafka-protocol",
@@ -183,8 +195,16 @@ SPACE_RULES: tuple[SpaceRule, ...] = (
 
 NAME_RULES: tuple[NameRule, ...] = (
     NameRule("path-slashes", _KEYS, "slashes", "slashes at the start and end of a key are ignored", {"lead": ""}),
-    NameRule("path-slashes", r"(?:hdfs|viewfs|dbfs)://.+", "slashes", "paths start with a slash; one at the end is ignored", {"lead": "/"}),
-    NameRule("path-slashes", r"file(?:://.*)?", "slashes", "a slash at the end of a path is ignored", {"lead": "?"}),
+    NameRule(
+        "path-slashes", r"(?:hdfs|viewfs|dbfs)://[^/]+/*", "slashes", "paths start with a slash; one at the end is ignored", {"lead": "/"}
+    ),
+    NameRule(
+        "path-slashes",
+        r"(?:hdfs|viewfs|dbfs)://[^/]+/+[^/].*|file(?:://.*)?",
+        "slashes",
+        "a slash at the end of a path is ignored",
+        {"lead": "?"},
+    ),
     NameRule("path-key-value", PATHS, "last-segment", "a partition of a table", {"segment": r"[^/=]+=[^/]*"}),
     NameRule("path-date", PATHS, "date", "a day or month of a dataset"),
     NameRule("path-epoch", PATHS, "last-segment", "one write to a dataset, named by its time in milliseconds", {"segment": r"1[0-9]{12}"}),
@@ -208,6 +228,13 @@ NAME_RULES: tuple[NameRule, ...] = (
         "template",
         "legacy SQL separates the project by a colon",
         {"pattern": r"(?P<project>[a-z][a-z0-9-]+):(?P<rest>[^.:]+\.[^.:]+)", "name": "{project}.{rest}"},
+    ),
+    NameRule(
+        "glue-table",
+        r"(?:arn:)?aws[a-z-]*:glue:[a-z0-9-]+:\d+/*",
+        "template",
+        "an older form: database and table are separated by a dot",
+        {"pattern": r"(?P<db>[^./]+)\.(?P<table>[^./]+)", "name": "table/{db}/{table}"},
     ),
     NameRule(
         "glue-dotted",
