@@ -1,8 +1,10 @@
 """The OpenLineage dataset of a table, from its options."""
 
+import re
 from collections.abc import Callable, Mapping
 
 from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sql.names import Name
@@ -77,14 +79,20 @@ def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], Dat
 
 
 def _mongodb(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
-    host = (options.get("uri", "").split("://", 1)[-1].split("/")[0] or options.get("hosts", "")).split("@")[-1].split(",")[0]
+    host = _host(options.get("uri", "")) or _host(options.get("hosts", ""))
     database, collection = options.get("database", ""), options.get("collection", "")
     return naming.table("mongodb", host, database, collection) if host and database and collection else None
 
 
 def _elasticsearch(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
-    host, index = options.get("hosts", "").split(";")[0].split("://", 1)[-1].rstrip("/"), options.get("index", "")
+    host, index = _host(options.get("hosts", "")), options.get("index", "")
     return naming.table("elasticsearch", host, index) if host and index else None
+
+
+def _host(address: str) -> str:
+    """The first `host` or `host:port` of a URL or a list, without user and password; empty if these cannot be told from the rest."""
+    bare = without_user(re.split(r"[;,\s]\s*(?=\w+://)", address)[0].split("://", 1)[-1]) or ""
+    return re.split(r"[/?;,]", bare, maxsplit=1)[0]
 
 
 _NAMING: dict[str, Callable[[_Options, _Options, Name], DatasetName | None]] = {

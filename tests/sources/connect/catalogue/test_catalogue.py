@@ -138,12 +138,9 @@ object = "{topic}"
     for path in (tmp_path, tmp_path / "own.toml"):
         settings = ConnectSettings(url="http://worker:8083", catalogue=str(path))
         assert [outside.dataset for outside in resolve(config, classes=settings.classes()).datasets] == [("ledger://h", "t")]
-    first = ConnectSettings(
-        url="http://worker:8083", catalogue=str(tmp_path), mappings=({**MINE, "classes": ["com.example.LedgerSinkConnector"]},)
-    )
-    found = first.classes().lookup("com.example.LedgerSinkConnector")
-    assert found is not None
-    assert found.title == MINE.get("title", "")
+    mapping = {**MINE, "classes": ["com.example.LedgerSinkConnector"]}
+    both = ConnectSettings(url="http://worker:8083", catalogue=str(tmp_path), mappings=(mapping,))
+    assert both.classes().find(config).name == MINE["name"]
     assert ConnectSettings(url="http://worker:8083").classes().lookup("com.example.LedgerSinkConnector") is None
 
 
