@@ -96,7 +96,8 @@ def split_options(text: str) -> tuple[str, Mapping[str, str]]:
 
 def plain_name(text: str) -> str:
     """A database's name; empty for what cannot be one, such as an option."""
-    return text if re.fullmatch(r"[\w.$\-]+", text) else ""
+    name = re.split(r"[?;&]", text, maxsplit=1)[0]
+    return name if re.fullmatch(r"[\w.$#\- ]+", name) else ""
 
 
 def address_of(scheme: str, authority: str, database: str = "", schema: str = "", instance: str = "") -> JdbcAddress | None:
@@ -111,4 +112,4 @@ def address_of(scheme: str, authority: str, database: str = "", schema: str = ""
     if not instance:
         port = f":{DEFAULT_PORTS[scheme]}" if scheme in DEFAULT_PORTS else ""
         hosts = [host if HAS_PORT.search(host) else host + port for host in hosts]
-    return JdbcAddress(scheme, ",".join(hosts), database, schema, instance)
+    return JdbcAddress(scheme, ",".join(hosts), plain_name(database), plain_name(schema), instance)

@@ -17,7 +17,7 @@ _TNS_ADDRESS = re.compile(r"\(\s*ADDRESS\s*=(?P<members>(?:\s*\([^()]*\))+)", re
 _TNS_MEMBER = re.compile(r"\(\s*(?P<key>\w+)\s*=\s*(?P<value>[^()\s]+)\s*\)")
 _ORACLE = re.compile(r"oracle:(?P<driver>\w+)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ORACLE_HOSTS = re.compile(
-    r"(?P<hosts>(?:[\w.\-]+|\[[^\]]+\])(?::\d+)?(?:,(?:[\w.\-]+|\[[^\]]+\])(?::\d+)?)*)(?:[:/](?P<service>[^:/?]+).*)?"
+    r"(?P<hosts>(?:[\w.\-]+|\[[^\]]+\])(?::\d+)?(?:,(?:[\w.\-]+|\[[^\]]+\])(?::\d+)?)*)(?:[:/](?P<service>[^:/?;,\s]+).*)?"
 )
 _LDAP = re.compile(r"ldaps?:(?://)?(?P<host>[\w.\-]+(?::\d+)?)/(?:\S*/)?(?P<service>[^,/\s]+)", re.IGNORECASE)
 

@@ -112,7 +112,7 @@ def test_a_users_entry_wins_and_may_share_what_ours_share():
         ({"direction": "sideways"}, "sideways"),
         ({"classes": []}, "it needs classes or managed"),
         ({"classes": "com.example.One"}, "array"),
-        ({"namespace": "{a!shout}"}, "no filter shout"),
+        ({"namespace": "{a!shout}"}, "unknown filter shout"),
         ({"name": "[{a}"}, "without its other half"),
         ({"name": "a}"}, "without its other half"),
         ({"reader": "guess"}, "guess"),

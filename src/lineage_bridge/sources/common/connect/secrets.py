@@ -33,7 +33,8 @@ _HARMLESS = frozenset(
     )
 )
 """Parameters of URLs, in lower case, whose values are no secrets."""
-_USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)[^\s/?#\"']*@(?=\S)")
+_USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)(?:[^\s/?#\"']*|[^\s/?#@:\"']+:(?!\d+(?:[/?#,]|$))[^\s\"']*)@(?=\S)")
+_IN_ACCOUNT = re.compile(r"(?:abfss?|wasbs?)://", re.IGNORECASE)
 
 
 def is_placeholder(value: str) -> bool:
@@ -44,6 +45,11 @@ def is_placeholder(value: str) -> bool:
 def has_placeholder(value: str) -> bool:
     """Whether a config provider fills in a part of a value."""
     return bool(_PLACEHOLDERS.search(value))
+
+
+def without_user(value: str) -> str:
+    """A URL without user and password, which may contain its separators; the container of an Azure account stays."""
+    return value if "://" not in value or _IN_ACCOUNT.match(value.strip()) else _USER_INFO.sub(r"\g<scheme>", value)
 
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
@@ -72,7 +78,7 @@ def _without_secrets(value: str) -> str:
         return _anonymous_jdbc(text)
     if text.startswith("data:"):
         return f"data:{MASK}"
-    masked = _WEBHOOK.sub(rf"\1{MASK}", _USER_INFO.sub(r"\g<scheme>", value))
+    masked = _WEBHOOK.sub(rf"\1{MASK}", without_user(value))
     return mask_text(_PARAMETER.sub(_masked_parameter, masked) if "://" in masked else masked)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.filters import server
-from lineage_bridge.sources.common.connect.secrets import has_placeholder
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_user
 
 
 class _Endpoint(NamedTuple):
@@ -113,7 +113,7 @@ def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str
         if (match := _KEY.fullmatch(key)) and value and not has_placeholder(value):
             component = _ROLE.sub("", _plain(match["kamelet"])) if match["kamelet"] else component
             options.setdefault(_plain(match["option"]), value.strip())
-    url = config.get(f"camel.{way}.url", "").strip()
+    url = without_user(config.get(f"camel.{way}.url", "").strip())
     if url and not has_placeholder(url):
         head, _, query = url.partition("?")
         component, _, path = head.partition(":")

@@ -140,7 +140,7 @@ def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None
 
 FILTERS: dict[str, Filter] = {
     "address": _address,
-    "anonymous": lambda text, _argument, _config, _scope: _USER_INFO.sub("", text),
+    "anonymous": lambda text, _argument, _config, _scope: re.split(r"[?#]", _USER_INFO.sub("", text), maxsplit=1)[0],
     "bigquery": _bigquery,
     "delimited": lambda text, key, config, _scope: text.replace(".", config.get(key) or "."),
     "either": _either,
