@@ -1,9 +1,11 @@
 """The client of other systems: what it does with every kind of answer, and that it tells no secret."""
 
+import gzip
 import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import tenacity
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TRIES, TRIES_WHEN_LIMITED, HttpClient, TlsContext
-from lineage_bridge.sources.common.settings import HttpSettings, reveal
+from lineage_bridge.sources.common.settings import HttpSettings, SecretReference, Secrets, reveal
 
 
 class System:
@@ -228,3 +230,66 @@ def test_who_shares_trust_reads_it_once():
     assert trust.context() is trust.context()
     with pytest.raises(SourceError, match="a TLS file cannot be used"):
         TlsContext(HttpSettings(url="https://example.com", ca_file="/nowhere.pem")).context()
+
+
+# answers that are too much
+
+
+def test_an_answer_that_is_too_long_is_an_error_of_the_source(system: System, http: HttpClient) -> None:
+    system.answers["/long"] = [(200, {}, b'["' + b"x" * 70_000_000 + b'"]')]
+    with pytest.raises(SourceError, match="answered more than 64 MiB"):
+        http.get("/long")
+
+
+def test_an_answer_that_is_too_long_once_unpacked_is_an_error_of_the_source(system: System, http: HttpClient) -> None:
+    packed = gzip.compress(b'["' + b"x" * 80_000_000 + b'"]')
+    assert len(packed) < 100_000
+    system.answers["/packed"] = [(200, {"Content-Encoding": "gzip"}, packed)]
+    with pytest.raises(SourceError, match="answered more than 64 MiB"):
+        http.get("/packed")
+
+
+def test_a_packed_answer_is_read(system: System, http: HttpClient) -> None:
+    system.answers["/packed"] = [(200, {"Content-Encoding": "gzip"}, gzip.compress(b'{"fine": true}'))]
+    assert http.get("/packed") == {"fine": True}
+
+
+@pytest.mark.parametrize("status", [200, 500, 403])
+def test_json_that_is_nested_too_deeply_is_an_error_of_the_source(system: System, http: HttpClient, status: int) -> None:
+    system.answers["/deep"] = [(status, {}, b"[" * 100_000)]
+    with pytest.raises(SourceError):
+        http.get("/deep")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://h:1/\r\nX: y", "http://h\r\n:1", "http://h:1/a b", "http://h:port", "http://h\x7f", "http://h:99999"]
+)
+def test_an_address_with_control_characters_or_without_a_port_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="url"):
+        HttpSettings(url=url)
+
+
+# where secrets are
+
+
+def test_a_secret_file_is_read_only_below_the_folders_of_secrets(tmp_path: Path) -> None:
+    allowed, elsewhere = tmp_path / "secrets", tmp_path / "elsewhere"
+    allowed.mkdir()
+    (allowed / "key").write_text("hush\n")
+    elsewhere.write_text("private")
+    (allowed / "link").symlink_to(elsewhere)
+    secrets = Secrets(folders=(allowed,))
+    assert reveal(SecretReference(f"${{file:{allowed}/key}}", secrets)) == "hush"
+    for path in (elsewhere, allowed / "link", allowed / ".." / "elsewhere", "/etc/passwd"):
+        with pytest.raises(ConfigError, match="below none of the folders") as refused:
+            reveal(SecretReference(f"${{file:{path}}}", secrets))
+        assert "private" not in str(refused.value)
+
+
+def test_a_variable_is_read_only_with_the_prefix_of_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OBSERVED_KEY", "hush")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "private")
+    secrets = Secrets(variables="OBSERVED_")
+    assert reveal(SecretReference("${env:OBSERVED_KEY}", secrets)) == "hush"
+    with pytest.raises(ConfigError, match="does not begin with 'OBSERVED_'"):
+        reveal(SecretReference("${env:AWS_SECRET_ACCESS_KEY}", secrets))

@@ -67,6 +67,12 @@ class Settings(BaseModel):
     sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="sources to observe, by name: each with its kind and settings"
     )
+    secret_folders: str = Field(
+        default="",
+        description=f"folders below which secrets are read from files, separated by {os.pathsep}; empty: lineage-bridge/secrets in your"
+        " configuration folder, /run/secrets and systemd's credentials",
+    )
+    secret_variables: str = Field(default="", description="what the names of variables with secrets begin with; empty: any")
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
 
     @property

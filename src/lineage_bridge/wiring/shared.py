@@ -27,7 +27,16 @@ def sealed_secrets(settings: Settings) -> SealedFile:
 
 def secrets(settings: Settings) -> Secrets:
     """Where this process looks up secrets."""
-    return Secrets(sealed_secrets(settings).secret)
+    return Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
+
+
+def _secret_folders(settings: Settings) -> tuple[Path, ...]:
+    """Below which folders secrets are read from files."""
+    if settings.secret_folders:
+        return tuple(Path(folder).expanduser() for folder in settings.secret_folders.split(os.pathsep) if folder)
+    credentials = os.environ.get("CREDENTIALS_DIRECTORY", "")
+    folders = [platformdirs.user_config_path("lineage-bridge") / "secrets", Path("/run/secrets")]
+    return (*folders, *([Path(credentials)] if credentials else ()))
 
 
 def state_database(settings: Settings) -> StateDatabase:

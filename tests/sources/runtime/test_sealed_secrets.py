@@ -162,5 +162,5 @@ def test_a_given_secret_that_was_forgotten_cannot_be_revealed(scripts: dict):
     given = {"t1": "given s3cret"}
     observer = make_observer("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given), scripted.KINDS)
     given.clear()
-    with pytest.raises(ConfigError, match="forgotten"):
+    with pytest.raises(ConfigError, match="not kept"):
         reveal(observer.settings.password)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -22,6 +23,9 @@ TRIES, TRIES_WHEN_LIMITED = 3, 10
 """Maximum attempts of a call, and of a call that is refused only by a rate limit (429) that states its wait."""
 LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
+MOST_BYTES = 64 << 20
+"""How long an answer may be, unpacked."""
+_OF_TRANSFER = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 _MOST_TAGGED = 500
 _USER_AGENT = f"LineageBridge/{version('lineage-bridge')}"
 _AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
@@ -135,6 +139,8 @@ class HttpClient:
             raise SourceError(
                 f"{self._named(method, path)} did not return JSON", "check that the address is that of the REST API"
             ) from error
+        except RecursionError:
+            raise SourceError(f"{self._named(method, path)} answered JSON that is nested too deeply") from None
         tag = response.headers.get("ETag", "")
         if method == "GET" and tag and (asked in self._tagged or len(self._tagged) < _MOST_TAGGED):
             self._tagged[asked] = (tag, answer)
@@ -160,10 +166,10 @@ class HttpClient:
         if method == "GET" and (tagged := self._tagged.get(str(request.url))):
             request.headers["If-None-Match"] = tagged[0]
         try:
-            response = client.send(request)
+            response = _read(client.send(request, stream=True), named)
         except httpx.TimeoutException as error:
             raise UnreachableError(f"{named} did not answer within {self.settings.timeout_s:g} s") from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
             ) from error
@@ -188,6 +194,19 @@ class HttpClient:
 
     def _named(self, method: str, path: str) -> str:
         return f"{method} {path.partition('?')[0]} of {self.host}"
+
+
+def _read(response: httpx.Response, named: str) -> httpx.Response:
+    """The response with its whole body. Raises SourceError if it is longer than `MOST_BYTES`."""
+    pieces, size = [], 0
+    with closing(response):
+        for piece in response.iter_bytes():
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise SourceError(f"{named} answered more than {MOST_BYTES >> 20} MiB", "check that the address is that of the REST API")
+    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _OF_TRANSFER]
+    return httpx.Response(response.status_code, headers=headers, content=b"".join(pieces), request=response.request)
 
 
 def _next_of(page: object) -> str:
@@ -215,7 +234,7 @@ def _message(response: httpx.Response) -> str:
     """Return the error message of an answer, in one line of at most 300 characters."""
     try:
         body = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     text = body.get("message") or _details(body.get("errors")) or body.get("error") or "" if isinstance(body, dict) else ""
     return " ".join(str(text).split())[:300]

@@ -21,6 +21,9 @@ REFERENCES = "${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER} or ${sealed:NAM
 _REFERENCE = re.compile(r"\$\{(?P<how>env|file|keyring|sealed|given):(?P<what>[^{}]+)\}")
 
 
+_MOST_BYTES = 1 << 20
+
+
 def _nothing_sealed(name: str) -> str:
     raise ConfigError(f"sealed secret {name} cannot be looked up here")
 
@@ -29,12 +32,15 @@ def _nothing_sealed(name: str) -> str:
 class Secrets:
     """Where this process looks up secrets.
 
-    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. This is the
-    validation context of settings.
+    `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read only
+    below `folders` (None: anywhere), variables only if their names begin with `variables`. It is the context in which settings are
+    validated.
     """
 
     sealed: Callable[[str], str] = field(default=_nothing_sealed, repr=False)
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
+    folders: tuple[Path, ...] | None = None
+    variables: str = ""
 
 
 NO_SECRETS = Secrets()
@@ -68,7 +74,10 @@ def as_reference(value: object, info: ValidationInfo) -> SecretReference:
 
 
 def _address(value: str) -> str:
+    if any(character <= " " or character == "\x7f" for character in value):
+        raise ValueError("an address must not contain spaces, line breaks or control characters")
     parts = urlsplit(value)
+    _ = parts.port  # raises ValueError
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("an address must begin with http:// or https:// and have a host")
     if parts.username or parts.password:
@@ -87,10 +96,12 @@ def reveal(reference: str) -> str:
     if found is None:
         raise ConfigError("a secret is not a reference", f"write {REFERENCES}")
     how, what = found["how"], found["what"]
-    if how in ("sealed", "given"):
-        secrets = reference.secrets if isinstance(reference, SecretReference) else NO_SECRETS
-        return secrets.sealed(what) if how == "sealed" else _of_request(what, secrets)
-    return {"env": _of_environment, "file": _of_file, "keyring": _of_keyring}[how](what)
+    secrets = reference.secrets if isinstance(reference, SecretReference) else NO_SECRETS
+    if how == "sealed":
+        return secrets.sealed(what)
+    if how == "keyring":
+        return _of_keyring(what)
+    return {"env": _of_environment, "file": _of_file, "given": _of_request}[how](what, secrets)
 
 
 def _of_request(name: str, secrets: Secrets) -> str:
@@ -99,9 +110,14 @@ def _of_request(name: str, secrets: Secrets) -> str:
     return secrets.given[name]
 
 
-def _of_environment(path: str) -> str:
+def _of_environment(path: str, secrets: Secrets) -> str:
     """Return a variable, or a member of a variable that contains JSON: NAME/member/member."""
     name, *members = path.split("/")
+    if not name.startswith(secrets.variables):
+        raise ConfigError(
+            f"variable {name} may not be read as a secret: its name does not begin with {secrets.variables!r}",
+            "the setting secret_variables says which may",
+        )
     value = os.environ.get(name)
     if value is None:
         raise ConfigError(f"variable {name} is not set", "set it in the environment of `lineage-bridge serve`")
@@ -113,9 +129,18 @@ def _of_environment(path: str) -> str:
         raise ConfigError(f"variable {name} is not JSON with {'/'.join(members)}") from None
 
 
-def _of_file(path: str) -> str:
+def _of_file(path: str, secrets: Secrets) -> str:
+    file = Path(path).expanduser()
+    folders = secrets.folders
+    if folders is not None and not any(file.resolve().is_relative_to(folder.expanduser().resolve()) for folder in folders):
+        allowed = ", ".join(map(str, folders)) or "none"
+        raise ConfigError(
+            f"secret file {path} may not be read: it is below none of the folders of secrets ({allowed})",
+            "put it there, or add its folder to the setting secret_folders",
+        )
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8").strip()
+        with file.open("rb") as opened:
+            return opened.read(_MOST_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must only contain the secret") from error

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -87,7 +88,7 @@ class Extraction:
         record = record._replace(state=context.sources.states().get(record.name, record.state))
         began = context.clock_us()
         self._report("started", status=RUNNING, started_us=self.task.started_us or began)
-        secrets = Secrets(context.secrets.sealed, self.source.given)
+        secrets = replace(context.secrets, given=self.source.given)
         observer = as_stepwise(make_observer(record.name, record.kind, record.settings, secrets, context.kinds))
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))

@@ -4,13 +4,13 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 
 import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, StoppedError
 from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.ports.sources import SourceService
-from lineage_bridge.sources.common.settings import Secrets
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
@@ -108,7 +108,7 @@ class TaskService:
         context = self._context
         chosen = choose_source(self._sources.records(), order, context.sources.states(), context.kinds.load_extracted())
         source = prepare_source(chosen, order, context.kinds.load(chosen.kind))
-        secrets = Secrets(context.secrets.sealed, source.given)
+        secrets = replace(context.secrets, given=source.given)
         observer = make_observer(chosen.name, chosen.kind, source.record.settings, secrets, context.kinds)
         try:
             as_stepwise(observer)

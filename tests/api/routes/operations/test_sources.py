@@ -103,3 +103,10 @@ def test_kinds_list_their_settings(server: Server) -> None:
     assert settings["system"] == {"name": "system", "required": True, "default": None, "description": "name of the script", "secret": False}
     assert settings["password"]["secret"]
     assert settings["interval_s"]["default"] == 60.0
+
+
+@pytest.mark.parametrize("url", ["http://h:1\r\nX-Evil: 1", "http://h:1/\r\n\r\nGET / HTTP/1.1", "http://h:1/ x"])
+def test_an_address_with_control_characters_is_refused(server: Server, url: str) -> None:
+    body = {"name": "evil", "kind": "connect", "settings": {"url": url}}
+    answer = server.client.post(SOURCES, json=body)
+    assert (answer.status_code, "url" in answer.json()["error"]["message"]) == (422, True)

@@ -37,7 +37,7 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
     """Find collections; the map of namespaces has the topic of a collection, of a whole database, or (`*`) of all others."""
     try:
         mapped = json.loads(view.setting("topic.namespace.map", default="{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         mapped = {}
     names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
     dotted = [] if view.setting("collection") else [space for space in names if "." in space]

@@ -24,7 +24,7 @@ def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
 def _parsed(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         if text.strip().replace(".", "").replace("_", "").isalnum():
             return text.strip()
         raise RequestError("an Avro schema that is not JSON", "check the schema in the registry") from None

@@ -29,7 +29,7 @@ def fields(text: str, references: Mapping[str, str]) -> tuple[SchemaField, ...]:
 def _parsed(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise RequestError("a JSON Schema that is not JSON", "check the schema in the registry") from None
 
 

@@ -33,7 +33,7 @@ def _documentation_of(kind: str, text: str) -> SchemaDocumentation:
         return _protobuf(text)
     try:
         schema = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return SchemaDocumentation()
     if not isinstance(schema, dict):
         return SchemaDocumentation()
