@@ -6,8 +6,9 @@ from msgspec import Raw
 from msgspec.json import Decoder
 
 from lineage_bridge.openlineage.event import Facets
-from lineage_bridge.openlineage.facets import KINDS, Where, inspect
+from lineage_bridge.openlineage.facets import KINDS, MAX_NAME, ParentRunFacet, Where, inspect, read
 from lineage_bridge.openlineage.json_text import member_path
+from lineage_bridge.openlineage.wire import reject
 
 MAX_PROBLEMS = 50
 """Most problems that are listed of one facet map."""
@@ -66,3 +67,20 @@ def _misplaced(facets: Facets, where: Where, other: Where) -> list[str]:
     if other == where or not facets:
         return []
     return sorted(key for key in facets if (where, key) not in KINDS and (other, key) in KINDS)
+
+
+def check_length(text: str, path: str) -> None:
+    """Raise RejectedEventError for a name that is too long."""
+    if len(text) > MAX_NAME:
+        reject("name_too_long", path, f"the name has {len(text)} characters, the limit is {MAX_NAME}")
+
+
+def check_parent(text: bytes) -> None:
+    """Check the jobs in a parent facet too: they become nodes."""
+    parent = read("run", "parent", text) if len(text) > MAX_NAME else None
+    if not isinstance(parent, ParentRunFacet):
+        return
+    jobs = [("job", parent.job)] + ([("root.job", parent.root.job)] if parent.root else [])
+    for member, job in jobs:
+        check_length(job.namespace, f"$.run.facets.parent.{member}.namespace")
+        check_length(job.name, f"$.run.facets.parent.{member}.name")

@@ -12,9 +12,10 @@ from typing import Literal
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from lineage_bridge.openlineage.event import Dataset, Event, EventKind, Facets, Job, Run
-from lineage_bridge.openlineage.facet_maps import place_facets, read_facets
-from lineage_bridge.openlineage.facets import MAX_NAME, ParentRunFacet, Where, is_deleted, lineage_carrier, read
+from lineage_bridge.openlineage.facet_maps import check_length, check_parent, place_facets, read_facets
+from lineage_bridge.openlineage.facets import MAX_NAME, Where, is_deleted, lineage_carrier
 from lineage_bridge.openlineage.json_text import bad_text_paths, is_deeper_than, mend_text
+from lineage_bridge.openlineage.query_names import leave_out_query_names
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.times import DAY_US, parse_time
 from lineage_bridge.openlineage.wire import (
@@ -141,6 +142,7 @@ class _EventReader:
         time_us = self.time(string_of(wire.event_time))
         named = self.job(job) if job else None
         type_, raw_type = self.type(wire.event_type) if kind == "run" else (None, None)
+        inputs = self.inputs(wire.inputs) if named else ()
         return Event(
             kind,
             time_us,
@@ -149,8 +151,8 @@ class _EventReader:
             self.run(run, named) if run and named else None,
             named,
             self.dataset(dataset, ABSENT, "dataset", "$.dataset", carries_lineage=kind == "dataset") if dataset else None,
-            self.inputs(wire.inputs) if named else (),
-            self.outputs(wire.outputs) if named else (),
+            inputs,
+            self.without_query_names(named, inputs, self.outputs(wire.outputs)) if named else (),
             self.origin(string_of(wire.producer), "producer", "$.producer"),
             self.origin(string_of(wire.schema_url), "schema_url", "$.schemaURL"),
         )
@@ -217,7 +219,7 @@ class _EventReader:
             self.repair("run_id", "$.run.runId")
             id_ = run_uuid(job.namespace, job.name, raw_id)
         facets = self.facets("run", wire.facets, "$.run", "facets")
-        _check_parent(facets.get("parent", b""))
+        check_parent(facets.get("parent", b""))
         return Run(id_, raw_id, facets)
 
     def inputs(self, wires: WireDatasets) -> tuple[Dataset, ...]:
@@ -227,6 +229,16 @@ class _EventReader:
     def outputs(self, wires: WireDatasets) -> tuple[Dataset, ...]:
         listed = self.listed(wires, "$.outputs")
         return tuple([self.dataset(wire, wire.output_facets, "output", path) for wire, path in listed])
+
+    def without_query_names(self, job: Job, inputs: tuple[Dataset, ...], outputs: tuple[Dataset, ...]) -> tuple[Dataset, ...]:
+        """The outputs, whose columns do not come from names that exist only within the job's query."""
+        if "sql" not in job.facets:
+            return outputs
+        found = [leave_out_query_names(job, inputs, output) for output in outputs]
+        for index, (_, paths) in enumerate(found):
+            for below in paths:
+                self.repair("query_name", f"$.outputs[{index}]{below}")
+        return tuple([output for output, _ in found])
 
     def listed(self, wires: WireDatasets, path: str) -> list[tuple[WireDataset, str]]:
         """The datasets that are not null, each with its path."""
@@ -266,7 +278,7 @@ class _EventReader:
     def name(self, text: str | UnsetType | None, path: str) -> str:
         if text is UNSET or (text is None and path in _SUBJECT):
             reject("missing_field", path, "a job or dataset has no namespace or no name")
-        _check_length(text or "", path)
+        check_length(text or "", path)
         if not text:
             self.repair("empty_name", path)
         return text or ""
@@ -282,19 +294,3 @@ class _EventReader:
         for code, below in problems:
             self.repair(code, f"{path}.{member}{below}")
         return facets
-
-
-def _check_length(text: str, path: str) -> None:
-    if len(text) > MAX_NAME:
-        reject("name_too_long", path, f"the name has {len(text)} characters, the limit is {MAX_NAME}")
-
-
-def _check_parent(text: bytes) -> None:
-    """Check the jobs in a parent facet too: they become nodes."""
-    parent = read("run", "parent", text) if len(text) > MAX_NAME else None
-    if not isinstance(parent, ParentRunFacet):
-        return
-    jobs = [("job", parent.job)] + ([("root.job", parent.root.job)] if parent.root else [])
-    for member, job in jobs:
-        _check_length(job.namespace, f"$.run.facets.parent.{member}.namespace")
-        _check_length(job.name, f"$.run.facets.parent.{member}.name")
