@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.crash.damage import loaded, run_round
+from tests.crash.damage import client_of, event, loaded, run_round, settings_of
 
 ROUNDS = 24
 
@@ -23,3 +23,15 @@ def test_damage_is_told_and_intake_goes_on(sound: tuple[Path, list[str]], tmp_pa
     shutil.copytree(folder, tmp_path / "data")
     done = run_round(tmp_path / "data", acknowledged, random.Random(seed))
     assert done.faults == [], str(done)
+
+
+def test_nothing_is_acknowledged_once_the_data_folder_is_gone(sound: tuple[Path, list[str]], tmp_path: Path) -> None:
+    shutil.copytree(sound[0], tmp_path / "data")
+    with client_of(settings_of(tmp_path / "data")) as client:
+        assert client.post("/api/v1/lineage", content=event(1)).status_code == 201
+        shutil.rmtree(tmp_path / "data")
+        answer = client.post("/api/v1/lineage", content=event(2))
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "log_failed")
+        ready = client.get("/api/v1/ready")
+        assert (ready.status_code, ready.json()["parts"]["intake"]["state"]) == (503, "failed")
+        assert ready.json()["parts"]["store"]["state"] == "missing"

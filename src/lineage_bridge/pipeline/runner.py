@@ -77,7 +77,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
             state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
         )
         log.info("running, Spark is process %d", spark.java.pid)
-        _watch(query, spark, _Settler(serve, status, stop, paths.graph_suspect), status, stop)
+        _watch(query, spark, _Settler(serve, status, stop, paths), status, stop)
         query.stop()
 
 
@@ -114,18 +114,20 @@ def _is_active(query: StreamingQuery, spark: SparkProcess) -> bool:
 class _Settler(threading.Thread):
     """Computes the derived values that batches left, between the batches. In a thread, so that status updates never wait for the store."""
 
-    def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event, suspicion: Path) -> None:
-        """While the file `suspicion` exists, the store is known to be damaged."""
+    def __init__(self, serve: Serve, status: StatusFile, stop: threading.Event, paths: DataFolder) -> None:
         super().__init__(name="settler", daemon=True)
-        self.serve, self.status, self.stop, self.suspicion = serve, status, stop, suspicion
+        self.serve, self.status, self.stop, self.paths = serve, status, stop, paths
+        self.file = _identity(paths.graph)
         self.failure: Exception | None = None
 
     def run(self) -> None:
         """Run until the pipeline stops or deriving fails."""
         settled = -1
         while not self.stop.wait(TICK_S):
-            if self.suspicion.exists():
-                self.failure = StoreDamagedError("the graph store is damaged", "the pipeline starts again and computes it from the log")
+            if self.paths.graph_suspect.exists() or _identity(self.paths.graph) != self.file:
+                self.failure = StoreDamagedError(
+                    "the graph store is damaged, was deleted or replaced", "the pipeline starts again with what is there"
+                )
                 return
             batches = self.status.status.batches
             if settled == batches:
@@ -137,6 +139,15 @@ class _Settler(threading.Thread):
                 return
             self.status.change(left=left)
             settled = -1 if left else batches
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path: another one, or none, if it was replaced or deleted."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _counter(status: StatusFile) -> Callable[[Batch, list[int]], None]:
