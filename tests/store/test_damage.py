@@ -126,3 +126,21 @@ def test_a_damaged_state_database_names_the_command_that_puts_a_copy_back(tmp_pa
     assert "restore --state" in error.value.hint
     assert not state.copy_to(tmp_path / "copy")
     assert StateDatabase(tmp_path / "copy").key()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE alembic_version SET version_num = CAST(x'9e9e' AS TEXT)", "UPDATE node SET name = CAST(x'9e9e' AS TEXT)"],
+)
+def test_text_that_is_none_is_damage(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "graph.db"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    pool = ReaderPool(path)
+    with pytest.raises(StoreDamagedError), pool.reader() as reader:
+        reader.nodes.matching(NodeKind.JOB, None, None, 10, 0)
+    with open_store(path, NAMES) as store:
+        assert store.position("log") == {}
+    pool.close()

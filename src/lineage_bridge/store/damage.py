@@ -19,9 +19,11 @@ def damage_reported(path: Path) -> Iterator[None]:
     """Raise StoreDamagedError for what SQLite says of a damaged file; its other errors pass."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
     except sqlite3.DatabaseError as error:
-        # SQLITE_CORRUPT and SQLITE_NOTADB are of this class itself, all others of its subclasses.
-        if type(error) is sqlite3.DatabaseError:
+        # SQLITE_CORRUPT and SQLITE_NOTADB are of this class itself, all others of its subclasses. Text that is none has no code of its own.
+        if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
             raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
         raise
 
@@ -31,7 +33,7 @@ def is_sound(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
             return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         return False
 
 

@@ -100,10 +100,9 @@ def version(path: Path) -> str | None:
     if not path.exists() or path.stat().st_size == 0:
         return None
     with closing(sqlite3.connect(path, timeout=30)) as connection, damage_reported(path):
-        try:
-            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        except sqlite3.OperationalError:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'").fetchone():
             return None
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     return str(row[0]) if row else None
 
 

@@ -1,0 +1,37 @@
+"""A real server whose graph is deleted while it runs, and is garbage when it starts: the same graph comes back, and intake goes on."""
+
+import time
+from pathlib import Path
+
+import pytest
+from tests.crash.damage import event
+from tests.serving import Served, serving
+
+pytestmark = pytest.mark.long
+
+COUNT = 30
+
+
+def edges(served: Served) -> list[str]:
+    return sorted(str(line) for line in served.export("flow"))
+
+
+def test_a_lost_graph_is_computed_again_while_events_come_in(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        for number in range(COUNT):
+            served.client.post("/api/v1/lineage", event(number))
+        before = edges(served)
+        assert before
+        for name in ("graph.db", "graph.db-wal", "graph.db-shm"):
+            served.paths.graph.with_name(name).unlink(missing_ok=True)
+        deadline = time.monotonic() + 400
+        while not served.client.answers("/api/v1/ready") or not served.paths.graph.exists():
+            served.client.post("/api/v1/lineage", event(0))
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        assert edges(served) == before
+    served.paths.graph.write_bytes(b"garbage" * 10_000)
+    with serving(tmp_path) as served:
+        assert edges(served) == before
+        assert served.paths.graph.with_name("graph.db.damaged").read_bytes() == b"garbage" * 10_000
+        assert "set aside" in (tmp_path / "output").read_text()
