@@ -121,6 +121,7 @@ def test_the_server_and_the_database_of_an_address(url: str, namespace: str, dat
         "jdbc:sqlserver://",
         "jdbc:bigquery://https://www.googleapis.com/bigquery/v2:443",
         "jdbc:awsathena://S3OutputLocation=s3://b",
+        "jdbc:postgresql://" + "a" * 9_000,
     ],
 )
 def test_an_address_without_its_server_is_none(url: str) -> None:

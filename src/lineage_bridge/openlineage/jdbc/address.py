@@ -32,7 +32,7 @@ _HOST = re.compile(r"(?:[\w.\-]+|\[[0-9a-f:.%]+\])(?::\d+)?|[0-9a-f]{0,4}(?::[0-
 HAS_PORT = re.compile(r"[^:\]]:\d+$|\]:\d+$")
 _OPTIONS = re.compile(r"[?;]|:(?=[A-Za-z][\w.]*=)")
 _OPTION = re.compile(r"(?:^|[?&;,:/])(?P<key>[\w.]+)=(?P<value>\{[^}]*\}|[^&;]*)")
-_MYSQL_HOST = re.compile(r"\bhost\s*=\s*(?P<host>[\w.\-]+)(?:[^()]*?\)?\s*[,(]\s*port\s*=\s*(?P<port>\d+))?", re.IGNORECASE)
+_MYSQL_HOST = re.compile(r"\bhost\s*=\s*(?P<host>[\w.\-]+)(?:[^()]{0,200}?\)?\s*[,(]\s*port\s*=\s*(?P<port>\d+))?", re.IGNORECASE)
 _REDSHIFT = re.compile(r"([^.:]+)\.[^.:]+\.([a-z0-9\-]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?(:\d+)?", re.IGNORECASE)
 
 

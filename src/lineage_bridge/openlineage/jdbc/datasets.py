@@ -5,7 +5,7 @@ Only host, port, instance, database and schema of an address are read. Users, pa
 
 import re
 
-from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES, read_jdbc
+from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES, LONGEST, read_jdbc
 from lineage_bridge.openlineage.naming import DatasetName, parts_of
 from lineage_bridge.openlineage.secret_forms import MASK
 
@@ -38,7 +38,7 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "")
 
 def anonymous_jdbc(url: str) -> str:
     """The address with its hosts, database and schema alone if it has a user or options; what was left out is masked."""
-    if _PUBLIC.fullmatch(url) and not re.search(r"[^:/]@", url):
+    if len(url) <= LONGEST and _PUBLIC.fullmatch(url) and not re.search(r"[^:/]@", url):
         return url
     found = _DRIVER.match(url)
     address = read_jdbc(url)
