@@ -5,7 +5,7 @@ Only host, port, instance, database and schema of an address are read. Users, pa
 
 import re
 
-from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES, LONGEST, read_jdbc
+from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES, read_jdbc
 from lineage_bridge.openlineage.naming import DatasetName, parts_of
 from lineage_bridge.openlineage.secret_forms import MASK
 
@@ -14,7 +14,7 @@ _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate":
 _SCHEMAS_OF_USERS = frozenset(("oracle", "db2", "hana"))
 """Databases in which tables without a schema belong to the user who connects."""
 _DRIVER = re.compile(r"jdbc[a-z\-]*:(?:[a-z][\w+.\-]*:){1,3}", re.IGNORECASE)
-_PUBLIC = re.compile(r"[^?;(=@]*:?@?[^?;(=@]*(?:[?;&](?:databaseName|database|db|schema|currentSchema)=[\w.\-]+)*[;&]?", re.IGNORECASE)
+_PUBLIC = re.compile(r"(?:databaseName|database|db|schema|currentSchema)=[\w.\-]+", re.IGNORECASE)
 
 
 def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "") -> DatasetName | None:
@@ -38,7 +38,7 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "")
 
 def anonymous_jdbc(url: str) -> str:
     """The address with its hosts, database and schema alone if it has a user or options; what was left out is masked."""
-    if len(url) <= LONGEST and _PUBLIC.fullmatch(url) and not re.search(r"[^:/]@", url):
+    if _has_public_options(url):
         return url
     found = _DRIVER.match(url)
     address = read_jdbc(url)
@@ -51,6 +51,12 @@ def anonymous_jdbc(url: str) -> str:
     server = f"{address.hosts}\\{address.instance}" if address.instance else address.hosts
     where = "/".join(part for part in (server, address.database) if part)
     return f"{found[0]}{'@' if address.scheme == 'oracle' else ''}//{where}?{MASK}"
+
+
+def _has_public_options(url: str) -> bool:
+    """Whether an address has no user, and no options but those that name a database or schema."""
+    head, *options = re.split(r"[?;&]", url)
+    return not re.search(r"[(=]|[^:/]@", head) and "@" not in "".join(options) and all(map(_PUBLIC.fullmatch, filter(None, options)))
 
 
 def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:

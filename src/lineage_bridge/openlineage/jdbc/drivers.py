@@ -11,7 +11,7 @@ from lineage_bridge.openlineage.naming import DRIVERS
 
 FILE_DATABASES = frozenset(("sqlite", "duckdb"))
 """Databases that are files."""
-LONGEST = 8_192
+_LONGEST = 8_192
 """The longest address that is read, in characters."""
 _WRAPPERS = re.compile(r"(?:aws-wrapper|p6spy|otel|log4jdbc|tracing|microsoft):", re.IGNORECASE)
 _JDBC = re.compile(r"jdbc(?:-secretsmanager)?:(?P<rest>.+)", re.IGNORECASE | re.DOTALL)
@@ -26,7 +26,7 @@ _LDAP = re.compile(r"ldaps?:(?://)?(?P<host>[\w.\-]+(?::\d+)?)/(?:\S*/)?(?P<serv
 
 def read_jdbc(url: str) -> JdbcAddress | None:
     """The server, database and schema in a JDBC address; None if it does not contain them, as with an alias of `tnsnames.ora`."""
-    match = _JDBC.fullmatch(url.strip()) if len(url) <= LONGEST else None
+    match = _JDBC.fullmatch(url.strip()) if len(url) <= _LONGEST else None
     if match is None:
         return None
     rest = _WRAPPERS.sub("", match["rest"], count=1)
