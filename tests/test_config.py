@@ -1,10 +1,11 @@
 """Settings from their four places, and errors that name the setting and the place."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from lineage_bridge.config import Settings, load_settings
+from lineage_bridge.config import DataFolder, Settings, load_settings
 from lineage_bridge.errors import ConfigError
 
 
@@ -121,3 +122,16 @@ def test_every_setting_is_documented_with_its_default():
         (row,) = (line for line in text.splitlines() if line.startswith(f"| `{name}`"))
         if field.default_factory is None and field.default != "":
             assert f"| `{field.default}` |".lower() in row.lower()
+
+
+def test_the_data_folder_belongs_to_its_user_alone(tmp_path):
+    folder, before = DataFolder(tmp_path / "data"), os.umask(0o022)
+    try:
+        (folder.data_dir / "log").mkdir(parents=True)
+        folder.state.touch()
+        folder.protect()
+        (folder.data_dir / "later").touch()
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (folder.data_dir, folder.log, folder.state, folder.data_dir / "later")}
+    finally:
+        os.umask(before)
+    assert modes == {"data": 0o700, "log": 0o700, "state.db": 0o600, "later": 0o600}

@@ -78,6 +78,34 @@ def test_a_killed_child_is_started_again_and_the_others_stay(tmp_path):
         os.kill(pids["two"], 0)
 
 
+def test_a_stopped_child_is_killed_and_started_again(tmp_path, caplog):
+    notes = tmp_path / "notes"
+    with supervised(program(notes, "one")):
+        pid = int(noted(notes, 1)[0][2])
+        stopped_at = time.monotonic()
+        os.kill(pid, signal.SIGSTOP)
+        again = noted(notes, 2, within_s=supervisor.STOPPED_S + 20)[1]
+    assert time.monotonic() - stopped_at >= supervisor.STOPPED_S
+    assert again[0] == "started"
+    assert int(again[2]) != pid
+    assert "one is stopped" in caplog.text
+
+
+def test_a_child_that_continues_stays(tmp_path):
+    notes = tmp_path / "notes"
+    with supervised(program(notes, "one")):
+        pid = int(noted(notes, 1)[0][2])
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.5)
+        assert supervisor.is_stopped(pid)
+        os.kill(pid, signal.SIGCONT)
+        deadline = time.monotonic() + 10
+        while supervisor.is_stopped(pid):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.kill(pid, 0)
+
+
 def test_programs_are_stopped_in_their_order(tmp_path):
     notes = tmp_path / "notes"
     with supervised(program(notes, "one"), program(notes, "two")):

@@ -26,6 +26,7 @@ from lineage_bridge.wiring.shared import log_reader
 
 TICK_S = 0.1
 FIRST_PAUSE_S, LONGEST_PAUSE_S, HEALTHY_S = 1.0, 30.0, 60.0
+STOPPED_S = 10.0
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ class Child:
         self.program, self.environment = program, dict(environment)
         self.process: subprocess.Popen[bytes] | None = None
         self.failures, self.started, self.due = 0, 0.0, 0.0
+        self.stopped_at: float | None = None
 
     def start_if_due(self, now: float) -> None:
         """Start the process if it is due; if it has ended, schedule its restart. `now` is in seconds of a monotonic clock."""
@@ -55,9 +57,21 @@ class Child:
                 self._start(now)
         elif self.process.poll() is not None:
             self._ended(self.process, now)
+        else:
+            self._watch(self.process, now)
+
+    def _watch(self, process: "subprocess.Popen[bytes]", now: float) -> None:
+        """Kill a process that was stopped (SIGSTOP) and does not continue in time: it answers nothing, but does not end."""
+        if not is_stopped(process.pid):
+            self.stopped_at = None
+        elif self.stopped_at is None:
+            self.stopped_at = now
+            log.warning("%s is stopped; it is started again if it does not continue within %g s", self.program.name, STOPPED_S)
+        elif now - self.stopped_at >= STOPPED_S:
+            process.kill()
 
     def stop(self, kill_now: threading.Event) -> None:
-        """Terminate the process and wait for it; kill it after its grace period, or as soon as `hurry` is set."""
+        """Terminate the process and wait for it; kill it after its grace period, or as soon as `kill_now` is set."""
         if self.process is None:
             return
         self.process.terminate()
@@ -90,9 +104,19 @@ class Child:
         self._release(process)
 
     def _release(self, process: "subprocess.Popen[bytes]") -> None:
+        self.stopped_at = None
         if process.stdin:
             process.stdin.close()
         self.process = None
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a child process was stopped by a signal, and has not continued."""
+    try:
+        state = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return state is not None
 
 
 def pause(failures: int) -> float:

@@ -102,7 +102,7 @@ def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 
 def _as_version_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
-    """The document without what version 3.1 added: null as a type, and const."""
+    """The document without what version 3.1 changed: null as a type, const, empty lists, and bounds that are excluded."""
     if isinstance(value, list):
         return [_as_version_3_0(element) for element in value]
     if not isinstance(value, dict):
@@ -110,6 +110,12 @@ def _as_version_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge
     plain = {key: _as_version_3_0(member) for key, member in value.items()}
     if "const" in plain:
         plain["enum"] = [plain.pop("const")]
+    if plain.get("required") == []:
+        del plain["required"]
+    for bound in ("minimum", "maximum"):
+        excluded = f"exclusive{bound.capitalize()}"
+        if isinstance(plain.get(excluded), int | float) and not isinstance(plain[excluded], bool):
+            plain[bound], plain[excluded] = plain[excluded], True
     kinds = plain.get("anyOf")
     if isinstance(kinds, list) and {"type": "null"} in kinds:
         rest = [kind for kind in kinds if kind != {"type": "null"}]

@@ -31,6 +31,7 @@ def serve(settings: Settings, demo: bool) -> None:
     Events are accepted at once; answers contain them as soon as Spark has started.
     """
     configure_logging(settings, "serve")
+    settings.paths.protect()
     source_service(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
@@ -50,6 +51,7 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
     Answers contain new events once `pipeline` has processed them.
     """
     configure_logging(settings, "api")
+    settings.paths.protect()
     if attached:
         end_with_parent()
     with listen(settings) if fd is None else socket.socket(fileno=fd) as listener:
@@ -65,6 +67,7 @@ def pipeline(settings: Settings, attached: bool) -> None:
     It folds the events of the log into the graph.
     """
     configure_logging(settings, "pipeline")
+    settings.paths.protect()
     if attached:
         end_with_parent()
     run_pipeline(settings)
@@ -79,6 +82,7 @@ def observe(settings: Settings, attached: bool) -> None:
     Sends the events of the sources to the server.
     """
     configure_logging(settings, "observe")
+    settings.paths.protect()
     if attached:
         end_with_parent()
     run_sources(settings)

@@ -1,7 +1,11 @@
 """Where the files of one installation are: in its data folder."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+_PRIVATE = 0o077
+"""What others than the user may not do with a file."""
 
 
 @dataclass(frozen=True)
@@ -9,6 +13,14 @@ class DataFolder:
     """The files of one data folder."""
 
     data_dir: Path
+
+    def protect(self) -> None:
+        """Create the folder, for its user alone, and leave what this process and its children write from now on to the user alone."""
+        os.umask(_PRIVATE)
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        for path in (self.data_dir, self.log, self.state, self.graph, self.secrets):
+            if path.exists() and path.stat().st_uid == os.getuid() and path.stat().st_mode & _PRIVATE:
+                path.chmod(path.stat().st_mode & ~_PRIVATE)
 
     @property
     def log(self) -> Path:

@@ -1,12 +1,14 @@
 import json
 import logging
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import msgspec
 import pytest
+from jsonschema import Draft4Validator
 from starlette.testclient import TestClient
 from tests.api.support import LINEAGE, NOW, URL, FailingLog, Server
 from tests.eventlog.support import flip
@@ -171,3 +173,26 @@ def test_a_full_disk_refuses_operations_too(server: Server) -> None:
     order = {"runs": ["00000000-0000-0000-0000-000000000001"]}
     client = server.client_of(log=FailingLog(failure=LogFullError("the disk is full")))
     assert client.post(ERASE, json=order).status_code == 507
+
+
+def schemas_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Every schema of an OpenAPI document."""
+    if isinstance(value, dict):
+        yield from (member for key, member in value.items() if key == "schema" and isinstance(member, dict))
+        for member in value.values():
+            yield from schemas_in(member)
+    elif isinstance(value, list):
+        for element in value:
+            yield from schemas_in(element)
+
+
+def test_the_schemas_of_the_openapi_document_are_valid_for_its_version(server: Server) -> None:
+    """Schemas of version 3.0 extend JSON Schema's draft 4."""
+    document = server.client.get("/openapi.json").json()
+    found = [*schemas_in(document["paths"]), *document["components"]["schemas"].values()]
+    assert len(found) > 100
+    for schema in found:
+        Draft4Validator.check_schema(schema)
+    factor = next(p for p in document["paths"]["/api/v1/graph/ledger"]["get"]["parameters"] if p["name"] == "factor")
+    assert (factor["schema"]["minimum"], factor["schema"]["exclusiveMinimum"]) == (1, True)
+    assert "404" in document["paths"]["/api/v1/quarantine/{event_id}/body"]["get"]["responses"]

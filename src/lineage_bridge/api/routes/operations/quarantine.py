@@ -49,7 +49,10 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         "/{event_id}/body",
         response_model=None,
         dependencies=[Depends(wait_for_position(services))],
-        responses={200: {"description": "The bytes as kept", "content": {"application/octet-stream": {}}}},
+        responses={
+            **response_docs({404: ErrorAnswer}, writes=False),
+            200: {"description": "The bytes as kept", "content": {"application/octet-stream": {}}},
+        },
     )
     def get_body(event_id: str) -> Response:
         """The bytes of a rejected event as they were sent, except that known secrets are masked."""
