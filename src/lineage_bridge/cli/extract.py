@@ -30,7 +30,7 @@ _ENDED = ("completed", "failed")
     cls=Command,
     examples=("extract", "extract --env env-abc123 --off metrics", "extract --resume TASK"),
 )
-@click.option("--env", "environments", multiple=True, metavar="ID", help="only this environment; can be repeated")
+@click.option("--env", "--environment", "environments", multiple=True, metavar="ID", help="only this environment; can be repeated")
 @click.option("--cluster", "clusters", multiple=True, metavar="ID", help="only this Kafka cluster; can be repeated")
 @click.option("--source", metavar="NAME", help="the source, if several are of kind confluent")
 @click.option("--off", multiple=True, metavar="PLANE", help="skip this plane; can be repeated")
@@ -90,7 +90,8 @@ def follow_task(client: Client, task: Json) -> Json:
 
 def print_task(task: Json) -> None:
     """Print the result of an ended task, or how far a running one is."""
-    print_table(["plane", "scopes", "known", "events", "calls", "s"], _summary(task["planes"]))
+    if task["planes"]:
+        print_table(["plane", "scopes", "known", "events", "calls", "s"], _summary(task["planes"]))
     if task["unknown"]:
         print_line("not everything could be read; what was known before stays in the graph:")
         print_table(["state", "scope", "reason"], _unknown_rows(task["unknown"]))
@@ -136,7 +137,8 @@ def _unknown_rows(planes: Iterable[Json]) -> list[list[str]]:
     """A row for each state and reason, with the scopes that they apply to."""
     by_state: dict[str, list[tuple[str, str]]] = {}
     for plane in planes:
-        failure = f"{plane['plane']} {plane['scope']}", "; ".join(plane["why"])
+        hints = f" ({'; '.join(plane['hints'])})" if plane["hints"] else ""
+        failure = f"{plane['plane']} {plane['scope']}".strip(), "; ".join(plane["why"]) + hints
         by_state.setdefault(plane["state"].replace("_", " "), []).append(failure)
     every = [scope for failures in by_state.values() for scope, _ in failures]
     return [

@@ -60,6 +60,7 @@ def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
     examples=(
         "source add prod kafka bootstrap_servers=broker-1:9092,broker-2:9092",
         "source add cdc connect url=http://connect:8083 interval_s=30",
+        """source add cloud confluent cloud='{"key": "ABC123", "secret": "${env:CLOUD_SECRET}"}'""",
     )
 )
 @_name
@@ -243,10 +244,12 @@ def _check_rows(checks: list[Json]) -> list[list[str]]:
     for check in checks:
         if check["works"]:
             working.setdefault((check["step"].split(" ")[0], details[check["step"]]), []).append(check["step"])
-    failures = ((check["step"], details[check["step"]]) for check in checks if not check["works"])
-    failing = group_by_cause(failures, (check["step"] for check in checks))
     rows = [["ok", format_scopes(steps), detail] for (_, detail), steps in working.items()]
-    return rows + [["FAILS", format_scopes(steps), detail] for detail, steps in failing]
+    for result, skipped in (("FAILS", False), ("not observed", True)):
+        chosen = ((check["step"], details[check["step"]]) for check in checks if not check["works"] and check["skipped"] == skipped)
+        causes = group_by_cause(chosen, (check["step"] for check in checks))
+        rows += [[result, format_scopes(steps), detail] for detail, steps in causes]
+    return rows
 
 
 def _unseen_rows(unseen: list[Json]) -> list[list[str]]:

@@ -23,7 +23,9 @@ _PAGE = 1000
 @click.command(cls=Command, examples=("watch", "watch --source cloud --interval 60 --env env-abc123"))
 @click.option("--source", metavar="NAME", help="name of the source [default: the only one of kind confluent]")
 @click.option("--interval", type=click.FloatRange(1, 86_400), metavar="S", help="change the seconds between two polls")
-@click.option("--env", "environments", multiple=True, metavar="ID", help="restrict the source to this environment; can be repeated")
+@click.option(
+    "--env", "--environment", "environments", multiple=True, metavar="ID", help="restrict the source to this environment; can be repeated"
+)
 @click.option("--polls", type=click.IntRange(1), metavar="N", help="stop after this many polls")
 @with_output("print one JSON object a line, a poll or a change")
 @with_settings(*CLIENT)

@@ -50,12 +50,16 @@ class SourceRecord(NamedTuple):
 
 
 class SourceCheck(NamedTuple):
-    """One step of a test of a source: whether it worked, what was found or what failed (`message`), and what to do about it."""
+    """One step of a test of a source: whether it worked, what was found or what failed (`message`), and what to do about it.
+
+    `skipped`: it was not tried, because something that it needs is not set.
+    """
 
     step: str
     works: bool
     message: str
     hint: str = ""
+    skipped: bool = False
 
 
 class SettingRecord(NamedTuple):

@@ -48,7 +48,7 @@ class ExtractOrder:
 
 
 class PlaneRecord(msgspec.Struct, frozen=True):
-    """The outcome of one plane: `key` is plane and scope, `why` lists what is unknown, with the reasons.
+    """The outcome of one plane: `key` is plane and scope, `why` lists what is unknown, with the reasons, `hints` what to do about it.
 
     `state`: observed, partly, failed, not_observed (no credential), skipped, gone (its scope no longer exists), or asked (answered, but its
     events have not been sent yet).
@@ -60,6 +60,7 @@ class PlaneRecord(msgspec.Struct, frozen=True):
     events: int = 0
     requests: int = 0
     took_us: int = 0
+    hints: tuple[str, ...] = ()
 
 
 class GraphSize(msgspec.Struct, frozen=True):

@@ -62,3 +62,19 @@ def test_it_is_paused_until_resumed_and_yields_to_any_other_source(tmp_path: Pat
     assert not service.pause("confluent", paused=False).state.paused
     service.add("mine", "confluent", {"cloud": {"key": "k", "secret": "${env:S}"}}, replace=False)
     assert [record.name for record in service.records()] == ["mine"]
+
+
+@pytest.mark.parametrize("prefix", ["LINEAGE_BRIDGE_", ""])
+def test_variables_of_confluents_own_tools_are_understood(prefix: str) -> None:
+    variables = {f"{prefix}{name}_API_{end}": f"{name} {end}" for name in ("CONFLUENT_CLOUD", "KAFKA") for end in ("KEY", "SECRET")}
+    (settings,) = source_from_environment(variables).values()
+    assert settings["cloud"] == {"key": "CONFLUENT_CLOUD KEY", "secret": f"${{env:{prefix}CONFLUENT_CLOUD_API_SECRET}}"}
+    assert settings["kafka"] == {"*": {"key": "KAFKA KEY", "secret": f"${{env:{prefix}KAFKA_API_SECRET}}"}}
+
+
+def test_variables_with_the_prefix_count_first_and_half_a_key_is_none() -> None:
+    variables = {"CONFLUENT_CLOUD_API_KEY": "own", "CONFLUENT_CLOUD_API_SECRET": "s", "LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY": "half"}
+    assert source_from_environment(variables)["confluent"]["cloud"]["key"] == "own"
+    variables["LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_SECRET"] = "s"
+    assert source_from_environment(variables)["confluent"]["cloud"]["key"] == "half"
+    assert source_from_environment({"CONFLUENT_CLOUD_API_KEY": "own"}) == {}

@@ -66,12 +66,16 @@ class SourceRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
 
 
 class CheckItem(Struct, frozen=True):
-    """One step of a test: whether it works, what was seen or what failed, and a hint what to do."""
+    """One step of a test: whether it works, what was seen or what failed, and a hint what to do.
+
+    `skipped`: it was not tried, because something that it needs is not set.
+    """
 
     step: str
     works: bool
     told: str
     hint: str
+    skipped: bool
 
 
 class SourceChecks(Struct, frozen=True):

@@ -51,7 +51,7 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
 
 
 class PlaneItem(Struct, frozen=True):
-    """The outcome of one plane of one scope; `why`: what is unknown, and the reason.
+    """The outcome of one plane of one scope; `why`: what is unknown, and the reason; `hints`: what to do about it.
 
     `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope is no more), or, while the task
     runs, `asked` (answered, no events sent yet).
@@ -64,6 +64,7 @@ class PlaneItem(Struct, frozen=True):
     events: int
     requests: int
     took_s: float
+    hints: list[str]
 
 
 class UnknownItem(Struct, frozen=True):

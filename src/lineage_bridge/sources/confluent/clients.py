@@ -10,10 +10,9 @@ from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.http import HttpClient, TlsContext
 from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings
+from lineage_bridge.sources.confluent.hints import DISCOVERY, missing_key_hint
 from lineage_bridge.sources.confluent.settings import ConfluentSettings, Credential
 
-DISCOVERY = "discovery"
-"""The user of the client that lists environments and clusters."""
 PAGE_SIZE = 100
 """Entries per page: the most that Confluent Cloud returns."""
 _MISSING = object()
@@ -53,7 +52,8 @@ class Clients:
     def control_plane(self) -> HttpClient:
         """Return the client that lists environments and clusters. Raises SourceError without a Cloud API key."""
         if self.settings.cloud is None:
-            raise SourceError("no Cloud API key is set, so environments cannot be listed", "set cloud = {key, secret}")
+            hint = missing_key_hint(self.settings, DISCOVERY, "")
+            raise SourceError("no Cloud API key is set, so environments cannot be listed", hint)
         return self.http(DISCOVERY, self.settings.url, self.settings.cloud, "cloud")
 
     def rate_limiter(self, credential: Credential, limit: str) -> RateLimiter:

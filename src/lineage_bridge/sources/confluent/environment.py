@@ -1,4 +1,7 @@
-"""The Confluent Cloud source that environment variables define, under the variable names of LineageBridge's first releases."""
+"""The Confluent Cloud source that environment variables define.
+
+Their names are those of LineageBridge's first releases, or those that Confluent's command line and Terraform provider use.
+"""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +29,7 @@ def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, A
         if credential := _credential(environ, variable):
             settings[setting] = {EVERY: credential}
     settings["kafka"] = settings.get("kafka", {}) | _cluster_credentials(environ)
-    if url := environ.get(f"{PREFIX}SCHEMA_REGISTRY_ENDPOINT"):
+    if url := environ.get(f"{PREFIX}SCHEMA_REGISTRY_ENDPOINT") or environ.get("SCHEMA_REGISTRY_REST_ENDPOINT"):
         settings["registry_urls"] = {EVERY: url}
     servers, audit = environ.get(f"{PREFIX}AUDIT_LOG_BOOTSTRAP_SERVERS"), _credential(environ, "AUDIT_LOG")
     if servers and audit:
@@ -34,9 +37,13 @@ def source_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, A
     return {NAME: settings}
 
 
-def _credential(environ: Mapping[str, str], prefix: str) -> dict[str, str] | None:
-    key, secret = f"{PREFIX}{prefix}_API_KEY", f"{PREFIX}{prefix}_API_SECRET"
-    return {"key": environ[key], "secret": f"${{env:{secret}}}"} if environ.get(key) and environ.get(secret) else None
+def _credential(environ: Mapping[str, str], name: str) -> dict[str, str] | None:
+    """An API key by the variables with LineageBridge's prefix, or else by those of Confluent's command line and Terraform provider."""
+    for prefix in (PREFIX, ""):
+        key, secret = f"{prefix}{name}_API_KEY", f"{prefix}{name}_API_SECRET"
+        if environ.get(key) and environ.get(secret):
+            return {"key": environ[key], "secret": f"${{env:{secret}}}"}
+    return None
 
 
 def _cluster_credentials(environ: Mapping[str, str]) -> dict[str, dict[str, str]]:

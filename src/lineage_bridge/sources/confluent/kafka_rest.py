@@ -119,7 +119,15 @@ class ClusterPlane(Plane[FetchedT]):
         """The cluster needs an API key and an address."""
         if self._credential() is None:
             return f"no API key is set for {self.cluster.id}"
-        return "" if self.cluster.url else f"Confluent Cloud does not list an address for {self.cluster.id}"
+        return "" if self._url else f"Confluent Cloud does not list an address for {self.cluster.id}"
+
+    def unavailable_hint(self) -> str:
+        """An API key, or an address that is not listed."""
+        return super().unavailable_hint() or ("" if self._url else "set kafka_urls")
+
+    @property
+    def _url(self) -> str:
+        return self.settings.kafka_urls.get(self.cluster.id) or self.cluster.url
 
     def _credential(self) -> Credential | None:
         return self.settings.credential("kafka", self.cluster.id)
@@ -134,7 +142,7 @@ class ClusterPlane(Plane[FetchedT]):
 
     def rest(self) -> KafkaRest:
         """The cluster's REST API. Raises SourceError."""
-        return KafkaRest(self.clients.http(self.key, self.cluster.url, self.credential, "kafka"), self.cluster.id)
+        return KafkaRest(self.clients.http(self.key, self._url, self.credential, "kafka"), self.cluster.id)
 
     def event_builder(self, now_us: int) -> KafkaEventBuilder:
         """Return a builder of events about the cluster at this time."""

@@ -17,6 +17,7 @@ from lineage_bridge.sources.confluent.audit.plane import offsets_of
 from lineage_bridge.sources.confluent.audit.watch import Watch
 from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.discovery import discover
+from lineage_bridge.sources.confluent.hints import DISCOVERY, error_hint
 from lineage_bridge.sources.confluent.order import HOW_TO_ADD, apply_order, is_self_contained
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.plane import AnyPlane
@@ -39,12 +40,12 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         try:
             organization, unseen = discover(self.clients.control_plane(), None, self._planes.selection())
         except SourceError as error:
-            yield Check("environments", False, str(error), error.hint)
+            yield Check("environments", False, str(error), error_hint(DISCOVERY, error))
             return
         counts = f"{len(organization.environments)} environments, {len(organization.kafka_clusters)} Kafka clusters"
         yield Check("environments", True, counts)
         for entry in unseen:
-            yield Check(entry.what, False, entry.why)
+            yield Check(entry.what, False, entry.why, entry.hint)
         planes, now_us = self._planes.create(organization), time.time_ns() // 1000
         with ThreadPoolExecutor(CONCURRENT_PLANES, thread_name_prefix="plane") as pool:
             for plane, future in [(plane, pool.submit(fetch, plane, None, now_us)) for plane in planes]:
@@ -94,12 +95,15 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
 
 
 def _check(plane: AnyPlane, future: "Future[Fetched]") -> Check:
+    if reason := plane.unavailable_reason():
+        return Check(plane.key, False, reason, plane.unavailable_hint(), skipped=True)
     try:
         fetched = future.result().value
     except (SourceError, ConfigError) as error:
-        return Check(plane.key, False, str(error), error.hint)
+        return Check(plane.key, False, str(error), error_hint(plane.name, error))
     unseen: tuple[Unseen, ...] = tuple(getattr(fetched, "unseen", ()))
-    return Check(plane.key, not unseen, "; ".join(f"{entry.what}: {entry.why}" for entry in unseen) or "answered")
+    hints = dict.fromkeys(entry.hint for entry in unseen if entry.hint)
+    return Check(plane.key, not unseen, "; ".join(f"{entry.what}: {entry.why}" for entry in unseen) or "answered", "; ".join(hints))
 
 
 KIND = StepwiseKind(

@@ -7,8 +7,8 @@ from lineage_bridge.model.tasks import ExtractOrder
 from lineage_bridge.sources.common.stepwise import OrderedSettings
 
 HOW_TO_ADD = (
-    "add a source of kind confluent (lineage-bridge source add), set LINEAGE_BRIDGE_CONFLUENT_CLOUD_API_KEY and _SECRET where the"
-    " server runs, or send cloud_credentials"
+    "add a source of kind confluent (lineage-bridge source add), set CONFLUENT_CLOUD_API_KEY and CONFLUENT_CLOUD_API_SECRET where"
+    " the server runs, or send cloud_credentials"
 )
 _UNSCOPED = frozenset(("cloud", "metrics"))
 """Planes with a single credential instead of one per scope."""

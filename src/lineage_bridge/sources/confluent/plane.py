@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from lineage_bridge.sources.common.observer import Observation, Snapshot
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata
 from lineage_bridge.sources.confluent.clients import Clients
+from lineage_bridge.sources.confluent.hints import missing_key_hint
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.settings import ConfluentSettings
 
@@ -45,6 +46,10 @@ class Plane(ABC, Generic[FetchedT]):
     def unavailable_reason(self) -> str:
         """Why this plane cannot be observed at all, for example because it has no credential; empty if it can."""
         return ""
+
+    def unavailable_hint(self) -> str:
+        """What to do about the reason."""
+        return missing_key_hint(self.settings, self.name, self.scope)
 
     @abstractmethod
     def fetch(self, before: Snapshot | None, now_us: int) -> FetchedT:

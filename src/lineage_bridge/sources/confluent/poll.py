@@ -16,8 +16,9 @@ from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, SameJob, SameNamespace, Snapshot, Unseen
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
 from lineage_bridge.sources.common.stepwise import FAILED, GONE, NOT_OBSERVED, OBSERVED, PARTLY, SKIPPED, PlaneStep, Selection
-from lineage_bridge.sources.confluent.clients import DISCOVERY, Clients
+from lineage_bridge.sources.confluent.clients import Clients
 from lineage_bridge.sources.confluent.discovery import discover
+from lineage_bridge.sources.confluent.hints import DISCOVERY, error_hint
 from lineage_bridge.sources.confluent.organization import Organization
 from lineage_bridge.sources.confluent.plane import AnyPlane
 from lineage_bridge.sources.confluent.planes import PlaneFactory
@@ -64,19 +65,21 @@ class OrganizationPoll:
         try:
             found, unseen = discover(http, self._before, self._planes.selection(self._only))
         except SourceError as error:
+            error.hint = error_hint(DISCOVERY, error)
             if self._before is None:
                 raise
-            found, unseen = self._before, (Unseen("environments", str(error)),)
+            found, unseen = self._before, (Unseen("environments", str(error), error.hint),)
         self._check_same_organization(found)
         self._organization = found
-        why = "several clusters have it, so events that only name the server cannot be attributed to a cluster"
-        shared = [Unseen(f"bootstrap server {server}", why) for server in sorted(found.shared_bootstraps)]
+        reason = "several clusters have it, so events that only name the server cannot be attributed to a cluster"
+        shared = [Unseen(f"bootstrap server {server}", reason) for server in sorted(found.shared_bootstraps)]
         aliases = [(key, alias) for key, alias in self._namespace_aliases() if key not in self._same]
         self._same += [key for key, _ in aliases]
         same = [alias for _, alias in aliases]
         state = PARTLY if unseen else OBSERVED
         took = (time.monotonic_ns() - began) // 1000
-        outcome = PlaneRecord(DISCOVERY, state, tuple(f"{entry.what}: {entry.why}" for entry in unseen), 0, http.requests - sent, took)
+        why = tuple(f"{entry.what}: {entry.why}" for entry in unseen)
+        outcome = PlaneRecord(DISCOVERY, state, why, 0, http.requests - sent, took, _hints(unseen))
         return PlaneStep(outcome, self._observation(DISCOVERY, (), (*unseen, *shared), same))
 
     def steps(self, done: Collection[str], on_progress: Callable[[PlaneRecord], None]) -> Iterator[PlaneStep]:
@@ -111,14 +114,14 @@ class OrganizationPoll:
             if plane.stage != stage:
                 stage, shared = plane.stage, merge_metadata([outside, *self._metadata.values()])
             if reason := plane.unavailable_reason():
-                yield self._failure(plane, NOT_OBSERVED, reason)
+                yield self._failure(plane, NOT_OBSERVED, reason, plane.unavailable_hint())
                 continue
             try:
                 fetched = futures.pop(plane.key).result()
             except StoppedError:
                 yield PlaneStep(PlaneRecord(plane.key, SKIPPED), self._so_far())
             except (SourceError, ConfigError) as error:
-                yield self._failure(plane, FAILED, str(error))
+                yield self._failure(plane, FAILED, str(error), error_hint(plane.name, error))
             except Exception as error:  # the boundary: one plane's bug stops no other
                 log.exception(_INTERNAL_ERROR, plane.key, self._source)
                 yield self._failure(plane, FAILED, _why_internal(error))
@@ -139,16 +142,17 @@ class OrganizationPoll:
             self._metadata.pop(plane.key, None)
         else:
             self._snapshots[plane.key] = seen.snapshot
-        unseen = () if is_gone else tuple(Unseen(f"{plane.key}: {entry.what}", entry.why) for entry in seen.unseen)
+        unseen = () if is_gone else tuple(entry._replace(what=f"{plane.key}: {entry.what}") for entry in seen.unseen)
         state = GONE if is_gone else PARTLY if unseen else OBSERVED
         why = tuple(f"{entry.what}: {entry.why}" for entry in seen.unseen)
-        outcome = PlaneRecord(plane.key, state, why, len(seen.events), self._requests(plane), took_us)
+        outcome = PlaneRecord(plane.key, state, why, len(seen.events), self._requests(plane), took_us, _hints(seen.unseen))
         return PlaneStep(outcome, self._observation(plane.key, seen.events, unseen, seen.aliases))
 
-    def _failure(self, plane: AnyPlane, state: str, why: str) -> PlaneStep:
+    def _failure(self, plane: AnyPlane, state: str, why: str, hint: str = "") -> PlaneStep:
         """Return the step of a plane that could not be observed and keeps its previous snapshot."""
-        outcome = PlaneRecord(plane.key, state, (why,), 0, self._requests(plane))
-        return PlaneStep(outcome, self._observation(plane.key, (), (Unseen(plane.key, why),), ()))
+        unseen = (Unseen(plane.key, why, hint),)
+        outcome = PlaneRecord(plane.key, state, (why,), 0, self._requests(plane), hints=_hints(unseen))
+        return PlaneStep(outcome, self._observation(plane.key, (), unseen, ()))
 
     def _observation(
         self, key: str, events: Iterable[Json], unseen: Collection[Unseen], same: Iterable[SameJob | SameNamespace]
@@ -212,6 +216,11 @@ class OrganizationPoll:
             tags={name: tags for name, tags in shared.tags.items() if name[0] not in namespaces},
             described=frozenset(name for name in shared.described if name[0] not in namespaces),
         )
+
+
+def _hints(unseen: Iterable[Unseen]) -> tuple[str, ...]:
+    """What to do, each hint once."""
+    return tuple(dict.fromkeys(entry.hint for entry in unseen if entry.hint))
 
 
 def _why_internal(error: Exception) -> str:

@@ -60,6 +60,9 @@ class ConfluentSettings(SourceSettings):
     timeout_s: float = Field(default=30.0, gt=0, le=600, description="timeout of one call in seconds")
     cloud: Credential | None = Field(default=None, description="Cloud API key: environments, clusters, connectors, names, metrics")
     kafka: dict[str, Credential] = Field(default_factory=dict, description="API keys of Kafka clusters, by lkc-..; * for all others")
+    kafka_urls: dict[str, Url] = Field(
+        default_factory=dict, description="addresses of the REST APIs of Kafka clusters, by lkc-.., instead of those that are listed"
+    )
     registry: dict[str, Credential] = Field(
         default_factory=dict, description="API keys of Schema Registries, by lsrc-.. or env-..; * for all others"
     )

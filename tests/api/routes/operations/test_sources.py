@@ -69,8 +69,8 @@ def test_a_source_is_paused_resumed_polled_and_removed(server: Server) -> None:
     assert server.client.post(f"{SOURCES}/one/test").json() == {
         "works": False,
         "checks": [
-            {"step": "reach", "works": True, "told": "it answers", "hint": ""},
-            {"step": "reach", "works": False, "told": "no way in", "hint": "mind the step"},
+            {"step": "reach", "works": True, "told": "it answers", "hint": "", "skipped": False},
+            {"step": "reach", "works": False, "told": "no way in", "hint": "mind the step", "skipped": False},
         ],
     }
     assert server.client.delete(f"{SOURCES}/one").json() == {"status": "removed", "name": "one"}

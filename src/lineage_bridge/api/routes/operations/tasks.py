@@ -213,7 +213,8 @@ def _params(task: TaskRecord) -> dict[str, Any]:
 
 
 def _plane(plane: PlaneRecord) -> PlaneItem:
-    return PlaneItem(*_names(plane), plane.state, list(plane.why), plane.events, plane.requests, plane.took_us / SECOND_US)
+    took_s = plane.took_us / SECOND_US
+    return PlaneItem(*_names(plane), plane.state, list(plane.why), plane.events, plane.requests, took_s, list(plane.hints))
 
 
 def _names(plane: PlaneRecord) -> tuple[str, str]:
@@ -222,8 +223,7 @@ def _names(plane: PlaneRecord) -> tuple[str, str]:
 
 
 def _progress_line(plane: PlaneRecord) -> str:
-    why = f" ({'; '.join(plane.why)})" if plane.why else ""
-    return f"{plane.key}: {plane.state.replace('_', ' ')}, {plane.events} events{why}"
+    return f"{plane.key}: {plane.state.replace('_', ' ')}, {plane.events} events"
 
 
 def _moment(time_us: int | None) -> str | None:

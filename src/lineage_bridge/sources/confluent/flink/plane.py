@@ -46,7 +46,7 @@ class FlinkPlane(Plane[FlinkAnswers]):
     def unavailable_reason(self) -> str:
         """A region requires an API key, and the organization's id, which is part of its address."""
         if self.credential is None:
-            return f"no API key is set for Flink in {self.scope}; set flink.{self.environment!r} or flink.'*'"
+            return f"no API key is set for Flink in {self.scope}"
         return "" if self.context.organization.id else "the organization's id is unknown, and Flink's addresses contain it"
 
     def fetch(self, before: Snapshot | None, now_us: int) -> FlinkAnswers:
