@@ -137,7 +137,7 @@ def _unknown_rows(planes: Iterable[Json]) -> list[list[str]]:
     """A row for each state and reason, with the scopes that they apply to."""
     by_state: dict[str, list[tuple[str, str]]] = {}
     for plane in planes:
-        hints = f" ({'; '.join(plane['hints'])})" if plane["hints"] else ""
+        hints = f" ({'; '.join(plane['hints'])})" if plane.get("hints") else ""
         failure = f"{plane['plane']} {plane['scope']}".strip(), "; ".join(plane["why"]) + hints
         by_state.setdefault(plane["state"].replace("_", " "), []).append(failure)
     every = [scope for failures in by_state.values() for scope, _ in failures]

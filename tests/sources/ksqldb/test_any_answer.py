@@ -1,4 +1,4 @@
-"""Whatever a server answers is read, or refused as a whole."""
+"""Whatever a server answers is read, description by description, or refused."""
 
 import json
 from collections.abc import Iterator

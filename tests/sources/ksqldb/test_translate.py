@@ -30,9 +30,10 @@ class Polling:
         self.settings = KsqldbSettings(url="http://k:8088", **settings)
         self.last: Observation | None = None
 
-    def poll(self) -> Observation:
+    def poll(self, entities: list[dict[str, Any]] | None = None) -> Observation:
+        """`entities`: what the server answers to the statements, if not as it is."""
         before = json.loads(json.dumps(self.last.snapshot)) if self.last else None
-        state = parse(self.server.info(), self.server.entities())
+        state = parse(self.server.info(), entities or self.server.entities())
         self.last = translate(state, before, self.around, self.now_us, self.settings)
         assert not faults(self.last.events)
         self.now_us += MINUTE
@@ -423,6 +424,46 @@ def test_of_a_server_that_is_not_well_nothing_is_reported_as_gone() -> None:
     assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), ["state of the server"])
     polling.server.status = "RUNNING"
     assert states(polling.poll()) == [("ABORT", "CSAS_RICH_3")]
+
+
+@pytest.mark.parametrize("name", ["ORDERS", None])
+def test_a_stream_that_cannot_be_read_loses_only_itself_and_its_queries(name: str | None) -> None:
+    server = shop()
+    server.relations += [Relation("IN", "in", [column("ID", "BIGINT")]), Relation("OUT", "out", [column("ID", "BIGINT")])]
+    server.queries.append(Query("CSAS_OUT_5", "CREATE STREAM OUT AS SELECT * FROM IN EMIT CHANGES;", ["IN"], ["OUT"]))
+    polling = Polling(server)
+    assert states(polling.poll()) == [("START", "CSAS_OUT_5"), ("START", "CSAS_RICH_3")]
+    entities = server.entities()
+    entities[0]["sourceDescriptions"][0] |= {"name": name, "fields": None}
+    seen = polling.poll(entities)
+    assert states(seen) == [("RUNNING", "CSAS_OUT_5")]
+    assert topics(seen) == {}
+    assert [unseen.what for unseen in seen.unseen] == [f"stream {name or 'without a name'}", "query CSAS_RICH_3"]
+    assert states(polling.poll()) == [("RUNNING", "CSAS_OUT_5"), ("RUNNING", "CSAS_RICH_3")]
+
+
+@pytest.mark.parametrize("name", ["CSAS_RICH_3", None])
+def test_a_query_that_cannot_be_read_has_not_ended(name: str | None) -> None:
+    polling = Polling(shop())
+    polling.poll()
+    entities = polling.server.entities()
+    entities[2]["queryDescriptions"][0] |= {"id": name, "sources": None}
+    seen = polling.poll(entities)
+    assert (seen.events, [unseen.what for unseen in seen.unseen]) == ((), [f"query {name or 'without a name'}"])
+    polling.server.queries.clear()
+    assert states(polling.poll()) == [("ABORT", "CSAS_RICH_3")]
+
+
+def test_a_topic_keeps_its_description_while_one_of_its_streams_cannot_be_read() -> None:
+    server = shop()
+    server.relations.append(Relation("ORDERS_2", "orders", [column("NOTE", "STRING")]))
+    polling = Polling(server)
+    polling.poll()
+    entities = server.entities()
+    entities[0]["sourceDescriptions"][-1]["fields"] = None
+    assert topics(polling.poll(entities)) == {}
+    server.relations.pop()
+    assert [identifier["name"] for identifier in topics(polling.poll())["orders"]["symlinks"]["identifiers"]] == ["ORDERS"]
 
 
 def test_warnings_are_unseen() -> None:

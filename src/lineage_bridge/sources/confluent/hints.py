@@ -11,7 +11,7 @@ DISCOVERY = "discovery"
 """The step before all planes: environments and clusters are listed."""
 
 
-class _Access(NamedTuple):
+class _PlaneAccess(NamedTuple):
     """How a plane is asked: the setting of its API key, what that key belongs to, and what the key's owner needs."""
 
     setting: str
@@ -20,23 +20,23 @@ class _Access(NamedTuple):
 
 
 _CLOUD, _KAFKA, _REGISTRY = "Cloud resource management", "this Kafka cluster", "this Schema Registry"
-_ACCESS: Mapping[str, _Access] = {
-    DISCOVERY: _Access("cloud", _CLOUD, "a role that sees environments and clusters, such as Operator"),
-    "names": _Access("cloud", _CLOUD, "a role that sees service accounts, users and API keys, such as AccountAdmin"),
-    "connect": _Access("cloud", _CLOUD, "a role that sees the cluster's connectors, such as Operator"),
-    "metrics": _Access("metrics", _CLOUD, "the role MetricsViewer"),
-    "topics": _Access(
+_ACCESS: Mapping[str, _PlaneAccess] = {
+    DISCOVERY: _PlaneAccess("cloud", _CLOUD, "a role that sees environments and clusters, such as Operator"),
+    "names": _PlaneAccess("cloud", _CLOUD, "a role that sees service accounts, users and API keys, such as AccountAdmin"),
+    "connect": _PlaneAccess("cloud", _CLOUD, "a role that sees the cluster's connectors, such as Operator"),
+    "metrics": _PlaneAccess("metrics", _CLOUD, "the role MetricsViewer"),
+    "topics": _PlaneAccess(
         "kafka", _KAFKA, "DESCRIBE and DESCRIBE_CONFIGS on topics, and DESCRIBE on the cluster, or the role CloudClusterAdmin"
     ),
-    "groups": _Access("kafka", _KAFKA, "DESCRIBE on groups and their topics, or the role CloudClusterAdmin"),
-    "links": _Access("kafka", _KAFKA, "DESCRIBE on the cluster, or the role CloudClusterAdmin"),
-    "registry": _Access("registry", _REGISTRY, "the role DeveloperRead on all subjects"),
-    "catalog": _Access("registry", _REGISTRY, "the role DataDiscovery"),
-    "schema-links": _Access("registry", _REGISTRY, "the role EnvironmentAdmin, which may read exporters"),
-    "flink": _Access("flink", "Flink in this environment and region", "the role FlinkAdmin: others see only their own statements"),
-    "ksqldb": _Access("ksqldb", "this ksqlDB cluster", "the role KsqlAdmin"),
-    "tableflow": _Access("tableflow", "Tableflow", "a role that sees topics with Tableflow, such as CloudClusterAdmin"),
-    "audit-log": _Access("audit_log", "the audit log's cluster", "the right to read the topic of the audit log"),
+    "groups": _PlaneAccess("kafka", _KAFKA, "DESCRIBE on groups and their topics, or the role CloudClusterAdmin"),
+    "links": _PlaneAccess("kafka", _KAFKA, "DESCRIBE on the cluster, or the role CloudClusterAdmin"),
+    "registry": _PlaneAccess("registry", _REGISTRY, "the role DeveloperRead on all subjects"),
+    "catalog": _PlaneAccess("registry", _REGISTRY, "the role DataDiscovery"),
+    "schema-links": _PlaneAccess("registry", _REGISTRY, "the role EnvironmentAdmin, which may read exporters"),
+    "flink": _PlaneAccess("flink", "Flink in this environment and region", "the role FlinkAdmin: others see only their own statements"),
+    "ksqldb": _PlaneAccess("ksqldb", "this ksqlDB cluster", "the role KsqlAdmin"),
+    "tableflow": _PlaneAccess("tableflow", "Tableflow", "a role that sees topics with Tableflow, such as CloudClusterAdmin"),
+    "audit-log": _PlaneAccess("audit_log", "the audit log's cluster", "the right to read the topic of the audit log"),
 }
 _VARIABLES = {
     "cloud": "CONFLUENT_CLOUD",

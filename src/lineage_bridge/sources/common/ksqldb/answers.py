@@ -1,16 +1,19 @@
 """The answers of a ksqlDB server at one poll, as plain values. Shapes: https://docs.ksqldb.io, REST API reference."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets import SchemaField
 
 STATEMENTS = ("SHOW STREAMS EXTENDED;", "SHOW TABLES EXTENDED;", "SHOW QUERIES EXTENDED;")
 """The statements of a poll; one request sends all, so that the answers are consistent."""
+STREAM, QUERY = "stream", "query"
+"""The kinds of descriptions; tables are described like streams."""
 
+_EntryT = TypeVar("_EntryT")
 _HINT = "check that the address is that of a ksqlDB server"
 
 
@@ -57,7 +60,10 @@ class KsqldbQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class KsqldbState:
-    """All answers. `warnings`: statement to the server's warnings about it."""
+    """All answers. `warnings`: statement to the server's warnings about it.
+
+    `unreadable`: the kind and name (empty if unknown) of what could not be read, and why.
+    """
 
     version: str
     cluster: str
@@ -66,6 +72,7 @@ class KsqldbState:
     relations: Mapping[str, KsqldbRelation]
     queries: Mapping[str, KsqldbQuery]
     warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unreadable: tuple[tuple[str, str, str], ...] = ()
 
     @cached_property
     def by_topic(self) -> Mapping[str, list[KsqldbRelation]]:
@@ -86,13 +93,14 @@ class KsqldbState:
 
 
 def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
-    """Parse the answers to `/info` and the statements. Raises SourceError if a part is missing or cannot be read."""
+    """Parse the answers to `/info` and the statements. Raises SourceError if a list is missing; unreadable descriptions are left out."""
     if not isinstance(entities, list) or len(entities) != len(STATEMENTS):
         raise SourceError(f"ksqlDB answered only some of {len(STATEMENTS)} statements", _HINT)
     try:
         server = info["KsqlServerInfo"]
-        relations = [_relation(description) for entity in entities[:2] for description in entity["sourceDescriptions"]]
-        queries = [_query(description) for description in entities[2]["queryDescriptions"]]
+        unreadable: list[tuple[str, str, str]] = []
+        relations = [relation for entity in entities[:2] for relation in _read(STREAM, _relation, entity["sourceDescriptions"], unreadable)]
+        queries = _read(QUERY, _query, entities[2]["queryDescriptions"], unreadable)
         warnings = {_asked(entity): tuple(str(warning.get("message")) for warning in entity.get("warnings") or ()) for entity in entities}
         return KsqldbState(
             str(server.get("version") or ""),
@@ -102,9 +110,29 @@ def parse(info: Any, entities: Any) -> KsqldbState:  # noqa: ANN401  # JSON
             {relation.name: relation for relation in relations},
             {query.id: query for query in queries if query.kind == "PERSISTENT"},
             {asked: texts for asked, texts in warnings.items() if texts},
+            tuple(sorted(unreadable)),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SourceError(f"ksqlDB's answer has an unexpected shape: {error!r}", _HINT) from error
+
+
+def _read(
+    kind: str,
+    read: Callable[[Mapping[str, Any]], _EntryT],
+    descriptions: Any,  # noqa: ANN401  # JSON
+    unreadable: list[tuple[str, str, str]],
+) -> list[_EntryT]:
+    """Return the descriptions that can be read, and add the others to `unreadable`."""
+    if not isinstance(descriptions, list):
+        raise TypeError(descriptions)
+    found = []
+    for description in descriptions:
+        try:
+            found.append(read(description))
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:  # noqa: PERF203  # each fails on its own
+            name = description.get("id" if kind == QUERY else "name") if isinstance(description, Mapping) else None
+            unreadable.append((kind, name if isinstance(name, str) else "", f"its description cannot be read: {error!r}"))
+    return found
 
 
 def _asked(entity: Mapping[str, Any]) -> str:
@@ -114,9 +142,9 @@ def _asked(entity: Mapping[str, Any]) -> str:
 def _relation(description: Mapping[str, Any]) -> KsqldbRelation:
     keys = tuple(_field(field) for field in description["fields"] if field.get("type") == "KEY")
     return KsqldbRelation(
-        _text(description, "name"),
-        _text(description, "type"),
-        _text(description, "topic"),
+        _name(description, "name"),
+        _name(description, "type"),
+        _name(description, "topic"),
         keys,
         tuple(_field(field) for field in description["fields"] if field.get("type") != "KEY"),
         str(description.get("keyFormat") or ""),
@@ -136,6 +164,12 @@ def _relation(description: Mapping[str, Any]) -> KsqldbRelation:
 def _text(entity: Mapping[str, Any], key: str) -> str:
     if not isinstance(entity[key], str):
         raise TypeError(key)
+    return str(entity[key])
+
+
+def _name(entity: Mapping[str, Any], key: str) -> str:
+    if not _text(entity, key):
+        raise ValueError(key)
     return str(entity[key])
 
 
@@ -182,7 +216,7 @@ def _committed(offsets: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], in
 
 
 def _query(description: Mapping[str, Any]) -> KsqldbQuery:
-    name, kind, properties = _text(description, "id"), description.get("queryType"), description.get("overriddenProperties") or {}
+    name, kind, properties = _name(description, "id"), description.get("queryType"), description.get("overriddenProperties") or {}
     if not isinstance(properties, dict):
         raise TypeError(properties)
     errors = sorted(description.get("queryErrors") or (), key=lambda entry: entry.get("timestamp") or 0)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lineage_bridge.openlineage.event_builder import EventBuilder, Json
-from lineage_bridge.sources.common.ksqldb.answers import KsqldbQuery, KsqldbState
+from lineage_bridge.sources.common.ksqldb.answers import STREAM, KsqldbQuery, KsqldbState
 
 _OUT = EventBuilder("https://lineagebridge.dev/sources/ksqldb")
 _MESSAGES, _BYTES = "total-messages", ("total-message-bytes", "total-bytes")
@@ -49,7 +49,9 @@ def _of_servers(
 ) -> tuple[int | None, int | None]:
     """Return the messages and bytes that the servers counted for a topic; None if another query may have contributed."""
     here = state.by_topic.get(topic, [])
-    if {name for statistic in here for name in (statistic.readers if start else statistic.writers)} != {query}:
+    if any(kind == STREAM for kind, _, _ in state.unreadable) or {
+        name for statistic in here for name in (statistic.readers if start else statistic.writers)
+    } != {query}:
         return None, None
     counters = {counter: value for statistic in here for counter, value in statistic.counters.items()}
     counted_by = {statistic for _, statistic in counters}

@@ -51,6 +51,16 @@ class KsqldbPoll:
         """The topics of streams and tables."""
         self.is_complete = state.status in ("", RUNNING)
         """Whether the server's listings are complete."""
+        self.unreadable = frozenset(name for _, name, _ in state.unreadable)
+        """Names of listed streams, tables and queries that cannot be read; empty for one without a name."""
+
+    def is_hidden(self, name: str) -> bool:
+        """Whether a stream, table or query that was not read may be one that cannot be read."""
+        return name in self.unreadable or "" in self.unreadable
+
+    def may_exist(self, name: str) -> bool:
+        """Whether a stream, table or query that was not read may still exist."""
+        return not self.is_complete or self.is_hidden(name)
 
     def job(self, query: str) -> DatasetName:
         """The name of a query's job."""

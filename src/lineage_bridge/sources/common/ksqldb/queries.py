@@ -33,7 +33,7 @@ class QueryEvents:
         for name, query in sorted(self.poll.state.queries.items()):
             yield from self._query(name, query, self.poll.before["queries"].get(name))
         for name, was in sorted(self.poll.before["queries"].items()):
-            if name not in self.poll.state.queries and not self.poll.is_complete:
+            if name not in self.poll.state.queries and self.poll.may_exist(name):
                 self.queries_after[name] = was
             elif name not in self.poll.state.queries:
                 self.ended[name] = was["generation"] + 1
@@ -44,7 +44,10 @@ class QueryEvents:
 
     def _query(self, name: str, query: KsqldbQuery, was: Mapping[str, Any] | None) -> Iterator[Json]:
         job, state = self.poll.job(name), self._state(query)
-        if state is None:
+        hidden = sorted(filter(self.poll.is_hidden, {*query.sources, *query.sinks} - self.poll.state.relations.keys()))
+        if hidden:
+            self.unseen.append(Unseen(f"query {name}", f"the description of {', '.join(hidden)} cannot be read"))
+        if state is None or hidden:
             if was is not None:
                 self.queries_after[name] = was
             return

@@ -16,6 +16,8 @@ from lineage_bridge.sources.common.ksqldb.poll import (
 )
 from lineage_bridge.sources.common.shared_metadata import KEY, VALUE, topic_columns
 
+_SEPARATOR = "; "
+
 
 class StreamEvents:
     """Builds the events of streams, tables and their topics; `topics_after` and `streams_after` are their parts of the next snapshot."""
@@ -35,7 +37,7 @@ class StreamEvents:
                 "namespace": self.poll.namespace,
                 KEY: list(map(pack_field, keys)),
                 VALUE: list(map(pack_field, values)),
-                "version": "; ".join(f"ksqlDB {relation.kind.lower()} {relation.name}" for relation in here),
+                "version": _SEPARATOR.join(f"ksqlDB {relation.kind.lower()} {relation.name}" for relation in here),
                 "written": any(relation.writers for relation in here),
                 "facets": sorted(facets),
                 "told": digest({key: facet for key, facet in facets.items() if key != "schema"}),
@@ -43,10 +45,12 @@ class StreamEvents:
             }
             was = self.poll.before["topics"].get(topic)
             now = self.topics_after[topic]
-            if was is None or any(was[key] != now[key] for key in ("told", "namespace")) or now["schema"] not in ("", was["schema"]):
+            if was is not None and any(map(self.poll.is_hidden, _names_in(was) - _names_in(now))):
+                self.topics_after[topic] = was
+            elif was is None or any(was[key] != now[key] for key in ("told", "namespace")) or now["schema"] not in ("", was["schema"]):
                 yield from self._event((self.poll.namespace, topic), facets)
         for topic, was in sorted(self.poll.before["topics"].items()):
-            if topic not in by_topic and not self.poll.is_complete:
+            if topic not in by_topic and any(map(self.poll.may_exist, _names_in(was))):
                 self.topics_after[topic] = was
             elif topic not in by_topic:
                 gone = {key: EVENTS.deleted_facet() for key in was["facets"] if key != "schema" or not self._is_registered(topic)}
@@ -61,7 +65,7 @@ class StreamEvents:
             if before.get(name) != self.streams_after[name]:
                 yield from self._event((self.poll.names.streams, name), facets)
         for name in sorted(before.keys() - self.streams_after.keys()):
-            if not self.poll.is_complete:
+            if self.poll.may_exist(name):
                 self.streams_after[name] = before[name]
             else:
                 yield from self._event((self.poll.names.streams, name), dict.fromkeys(("symlinks", "ksqldb"), EVENTS.deleted_facet()))
@@ -80,6 +84,11 @@ class StreamEvents:
         """Whether a registry reports the topic's schema; if so, it must not be overwritten or deleted."""
         known = (self.poll.shared.schemas.get(((self.poll.namespace, topic), part)) for part in (KEY, VALUE))
         return any(schema and schema.rank == REGISTERED for schema in known)
+
+
+def _names_in(topic: Mapping[str, Any]) -> set[str]:
+    """The streams and tables of a topic of the snapshot."""
+    return {text.split(" ", 2)[2] for text in topic["version"].split(_SEPARATOR)}
 
 
 def _names_of(others: list[DatasetName], here: list[KsqldbRelation]) -> dict[str, Json]:

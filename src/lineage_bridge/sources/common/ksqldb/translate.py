@@ -48,6 +48,8 @@ def translate(
 def _unseen(poll: KsqldbPoll) -> Iterator[Unseen]:
     for statement, texts in sorted(poll.state.warnings.items()):
         yield Unseen(f"warnings of {statement}", "; ".join(texts))
+    for kind, name, why in poll.state.unreadable:
+        yield Unseen(f"{kind} {name or 'without a name'}", why)
     if not poll.is_complete:
         yield Unseen("state of the server", f"the server is {poll.state.status}, and its listings may be incomplete")
 

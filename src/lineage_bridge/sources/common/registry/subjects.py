@@ -106,7 +106,7 @@ def _tagged(registered: RegisteredSchema, record: str, paths: Iterable[str]) -> 
     """Return the tags outside of the schema's text: those on field patterns in the metadata, and those on entities."""
     by_pattern = [(pattern, tags) for pattern, tags in _object(registered.metadata.get("tags")).items() if isinstance(tags, list)]
     for entry in registered.tags:
-        entity, tags = _object(entry.get("schemaEntity")), entry.get("tags")
+        entity, tags = _object(_object(entry).get("schemaEntity")), _object(entry).get("tags")
         if isinstance(tags, list):
             by_pattern.append((str(entity.get("entityPath", "")).lstrip("."), tags))
     found = []

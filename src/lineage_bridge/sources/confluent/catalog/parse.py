@@ -69,12 +69,12 @@ def parse_business_metadata(answer: list[Any]) -> dict[str, Any]:
     """Return business metadata by name, without members whose names identify secrets."""
     found: dict[str, Any] = {}
     for entry in answer:
-        attributes = entry.get("attributes") if isinstance(entry, Mapping) else None
-        if isinstance(attributes, Mapping):
+        attributes, name = (entry.get("attributes"), entry.get("typeName")) if isinstance(entry, Mapping) else (None, None)
+        if name and isinstance(attributes, Mapping):
             members = {
                 str(key): mask_text(str(value)) for key, value in attributes.items() if value is not None and not names_secret(str(key))
             }
-            found[str(entry.get("typeName") or "")] = dict(sorted(members.items()))
+            found[str(name)] = dict(sorted(members.items()))
     return dict(sorted(found.items()))
 
 

@@ -101,7 +101,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
         ]
         found: dict[str, Mapping[str, Any]] = {entity.qualified_name: {} for entity in entities}
         for entity in candidates:
-            del found[entity.qualified_name]
+            found.pop(entity.qualified_name, None)
         candidates.sort(key=lambda entity: entity.qualified_name)
         rounds = max(1, -(-len(candidates) // METADATA_PER_POLL))
         due = candidates[poll % rounds :: rounds]

@@ -1,5 +1,6 @@
 """Client of the Metrics API: one query returns one metric of many resources. Data arrives minutes late, so queries cover past minutes."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -84,7 +85,7 @@ def query_metric(http: HttpClient, metric: Metric, labels: Collection[str], ids:
     for page in _pages(http, "POST", f"{_DATASET}/query", body):
         for entry in page:
             value = entry.get("value")
-            if isinstance(value, int | float) and not isinstance(value, bool):
+            if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
                 found.append(Row({label: str(entry.get(label) or "") for label in group_by}, value))
     return found
 

@@ -81,13 +81,20 @@ def _get_exporter(http: HttpClient, name: str) -> _Answer:
     info, status = http.get(path), http.get(f"{path}/status")
     if not isinstance(info, Mapping) or not isinstance(status, Mapping):
         raise SourceError(f"GET {path} did not return an object")
+    if not _destination(info):
+        raise SourceError(f"GET {path} does not say to which registry the exporter copies")
     return info, status
+
+
+def _destination(info: Mapping[str, Any]) -> str:
+    """The address of the registry that an exporter copies to; empty if it is missing."""
+    config = info.get("config")
+    return str(config.get("schema.registry.url") or "").split(",")[0].rstrip("/") if isinstance(config, Mapping) else ""
 
 
 def _parse_exporter(name: str, answer: _Answer, subjects: Iterable[str], find_registry: Callable[[str], SchemaRegistry | None]) -> Exporter:
     info, status = answer
-    config = info.get("config")
-    address = str(config.get("schema.registry.url") or "").split(",")[0].rstrip("/") if isinstance(config, Mapping) else ""
+    address = _destination(info)
     destination = find_registry(address)
     kind, context = str(info.get("contextType") or ""), str(info.get("context") or "")
     rename, patterns = str(info.get("subjectRenameFormat") or "${subject}"), _patterns(info)

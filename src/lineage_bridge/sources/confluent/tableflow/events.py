@@ -23,6 +23,7 @@ from lineage_bridge.sources.confluent.tableflow.parse import (
     Integration,
     TableflowTopic,
     catalogs_of,
+    suspended_of,
     table_of,
 )
 
@@ -73,7 +74,7 @@ _UNCHANGED = _RunContent({}, [], [])
 def topic_events(topic: TableflowTopic, state: TopicState, context: TableflowContext) -> Iterator[Json]:
     """The events about a topic that has Tableflow. Updates `state`. Between the start of a run and its first data, there are none."""
     job, content = (context.namespace, f"tableflow/{topic.name}"), _content(topic, context)
-    suspended = sorted(id_ for id_, integration in context.integrations.items() if integration.suspended)
+    suspended = suspended_of(topic, context.integrations)
     shape = digest([topic.formats, [sync.integration for sync in topic.catalogs or ()], *([suspended] if suspended else [])])
     fingerprint = digest([content.job_facets, content.inputs, content.outputs])
     is_new = fingerprint != state.fingerprint

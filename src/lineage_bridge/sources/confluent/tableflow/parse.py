@@ -99,11 +99,18 @@ def catalogs_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) 
 
     Catalogs of suspended integrations are left out.
     """
+    return [(id_, integration) for id_, integration in _of_its_format(topic, integrations) if not integration.suspended]
+
+
+def suspended_of(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[str]:
+    """The suspended integrations, by id, of catalogs that would list a topic's table."""
+    return sorted(id_ for id_, integration in _of_its_format(topic, integrations) if integration.suspended)
+
+
+def _of_its_format(topic: TableflowTopic, integrations: Mapping[str, Integration]) -> list[tuple[str, Integration]]:
     ids = sorted(integrations) if topic.catalogs is None else [sync.integration for sync in topic.catalogs]
     listed = [(id_, integrations[id_]) for id_ in dict.fromkeys(ids) if id_ in integrations]
-    return [
-        (id_, integration) for id_, integration in listed if FORMATS.get(integration.kind) in topic.formats and not integration.suspended
-    ]
+    return [(id_, integration) for id_, integration in listed if FORMATS.get(integration.kind) in topic.formats]
 
 
 def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> DatasetName | None:
