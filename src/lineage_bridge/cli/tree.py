@@ -39,11 +39,12 @@ class Neighbourhood:
         if self.nodes[node]["kind"] == "job":
             return []
         near, far = ("target", "source") if self.up else ("source", "target")
-        jobs: dict[str, dict[str, str]] = {}
+        jobs: dict[str, dict[str, Answer]] = {}
         ports: dict[str, str] = {}
         for edge in self.answer["edges"]:
             if self.canonical(edge[near]) == node:
-                jobs.setdefault(edge["job"], {})[self.canonical(edge[far])] = marks(edge)
+                found = jobs.setdefault(edge["job"], {})
+                found[self.canonical(edge[far])] = _stronger(found.get(self.canonical(edge[far])), edge)
         for port in self.answer["ports"]:
             if port["side"] == ("output" if self.up else "input") and self.canonical(port["dataset"]) == node:
                 jobs.setdefault(port["job"], {})
@@ -68,11 +69,20 @@ class Neighbourhood:
         text.append("  [dropped]" if named.get("dropped") else "", style="yellow")
         return text.append(f"  {mark}", style="yellow") if mark else text
 
-    def _sorted(self, targets: Mapping[str, str], job: str) -> Iterator[tuple[str, str]]:
-        yield from ((node, targets[node]) for node in sorted(targets, key=self._key) if node != job)
+    def _sorted(self, targets: Mapping[str, Answer], job: str) -> Iterator[tuple[str, str]]:
+        yield from ((node, marks(targets[node])) for node in sorted(targets, key=self._key) if node != job)
 
     def _key(self, node: str) -> tuple[str, str]:
         return self.nodes[node]["namespace"], self.nodes[node]["name"]
+
+
+_EVIDENCE = ("explicit", "column", "co-occurrence", "stitched", "renamed")
+_LABELS = ("current", "stale", "superseded", "ended")
+
+
+def _stronger(edge: Answer | None, other: Answer) -> Answer:
+    """Of two flows of a job between two datasets, under any of their names, the one that tells more."""
+    return other if edge is None else min((edge, other), key=lambda e: (_LABELS.index(e["label"]), _EVIDENCE.index(e["evidence"])))
 
 
 def marks(edge: Answer) -> str:

@@ -14,10 +14,10 @@ def test_an_edge_is_stale_past_the_horizon() -> None:
 
 def test_three_newer_runs_without_it_supersede_a_dataset() -> None:
     lacking, having = frozenset({2}), frozenset({1, 2})
-    assert is_superseded(1, [lacking, lacking, lacking])
-    assert not is_superseded(1, [lacking, lacking])
-    assert not is_superseded(1, [lacking, having, lacking])
-    assert is_superseded(1, [lacking, lacking, lacking, having])
+    assert is_superseded({1}, [lacking, lacking, lacking])
+    assert not is_superseded({1}, [lacking, lacking])
+    assert not is_superseded({1}, [lacking, having, lacking])
+    assert is_superseded({1}, [lacking, lacking, lacking, having])
 
 
 def test_superseded_outranks_stale() -> None:

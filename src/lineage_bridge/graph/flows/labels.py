@@ -1,6 +1,6 @@
 """Labels: whether an edge is current at a given time. An edge without new events stays; labels only filter answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 
 from lineage_bridge.graph.ids import DAY_US
@@ -25,9 +25,12 @@ def freshness(last: int | None, now_us: int) -> Label:
     return Label.CURRENT if last is not None and last >= now_us - HORIZON_US else Label.STALE
 
 
-def is_superseded(dataset: int, newest: Sequence[frozenset[int]]) -> bool:
-    """Whether none of the newest complete runs named `dataset`. `newest` has the datasets that each run named on one side."""
-    return len(newest) >= NEWEST_RUNS and all(dataset not in named for named in newest[:NEWEST_RUNS])
+def is_superseded(names: Collection[int], newest: Sequence[frozenset[int]]) -> bool:
+    """Whether none of the newest complete runs named a dataset, under any of its names.
+
+    `newest` has the datasets that each run named on one side.
+    """
+    return len(newest) >= NEWEST_RUNS and all(named.isdisjoint(names) for named in newest[:NEWEST_RUNS])
 
 
 def side_label(last: int | None, superseded: bool, now_us: int) -> Label:

@@ -9,6 +9,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.complete_runs import CompleteRunsAt
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
+from lineage_bridge.store.query.co_occurrence import CoOccurrence, FlowsByGroup
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
 from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
 from lineage_bridge.store.query.flows import CurrentFlows, Direction, Flows
@@ -71,10 +72,11 @@ def graph_moment(
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
-    endings = Endings(connection, nodes, raw, spans, at_us)
+    counted = _counted(connection, nodes, raw)
+    endings = Endings(connection, nodes, counted, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
-    standing = FlowsWithoutEnded(raw, endings, ended=ended)
+    standing = FlowsWithoutEnded(counted, endings, ended=ended)
     failed = FailedFlows(connection, runs) if at_us is None else None
     return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, labels, failed)
 
@@ -82,8 +84,13 @@ def graph_moment(
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
     """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
-    standing = FlowsWithoutEnded(raw, Endings(connection, nodes, raw, spans, at_us), ended=False)
+    counted = _counted(connection, nodes, raw)
+    standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)
     return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us)
+
+
+def _counted(connection: StoreConnection, nodes: Nodes, raw: Flows) -> Flows:
+    return FlowsByGroup(raw, CoOccurrence(connection, nodes, raw.pending if isinstance(raw, FlowsAt) else None))
 
 
 def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:

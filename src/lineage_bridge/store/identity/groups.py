@@ -127,6 +127,11 @@ class Identities:
             self._joined.update((id_, made[self.names[id_]]) for id_ in found)
         return {id_: self._joined[id_] for id_ in unique if id_ in self._joined} if self._joined else {}
 
+    @property
+    def may_join(self) -> bool:
+        """Whether the store has any step or link, so that names may be joined."""
+        return bool(self._what_joins())
+
     def _what_joins(self) -> str:
         """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
         if self._joining is None:

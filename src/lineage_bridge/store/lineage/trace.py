@@ -13,6 +13,7 @@ from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
+from lineage_bridge.store.query.ways import FlowKey
 
 Column = tuple[int, str]
 """The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""
@@ -26,8 +27,8 @@ class Traced:
     ends: dict[Column, str] = field(default_factory=dict)
     steps: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = field(default_factory=dict)
     datasets: set[int] = field(default_factory=set)
-    covered: set[RawEdge] = field(default_factory=set)
-    gaps: set[RawEdge] = field(default_factory=set)
+    covered: set[FlowKey] = field(default_factory=set)
+    gaps: dict[FlowKey, RawEdge] = field(default_factory=dict)
     truncated: str = ""
     hidden: int = 0
 
@@ -125,7 +126,11 @@ class Tracer:
         found.datasets.add(dataset)
         for member in self.nodes.members(dataset):
             for edge in self._edges(member, up=up).values():
-                (found.covered if self._has_columns(edge) else found.gaps).add(edge)
+                key = self.nodes.head(edge[0]), self.nodes.head(edge[1]), self.nodes.head(edge[2]), edge[3]
+                if self._has_columns(edge):
+                    found.covered.add(key)
+                else:
+                    found.gaps.setdefault(key, edge)
 
     def _has_columns(self, edge: RawEdge) -> bool:
         source, target, job, _, evidence, _ = edge
@@ -157,13 +162,14 @@ class Tracer:
         columns = [TracedColumn(self.nodes.by_id(id_), name, hops, "") for (id_, name), hops in found.distances.items()]
         columns += [TracedColumn(self.nodes.by_id(id_), name, None, end) for (id_, name), end in found.ends.items()]
         name = self.nodes.by_id
-        gaps = (Gap(name(source), name(target), name(job), Origin(o), Evidence(e)) for source, target, job, o, e, _ in found.gaps)
+        open_gaps = [edge for key, edge in found.gaps.items() if key not in found.covered]
+        gaps = (Gap(name(source), name(target), name(job), Origin(o), Evidence(e)) for source, target, job, o, e, _ in open_gaps)
         return Trace(
             origin=node,
             options=options,
             columns=tuple(sorted(columns, key=_column_order)),
             flows=tuple(self._flows(found.steps.values(), proofs=options.proofs and self.at_us is None)),
-            coverage=Coverage(len(found.covered), len(found.gaps), tuple(sorted(gaps, key=_gap_order)[: options.gaps])),
+            coverage=Coverage(len(found.covered), len(open_gaps), tuple(sorted(gaps, key=_gap_order)[: options.gaps])),
             truncated=found.truncated,
             hidden=found.hidden,
         )

@@ -173,9 +173,9 @@ class FlowsWithoutEnded:
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """See Flows."""
-        if self.endings.empty:
-            yield from self.flows.edges(ids, direction)
-            return
+        return self.flows.edges(ids, direction) if self.endings.empty else self._standing(ids, direction)
+
+    def _standing(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         edges = list(self.flows.edges(ids, direction))
         self.endings.load({*ids, *(end for edge in edges for end in edge[:2])})
         ordered, dropped = self.endings.ordered, self.endings.drops.dropped

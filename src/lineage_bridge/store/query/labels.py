@@ -93,8 +93,17 @@ class Labels:
             silent = last is None or last < self.now_us - HORIZON_US
             gone = silent and dataset not in self.newest(job, side)
         else:
-            gone = is_superseded(dataset, self.complete(job, side))
-        return gone and dataset in self.named(job, side)
+            gone = is_superseded([dataset], self.complete(job, side))
+        return gone and dataset in self.named(job, side) and self._is_gone_under_all_names(job, dataset, side)
+
+    def _is_gone_under_all_names(self, job: int, dataset: int, side: Side) -> bool:
+        """The same of all names of a dataset, for one that is gone under one name."""
+        names = self.flows.expand([dataset])
+        if len(names) == 1:
+            return True
+        if self.runs.is_streaming(job):
+            return self.newest(job, side).isdisjoint(names)
+        return is_superseded(names, self.complete(job, side))
 
     def named(self, job: int, side: Side) -> frozenset[int]:
         """What the job ever named on a side itself; a column's source need not be an input."""

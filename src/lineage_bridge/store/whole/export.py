@@ -20,6 +20,7 @@ from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, r
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import graph_moment
+from lineage_bridge.store.query.co_occurrence import CoOccurrence
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
@@ -151,7 +152,7 @@ class Export:
         """Flows, each with its strongest evidence."""
         found: dict[tuple[int, int, int, int], tuple[int, list[Label]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
-        for source, target, job, origin, evidence in self._stated(rows.fetchall()):
+        for source, target, job, origin, evidence in self._stated(self._counted(rows.fetchall())):
             key = self.head(source), self.head(target), self.head(job), origin
             strongest, labels = found.get(key, (evidence, []))
             label = self.labels.flow(source, target, job, origin)[0]
@@ -167,6 +168,11 @@ class Export:
                 "evidence": Evidence(evidence).text,
                 "state": state,
             }
+
+    def _counted(self, rows: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
+        """Flows, without co-occurrence that does not count by what names denote."""
+        hidden = {edge[:5] for edge in CoOccurrence(self.connection, self.nodes).not_counting((*row, 0) for row in rows)}
+        return [row for row in rows if row not in hidden]
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
         """Flows, without those guessed of one name of a job whose target another name of it states."""

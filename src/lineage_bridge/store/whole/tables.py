@@ -8,6 +8,7 @@ from lineage_bridge.model.analysis import GraphTable
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.spans import CurrentSpans
 from lineage_bridge.store.identity.groups import Identities
+from lineage_bridge.store.query.co_occurrence import CoOccurrence
 from lineage_bridge.store.query.endings import Endings
 from lineage_bridge.store.query.explicit_flows import ExplicitFlows
 from lineage_bridge.store.query.flows import CurrentFlows, Direction
@@ -32,6 +33,7 @@ class WholeGraphTables:
         self.connection = connection
         nodes = Nodes(connection)
         flows = CurrentFlows(connection, nodes)
+        self.counted = CoOccurrence(connection, nodes)
         self.endings = Endings(connection, nodes, flows, CurrentSpans(connection), None)
         self.stated = ExplicitFlows(flows, nodes)
 
@@ -39,7 +41,7 @@ class WholeGraphTables:
         """The rows of a table, in no order."""
         if table is GraphTable.NODE:
             return self._nodes()
-        if table is GraphTable.FLOW and not (self.endings.empty and self.stated.empty):
+        if table is GraphTable.FLOW and not (self.endings.empty and self.stated.empty and self.counted.empty):
             return self._flows()
         if table is GraphTable.HUB and not self.endings.empty:
             return self._hubs()
@@ -52,7 +54,9 @@ class WholeGraphTables:
         )
         while some := rows.fetchmany(_MANY):
             self.endings.load({end for edge in some for end in edge[:2]})
-            yield from (edge[:2] for edge in self.stated.kept(some) if not self.endings.has_ended(*edge[:4]))
+            hidden = self.counted.not_counting(some)
+            kept = (edge for edge in self.stated.kept(some) if edge not in hidden)
+            yield from (edge[:2] for edge in kept if not self.endings.has_ended(*edge[:4]))
         renamed = [row[0] for row in self.connection.execute("SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'")]
         yield from (edge[:2] for edge in self.endings.renamed(renamed, Direction.DOWN))
 
