@@ -33,7 +33,9 @@ _HARMLESS = frozenset(
     )
 )
 """Parameters of URLs, in lower case, whose values are no secrets."""
-_USER_INFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)(?:[^\s/?#\"']*|[^\s/?#@:\"']+:(?!\d+(?:[/?#,]|$))[^\s\"']{0,300})@(?=\S)")
+_USER_INFO = re.compile(
+    r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)(?:[^\s/?#\"']*|[^\s/?#@:\"']+:(?!\d+(?:[/?#,]|$))[^\s\"']{0,300})@(?=\S)"
+)
 _IN_ACCOUNT = re.compile(r"(?:abfss?|wasbs?)://", re.IGNORECASE)
 
 
