@@ -37,15 +37,15 @@ def value_of(random: Random, parameter: dict[str, Any]) -> str:
     return random.choice(TEXTS)
 
 
-def request(random: Random, path: str, call: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+def request(random: Random, path: str, call: dict[str, Any]) -> tuple[str, dict[str, str]]:
     """A path and a query for a call. Half of them have no more than they need."""
-    query, optional = [("wait", "0")], random.random() < 0.5
+    query, optional = {"wait": "0"}, random.random() < 0.5
     for parameter in call.get("parameters", ()):
         value = value_of(random, parameter)
         if parameter["in"] == "path":
             path = path.replace("{" + parameter["name"] + "}", quote(value or "x", safe=""))
         elif parameter["in"] == "query" and parameter["name"] not in ("wait", "wait_s") and (parameter.get("required") or optional):
-            query.append((parameter["name"], value))
+            query[parameter["name"]] = value
     return path, query
 
 
