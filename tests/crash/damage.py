@@ -52,11 +52,11 @@ class Round:
     """What was damaged, and what came of it. `faults` is empty if everything was as promised."""
 
     damage: str
-    told: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return f"{self.damage}: {', '.join(self.told) or 'nothing to tell'}{'; FAULT: ' + '; '.join(self.faults) if self.faults else ''}"
+        return f"{self.damage}: {', '.join(self.reports) or 'nothing to tell'}{'; FAULT: ' + '; '.join(self.faults) if self.faults else ''}"
 
 
 def settings_of(folder: Path) -> Settings:
@@ -152,7 +152,7 @@ def _start(done: Round, settings: Settings) -> bool:
     """Start the API once, and follow the hint if it says how to go on."""
     refusal = _refusal(settings)
     if refusal and "restore --state" in refusal.hint:
-        done.told.append(f"start refused: {refusal}")
+        done.reports.append(f"start refused: {refusal}")
         restore_state(settings)
         refusal = _refusal(settings)
     if refusal:
@@ -187,7 +187,7 @@ def _ask(done: Round, client: TestClient, when: str) -> None:
     if failed and store["state"] == "ok" and client.get("/api/v1/ready").json()["parts"]["store"]["state"] == "ok":
         done.faults.append(f"{when} the store is ok, and yet {failed}")
     if store["state"] != "ok":
-        done.told.append(f"{when} the store is {store['state']}")
+        done.reports.append(f"{when} the store is {store['state']}")
 
 
 def _fold(done: Round, settings: Settings) -> None:
@@ -196,9 +196,9 @@ def _fold(done: Round, settings: Settings) -> None:
         try:
             fold(settings)
         except StoreDamagedError:
-            done.told.append("the store is damaged")
+            done.reports.append("the store is damaged")
         except StoreError as error:
-            done.told.append(f"the pipeline does not start: {error}")
+            done.reports.append(f"the pipeline does not start: {error}")
             if "state" not in error.hint and "graph" not in error.hint:
                 raise
             settings.paths.graph.unlink()
@@ -214,7 +214,7 @@ def _tell_log(done: Round, client: TestClient) -> None:
         assert time.monotonic() < until
         time.sleep(0.02)
     if log["state"] != "ok":
-        done.told.append(log["detail"])
+        done.reports.append(log["detail"])
 
 
 def _account(done: Round, settings: Settings, acknowledged: list[str]) -> None:
@@ -224,14 +224,14 @@ def _account(done: Round, settings: Settings, acknowledged: list[str]) -> None:
     lost, found = set(acknowledged) - kept, check_log(settings.paths.log)
     if lost and not found.new:
         done.faults.append(f"{len(lost)} events are lost from the log, which no check tells")
-    if found.new and not any("damaged" in line and "log check" in line for line in done.told):
+    if found.new and not any("damaged" in line and "log check" in line for line in done.reports):
         done.faults.append("the log is damaged, and the server does not tell")
     try:
         wrong = [table for table in differences(settings) if table.surplus or table.missing]
     except StoreError as error:
-        done.told.append(f"verify: {error}")
+        done.reports.append(f"verify: {error}")
         return
-    done.told += [f"verify: {table.table} has {table.surplus} too many and {table.missing} too few" for table in wrong]
+    done.reports += [f"verify: {table.table} has {table.surplus} too many and {table.missing} too few" for table in wrong]
 
 
 def main(rounds: int, seed: int) -> int:
