@@ -83,8 +83,8 @@ def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
         at = argument.end()
         if argument["end"] != ",":
             break
-    wanted = _SECRETS.get(function, (4,))
-    if len(arguments) <= max(wanted) or any(_FORMAT.match(arguments[index]["text"] or "x y") for index in wanted):
+    positions = _SECRETS.get(function, (4,))
+    if len(arguments) <= max(positions) or any(_FORMAT.match(arguments[index]["text"] or "x y") for index in positions):
         return []
-    found = [arguments[index] for index in wanted if arguments[index]["text"]]
+    found = [arguments[index] for index in positions if arguments[index]["text"]]
     return [argument.span("text") for argument in found if not argument["text"].startswith(MASK)]
