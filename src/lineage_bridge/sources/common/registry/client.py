@@ -256,11 +256,13 @@ def _leads_to(registered: RegisteredSchema, lost: set[_Where], texts: Mapping[_W
 
 
 def _try_to_name(key: Callable[[Any], Hashable], entry: object) -> Hashable | None:
-    """The name of an entry of a listing; None if it has none."""
+    """The name of an entry of a listing; None if it has none, or one that is no value."""
     try:
-        return key(entry)
+        named = key(entry)
+        hash(named)
     except (KeyError, TypeError):
         return None
+    return named
 
 
 def _in_path(subject: str) -> str:
