@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 from pyspark.sql import SparkSession
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -18,9 +18,11 @@ from tests.serving import Served, serving
 globals().update(fixtures.FIXTURES)
 
 # The suite tries the same examples each time; `--hypothesis-profile explore` tries new ones.
-settings.register_profile("suite", derandomize=True)
-settings.register_profile("explore", derandomize=False, print_blob=True)
-settings.register_profile("quick", phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=False)
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""Examples may take as long as they do: on a busy machine, slow is no fault."""
+settings.register_profile("suite", UNTIMED, derandomize=True)
+settings.register_profile("explore", UNTIMED, derandomize=False, print_blob=True)
+settings.register_profile("quick", UNTIMED, phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=False)
 settings.load_profile("suite")
 
 
