@@ -32,8 +32,16 @@ from lineage_bridge.store.write.apply import GraphWriter
 
 SOURCES = Path(__file__).parents[2] / "src" / "lineage_bridge" / "store"
 ONLY_SQLITE = re.compile(r"\bINSERT OR\b|\bREPLACE INTO\b|\bPRAGMA\b|\browid\b|\bCROSS JOIN\b|\bMATCH\b|\bsqlite_master\b|\?\d|\btemp\.")
-SPEAKS_SQLITE = {"dialect.py", "migration.py", "schema/sqlite.py", "schema/tables.py", "state/database.py"}
-"""Files about SQLite itself: the dialect, files and connections, migrations."""
+SPEAKS_SQLITE = {
+    "damage.py",
+    "dialect.py",
+    "migration.py",
+    "schema/sqlite.py",
+    "schema/tables.py",
+    "state/database.py",
+    "tables_hash.py",
+}
+"""Files about SQLite itself: the dialect, files and connections, damage, migrations and what they made."""
 FUNCTIONS = {"STRPOS", "GLOB_PATTERN", "FULL_TEXT_MATCHES", "FULL_TEXT_RANK"}
 """What PostgreSQL has, or its schema would, and the parser does not know."""
 NOW, DAY = T0 + DAY_US, LedgerWindow(T0, T0 + DAY_US)

@@ -52,14 +52,25 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
-    """As `damage_reported`; the file is marked, so that the process that owns it replaces it."""
+    """As `damage_reported`; the file is marked, so that the process that owns it replaces it, unless another file is there by then."""
+    before = _identity(path)
     try:
         with damage_reported(path):
             yield
     except StoreDamagedError:
         with suppress(OSError):
-            suspicion(path).touch()
+            if _identity(path) == before:
+                suspicion(path).touch()
         raise
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def suspicion(path: Path) -> Path:

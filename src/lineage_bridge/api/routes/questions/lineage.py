@@ -261,7 +261,8 @@ def _job_detail(reader: GraphReader, job: Node, now_us: int) -> JobDetail:
 
 
 def _all_described(reader: NodeReader, nodes: Iterable[Node]) -> list[DescribedNode]:
-    ordered = sorted(set(nodes), key=lambda node: (node.namespace, node.name))
+    canonical = {(node.namespace, node.name): node for node in reader.spelt(nodes, "standard").values()}
+    ordered = [canonical[name] for name in sorted(canonical)]
     return [serialization.described_node(reader, node) for node in ordered]
 
 
