@@ -20,6 +20,13 @@ def reader_of(writer: GraphWriter) -> StoreReader:
     return StoreReader(writer.connection)
 
 
+def found(reader: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
+    """A dataset of the namespace `ns`, or a job of `jobs`."""
+    node = reader.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
+    assert node is not None
+    return node
+
+
 @contextmanager
 def read_as_of(writer: GraphWriter, names: Names, at_us: int | None) -> Iterator[StoreReader]:
     """A reader of what had been asserted by `at_us` (now, if None), in a store of its own.

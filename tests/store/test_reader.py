@@ -4,34 +4,17 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.events import KEY, T0, dataset, records_of, run_event
-from tests.store.reading import reader_of
+from tests.events import KEY, dataset, run_event
+from tests.store.writing import add
 
 from lineage_bridge.errors import StoreMissingError, StoreVersionError
-from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.ids import DAY_US, NodeKind
-from lineage_bridge.model.graph import Node
-from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import ReaderPool, StoreReader
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.schema.sqlite import connect_reader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
-
-
-def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:
-    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
-
-
-def reader(writer: GraphWriter) -> StoreReader:
-    return reader_of(writer)
-
-
-def found(reader_: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
-    node = reader_.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
-    assert node is not None
-    return node
 
 
 def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:

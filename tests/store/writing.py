@@ -52,8 +52,8 @@ def settle(writer: GraphWriter) -> None:
         pass
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
+def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> StoreReader:
+    records = records_of(list(bodies), arrival=arrival)
     writer.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**6))
     return reader_of(writer)
 

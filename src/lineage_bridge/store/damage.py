@@ -53,18 +53,18 @@ def copy_database(source: Path, target: Path) -> None:
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
     """As `damage_reported`; the file is marked, so that the process that owns it replaces it, unless another file is there by then."""
-    before = _identity(path)
+    before = file_identity(path)
     try:
         with damage_reported(path):
             yield
     except StoreDamagedError:
         with suppress(OSError):
-            if _identity(path) == before:
+            if file_identity(path) == before:
                 suspicion(path).touch()
         raise
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path) -> tuple[int, int] | None:
     """Which file is at a path; None if there is none."""
     try:
         status = path.stat()

@@ -6,7 +6,7 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.damage import suspected_on_damage
+from lineage_bridge.store.damage import file_identity, suspected_on_damage
 from lineage_bridge.store.history.questions import HistoryQuestions
 from lineage_bridge.store.lineage.questions import LineageQuestions
 from lineage_bridge.store.query.events import Events
@@ -77,11 +77,7 @@ class ReaderPool:
 
     def _connection(self) -> StoreConnection:
         """A connection to the file that is there now: it may have been replaced since the last question."""
-        try:
-            status = self.path.stat()
-        except FileNotFoundError:
-            status = None
-        file = (status.st_dev, status.st_ino) if status else None
+        file = file_identity(self.path)
         if file != self._file:
             self.close()
             self._file = file

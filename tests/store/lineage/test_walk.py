@@ -1,34 +1,18 @@
 """Questions to the store."""
 
-from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, records_of, run_event
-from tests.store.reading import reader_of
+from tests.events import KEY, RUNS, T0, columns, dataset, facet, job_event, run_event
+from tests.store.reading import found, reader_of
 from tests.store.tables import execute
+from tests.store.writing import add
 
-from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
-
-
-def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:
-    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
-
-
-def reader(writer: GraphWriter) -> StoreReader:
-    return reader_of(writer)
-
-
-def found(reader_: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
-    node = reader_.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
-    assert node is not None
-    return node
 
 
 def chain(length: int) -> list[bytes]:
@@ -43,7 +27,7 @@ def names(nodes: tuple[Node, ...]) -> set[str]:
 
 
 def walked(writer: GraphWriter, name: str, direction: str, depth: int, **limits: int) -> tuple[set[str], set[tuple[str, str, str]]]:
-    r = reader(writer)
+    r = reader_of(writer)
     walk = r.lineage.walk(found(r, name), direction, depth, WalkLimits(**limits), now_us=T0)
     return names(walk.nodes), {(e.source.name, e.job.name, e.target.name) for e in walk.edges}
 
@@ -78,12 +62,12 @@ def test_a_cycle_ends(writer: GraphWriter) -> None:
 
 def test_a_walk_that_stops_early_says_so(writer: GraphWriter) -> None:
     add(writer, run_event(inputs=[dataset("a")], outputs=[dataset(f"o{number}") for number in range(20)]))
-    r = reader(writer)
+    r = reader_of(writer)
     walk = r.lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(nodes=10), now_us=T0)
     assert walk.truncated == "nodes"
     assert len(walk.nodes) == 10
     assert walk.hidden == 20 - len(walk.edges)
-    assert reader(writer).lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(edges=5), now_us=T0).truncated == "edges"
+    assert reader_of(writer).lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(edges=5), now_us=T0).truncated == "edges"
 
 
 def test_inputs_do_not_lead_to_outputs_but_flows_do(writer: GraphWriter) -> None:
@@ -98,7 +82,7 @@ def test_inputs_do_not_lead_to_outputs_but_flows_do(writer: GraphWriter) -> None
 
 def test_a_job_that_only_reads_is_met_as_a_port(writer: GraphWriter) -> None:
     add(writer, run_event(job="sink", inputs=[dataset("a")]))
-    r = reader(writer)
+    r = reader_of(writer)
     walk = r.lineage.walk(found(r, "a"), "downstream", 3, WalkLimits(), now_us=T0)
     assert [(port.job.name, port.side) for port in walk.ports] == [("sink", Side.INPUT)]
     assert walk.edges == ()
@@ -106,7 +90,7 @@ def test_a_job_that_only_reads_is_met_as_a_port(writer: GraphWriter) -> None:
 
 def test_a_walk_may_begin_at_a_job(writer: GraphWriter) -> None:
     add(writer, *chain(3))
-    r = reader(writer)
+    r = reader_of(writer)
     assert names(r.lineage.walk(found(r, "j1", NodeKind.JOB), "downstream", 1, WalkLimits(), now_us=T0).nodes) == {"j1", "d2"}
     assert names(r.lineage.walk(found(r, "j1", NodeKind.JOB), "upstream", 2, WalkLimits(), now_us=T0).nodes) == {"j1", "d1", "d0"}
 
@@ -120,7 +104,7 @@ def test_a_walk_crosses_the_names_of_one_dataset(writer: GraphWriter) -> None:
     )
     assert walked(writer, "a", "downstream", 5)[0] == {"a", "path", "t", "z"}
     assert walked(writer, "z", "upstream", 5)[0] == {"a", "path", "t", "z"}
-    r = reader(writer)
+    r = reader_of(writer)
     walk = r.lineage.walk(found(r, "a"), "downstream", 5, WalkLimits(), now_us=T0)
     by_name = {node.name: node.id for node in walk.nodes}
     assert walk.canonical == {by_name["path"]: by_name["t"], by_name["t"]: by_name["t"]}
@@ -129,7 +113,7 @@ def test_a_walk_crosses_the_names_of_one_dataset(writer: GraphWriter) -> None:
 def test_columns_of_a_walk(writer: GraphWriter) -> None:
     target = dataset("b", columnLineage=columns(total=[("ns", "a", "amount"), ("ns", "a", "tax")]))
     add(writer, run_event(inputs=[dataset("a")], outputs=[target]))
-    r = reader(writer)
+    r = reader_of(writer)
     walk = r.lineage.walk(found(r, "b"), "upstream", 1, WalkLimits(), now_us=T0, columns=True)
     assert {(c.source_field, c.target_field, c.transformations) for c in walk.columns} == {
         ("amount", "total", (("DIRECT", "IDENTITY", False),)),
@@ -158,13 +142,13 @@ def test_an_edge_that_three_newer_runs_lack_is_superseded(writer: GraphWriter) -
         for number in range(1, 4)
     ]
     add(writer, *bodies[:3])
-    r = reader(writer)
+    r = reader_of(writer)
     assert {e.source.name: e.label for e in r.lineage.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0).edges} == {
         "old": Label.CURRENT,
         "new": Label.CURRENT,
     }
     add(writer, bodies[3])
-    r = reader(writer)
+    r = reader_of(writer)
     walk = r.lineage.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0)
     assert {e.source.name: e.label for e in walk.edges} == {"old": Label.SUPERSEDED, "new": Label.CURRENT}
     stale = r.lineage.walk(found(r, "z"), "upstream", 1, WalkLimits(), now_us=T0 + 31 * DAY_US)
@@ -178,7 +162,7 @@ def test_a_heartbeat_keeps_an_edge_fresh(writer: GraphWriter) -> None:
         run_event("START", time_us=T0, inputs=[dataset("a")], outputs=[dataset("b")], job_facets=streaming),
         run_event("RUNNING", time_us=T0 + 300 * DAY_US),
     )
-    r = reader(writer)
+    r = reader_of(writer)
     (edge,) = r.lineage.walk(found(r, "a"), "downstream", 1, WalkLimits(), now_us=T0 + 301 * DAY_US).edges
     assert (edge.label, edge.last) == (Label.CURRENT, T0 + 300 * DAY_US)
 

@@ -1,32 +1,16 @@
 """Lists of runs."""
 
-from tests.events import KEY, RUNS, T0, dataset, records_of, run_event
-from tests.store.reading import reader_of
+from tests.events import KEY, RUNS, T0, dataset, run_event
+from tests.store.reading import found, reader_of
+from tests.store.writing import add
 
-from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.runs import RunFilter
-from lineage_bridge.ports.graph_store import Batch, Budget
-from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
-
-
-def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> None:
-    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=arrival), NAMES)))), Budget(10**6))
-
-
-def reader(writer: GraphWriter) -> StoreReader:
-    return reader_of(writer)
-
-
-def found(reader_: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:
-    node = reader_.nodes.find(kind, "ns" if kind == NodeKind.DATASET else "jobs", name)
-    assert node is not None
-    return node
 
 
 def names(nodes: tuple[Node, ...]) -> set[str]:
@@ -39,7 +23,7 @@ def test_the_newest_run_with_datasets(writer: GraphWriter) -> None:
         run_event("START", run=RUNS[0], inputs=[dataset("a")], outputs=[dataset("b")]),
         run_event("START", run=RUNS[1], time_us=T0 + 5),
     )
-    r = reader(writer)
+    r = reader_of(writer)
     job = found(r, "job", NodeKind.JOB)
     newest, named = r.runs.latest(job, with_datasets=False), r.runs.latest(job, with_datasets=True)
     assert newest is not None
@@ -51,8 +35,8 @@ def test_the_newest_run_with_datasets(writer: GraphWriter) -> None:
 
 def test_a_run_is_found_by_the_id_that_was_sent(writer: GraphWriter) -> None:
     add(writer, run_event(run="external-run-1"), run_event(run=RUNS[2].upper()))
-    (record,) = reader(writer).runs.find("external-run-1")
+    (record,) = reader_of(writer).runs.find("external-run-1")
     assert record.raw_id == "external-run-1"
-    assert [run.run_id for run in reader(writer).runs.find(record.run_id)] == [record.run_id]
-    assert [run.raw_id for run in reader(writer).runs.find(RUNS[2])] == [None]
-    assert reader(writer).runs.find("never seen") == []
+    assert [run.run_id for run in reader_of(writer).runs.find(record.run_id)] == [record.run_id]
+    assert [run.raw_id for run in reader_of(writer).runs.find(RUNS[2])] == [None]
+    assert reader_of(writer).runs.find("never seen") == []

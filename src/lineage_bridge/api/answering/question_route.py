@@ -113,7 +113,7 @@ async def answer_question(services: Services, answer: Answer, scope: Scope, rece
         CURRENT_TURN.reset(token)
         turn.end()
     if turn.is_abandoned:
-        _log.info("the client of %s did not wait for the answer", scope["path"])
+        _log.debug("the client of %s did not wait for the answer", scope["path"])
     elif failure is not None:
         raise failure
 
@@ -188,4 +188,6 @@ def _explain(services: Services, error: NotFoundError | StoreMissingError) -> Ex
     hint = f"ask again in a moment; {error.hint}" if error.hint else "ask again in a moment"
     if isinstance(error, NotFoundError):
         return NotFoundError(f"{error} so far: {backlog}", hint, error.near)
-    return StoreMissingError(f"there is no graph so far: {backlog}", "ask again in a moment; GET /api/v1/ready tells how each part stands")
+    return StoreMissingError(
+        f"there is no graph so far: {backlog}", "ask again in a moment; GET /api/v1/ready reports the state of each part"
+    )

@@ -5,8 +5,9 @@ steps join names of the same extent.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from lineage_bridge.graph.analysis.reach import distances
 from lineage_bridge.graph.identity.naming.rules import PARTITION_RULES
 from lineage_bridge.graph.identity.steps import RULE, NameGroup, Spelling
 
@@ -22,7 +23,7 @@ class Extents:
         for step in cuts:
             if self.of[step.a] != self.of[step.b]:
                 around[self.of[step.a]].add(self.of[step.b])
-        self.within = {extent: _reachable(extent, around) for extent in set(self.of.values())}
+        self.within = {extent: frozenset(distances(extent, around)) for extent in set(self.of.values())}
 
     def around(self, name: Spelling) -> frozenset[int]:
         """The extents whose drop ends this name too: its own, and those that contain it."""
@@ -47,12 +48,3 @@ def _components(names: Iterable[Spelling], joins: Iterable[tuple[Spelling, Spell
                 found[here] = number
                 waiting += near[here]
     return found
-
-
-def _reachable(start: int, edges: Mapping[int, Iterable[int]]) -> frozenset[int]:
-    found, waiting = {start}, [start]
-    while waiting:
-        new = set(edges.get(waiting.pop(), ())) - found
-        found |= new
-        waiting += new
-    return frozenset(found)

@@ -18,14 +18,14 @@ from lineage_bridge.store.query.flows import Direction, Flows
 from lineage_bridge.store.query.nodes import Nodes
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
-NEWEST_RUNS = 200
+_RUNS_SEARCHED = 200
 """How many of a job's newest runs are searched for the last time they named a dataset."""
 _LAST_DROPS = f"""SELECT dataset, max({_TIME}) FROM lifecycle
 WHERE dataset IN ({{}}) AND change = 'DROP' AND first <= ? GROUP BY dataset"""
 _CREATED = f"""SELECT DISTINCT asserted_by, job FROM lifecycle
 WHERE dataset IN ({{}}) AND change IN ('CREATE', 'OVERWRITE', 'RENAME') AND first <= ? AND {_TIME} > ?"""
 _NAMED_LATER = f"""SELECT i.run FROM (SELECT asserted_by FROM run_shape WHERE job = ? AND last > ? AND origin = {int(Origin.OBSERVED)}
-AND first <= ? ORDER BY last DESC LIMIT {NEWEST_RUNS}) p
+AND first <= ? ORDER BY last DESC LIMIT {_RUNS_SEARCHED}) p
 JOIN run_io i ON i.run = p.asserted_by AND i.job = ? AND i.dataset = ? AND i.side = ?
 WHERE i.first <= ? AND CASE WHEN i.last <= ? THEN i.last ELSE i.first END > ?"""
 _IS_RUN = "EXISTS (SELECT 1 FROM run_event e WHERE e.run = l.asserted_by)"
