@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Server
 
+from lineage_bridge.cli.client import Client
+from lineage_bridge.errors import UnavailableError
+
 PRODUCER, SCHEMA = "https://example.org/test", "https://openlineage.io/spec/2-0-2/OpenLineage.json"
 META = {"_producer": PRODUCER, "_schemaURL": SCHEMA}
 
@@ -159,3 +162,12 @@ def test_a_port_in_use_is_refused(call, server: Server, tmp_path):
     assert result.code == 1
     assert f"127.0.0.1:{port} cannot be used" in result.err
     assert "--port" in result.err
+
+
+def test_without_a_position_a_client_waits_for_all_that_was_accepted(call, server: Server, write):
+    assert call("send", write("one.json", event(40)), "--url", server.url).code == 0
+    with Client(server.url) as client:
+        with pytest.raises(UnavailableError):
+            client.wait_for("", patience_s=0)
+        server.fold()
+        client.wait_for("", patience_s=0)

@@ -70,7 +70,7 @@ def test_killing_spark_stops_new_answers_while_intake_goes_on(served: Served, re
 
     served.client.wait_for(newest)
     assert is_known(served, "meanwhile")
-    served.client.wait_for("")
+    served.catch_up()
     audit_events(served.paths.graph, acknowledged)
     after = pipeline_of(served)
     assert after["pid"] != before["pid"]

@@ -117,13 +117,14 @@ class Client:
             return False
 
     def wait_for(self, position: str, patience_s: float = PATIENCE_S) -> None:
-        """Wait until answers reflect a position (all events, if empty).
+        """Wait until answers reflect a position; if it is empty, all events that the server has accepted so far.
 
         Raises UnavailableError after `patience_s` seconds without progress.
         """
+        position = position or str(self.readiness()["lag"]["log_end"])
         last_applied, since = "", time.monotonic()
         while True:
-            response = self._get("/api/v1/lineage/datasets", {"limit": 1, "min_position": position or None, "wait": WAIT_S})
+            response = self._get("/api/v1/lineage/datasets", {"limit": 1, "min_position": position, "wait": WAIT_S})
             if response.is_success:
                 return
             applied = str(self.readiness()["lag"]["applied"])
