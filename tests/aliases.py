@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
-from tests.events import RUNS, T0, dataset, erase, facet, run_event, stored_record
+from tests.events import PRODUCER, RUNS, T0, dataset, dataset_event, erase, facet, job_event, run_event, stored_record
 
 NAMES = [
     ("s3a://b", "x/dt=1"),
@@ -60,6 +60,11 @@ def between_namespaces(a: str, b: str, **members: str) -> dict[str, Any]:
     return {"a": end(a), "b": end(b), **members}
 
 
+def links_to(names: list[tuple[str, str]], type_: str = "LOCATION") -> dict[str, Any]:
+    """A symlinks facet."""
+    return facet(identifiers=[{"namespace": namespace, "name": name, "type": type_} for namespace, name in names])
+
+
 _name = st.sampled_from([*NAMES, *UNSEEN])
 _space = _name.map(lambda name: name[0])
 _why = st.sampled_from(["", "the cluster's own page"])
@@ -77,12 +82,8 @@ aliases = st.one_of(
     ),
 )
 _linked = st.sampled_from(NAMES).flatmap(
-    lambda name: st.lists(_name, max_size=2).map(
-        lambda links: dataset(
-            name[1],
-            name[0],
-            symlinks=facet(identifiers=[{"namespace": ns, "name": other, "type": "LOCATION"} for ns, other in links]),
-        )
+    lambda name: st.one_of(st.just(facet(_deleted=True)), st.lists(_name, max_size=2).map(links_to)).map(
+        lambda symlinks: dataset(name[1], name[0], symlinks=symlinks)
     )
 )
 _claims = st.one_of(
@@ -104,14 +105,24 @@ _claims = st.one_of(
 )
 _claiming = st.builds(lambda name, facets: dataset(name[1], name[0], **facets), st.sampled_from(NAMES[-6:]), _claims)
 _plain = st.sampled_from(NAMES).map(lambda name: dataset(name[1], name[0]))
-events = st.builds(
+_jobs = st.sampled_from(["j1", "j2"])
+_times = st.sampled_from([T0, T0 + 1, T0 + DAY_US])
+_producers = st.sampled_from([PRODUCER, "https://example.org/p/1.0", "https://example.org/p/1.1"])
+_run_events = st.builds(
     run_event,
     run=st.sampled_from(RUNS[:3]),
-    job=st.sampled_from(["j1", "j2"]),
-    time_us=st.sampled_from([T0, T0 + 1, T0 + DAY_US]),
-    inputs=st.lists(_plain | _claiming, max_size=2),
+    job=_jobs,
+    time_us=_times,
+    inputs=st.lists(_linked | _plain | _claiming, max_size=2),
     outputs=st.lists(_linked | _plain | _claiming, max_size=2),
 )
+_declarations = st.one_of(
+    st.builds(dataset_event, _linked, _times, _producers),
+    st.builds(
+        lambda job, time_us, producer, output: job_event(job, time_us, producer, outputs=[output]), _jobs, _times, _producers, _linked
+    ),
+)
+events = st.one_of(_run_events, _run_events, _declarations)
 _vetoes = st.one_of(
     st.builds(
         lambda alias_operation, kind: {**alias_operation, "kind": kind},

@@ -90,10 +90,10 @@ def job_event(job: str = "job", time_us: int = T0, producer: str = PRODUCER, **m
     return json.dumps(event).encode()
 
 
-def dataset_event(about: dict[str, Any], time_us: int = T0) -> bytes:
+def dataset_event(about: dict[str, Any], time_us: int = T0, producer: str = PRODUCER) -> bytes:
     event = {
         "eventTime": format_time(time_us),
-        "producer": PRODUCER,
+        "producer": producer,
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
         "dataset": about,
     }

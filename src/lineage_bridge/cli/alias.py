@@ -175,7 +175,7 @@ def _send(settings: Settings, operation: str, statements: list[Json], *, as_json
 
 
 def _state(item: Json) -> str:
-    return "active" if item["standing"] else "vetoed"
+    return "vetoed" if not item["standing"] else "stale" if item.get("stale") else "active"
 
 
 def _end(end: Json) -> str:
@@ -184,4 +184,12 @@ def _end(end: Json) -> str:
 
 def _evidence(item: Json) -> str:
     prefix = f"prefix {item['prefix']}" if "prefix" in item else ""
-    return " ".join(text for text in (item["kind"], item["evidence"], prefix) if text)
+    return " ".join(text for text in (item["kind"], item["evidence"], prefix, _asserters(item)) if text)
+
+
+def _asserters(item: Json) -> str:
+    """The latest job or dataset that states a symlink, and how many others do."""
+    if "asserted_by" not in item:
+        return ""
+    others = f" and {item['asserters'] - 1} more" if item["asserters"] > 1 else ""
+    return f"by {_end(item['asserted_by'][0])}{others}"

@@ -85,11 +85,24 @@ class AliasFilter:
 
 
 @dataclass(frozen=True)
+class LinkAsserter:
+    """Who states a symlink: a job, in its runs or at design time (`declared`), or a dataset that declares it of itself.
+
+    `last_us` is when it was last stated, UTC microseconds.
+    """
+
+    node: Node
+    declared: bool
+    last_us: int
+
+
+@dataclass(frozen=True)
 class AliasRecord:
     """Two names (namespace, name) of one dataset or job; with `whole`, two namespaces, where the name in `b` is a prefix of names.
 
     `kind` and `evidence` are the reason. `standing`: neither vetoed nor contradicted. `parts`: the alias applies only to names of this many
-    dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds.
+    dotted parts, 0 for all names. `by` and `at_us`: the operator who stated it, and when, in UTC microseconds. `asserters`: how many state
+    a symlink; `asserted_by`: those who did so last, the latest first.
     """
 
     entity: int
@@ -102,3 +115,5 @@ class AliasRecord:
     parts: int
     by: str | None
     at_us: int | None
+    asserters: int = 0
+    asserted_by: tuple[LinkAsserter, ...] = ()

@@ -24,7 +24,16 @@ from lineage_bridge.model.graph import Node
 
 NAMES = Names(KEY)
 
-STORED = ("alias", "symlink", "symlink_evidence", "namespace_claim", "namespace_claim_evidence", "name_alias", "namespace_alias")
+STORED = (
+    "alias",
+    "job_symlinks",
+    "symlink",
+    "symlink_evidence",
+    "namespace_claim",
+    "namespace_claim_evidence",
+    "name_alias",
+    "namespace_alias",
+)
 
 
 def arriving(stored: StoredRecord, arrival_us: int) -> StoredRecord:

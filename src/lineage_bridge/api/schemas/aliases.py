@@ -25,11 +25,23 @@ class AliasEnd(Struct, frozen=True, omit_defaults=True):
     name: str | UnsetType = UNSET
 
 
+class AliasAsserter(Struct, frozen=True, omit_defaults=True):
+    """A job that states a symlink, or a dataset that declares it of itself; `declared`: at design time."""
+
+    kind: str
+    namespace: str
+    name: str
+    last_at: str
+    declared: bool = False
+
+
 class AliasItem(Struct, frozen=True, omit_defaults=True):
     """Two spellings of one dataset or job, or two namespaces: a name `n` of `a` is `prefix` and `n` of `b`.
 
     `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), a rule of naming (its
     id). One that is not `standing` is vetoed, or contradicted by another facet. `parts`: for names of this many dotted parts.
+
+    `asserters` is how many state a symlink, `asserted_by` those who stated it last. It is `stale` if nobody has stated it for 30 days.
     """
 
     entity: str
@@ -42,6 +54,9 @@ class AliasItem(Struct, frozen=True, omit_defaults=True):
     parts: int | UnsetType = UNSET
     stated_by: str | UnsetType = UNSET
     stated_at: str | UnsetType = UNSET
+    asserters: int | UnsetType = UNSET
+    asserted_by: list[AliasAsserter] | UnsetType = UNSET
+    stale: bool = False
 
 
 class Aliases(Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lineage_bridge.graph.contents.search_terms import SEARCHED, SEARCHED_OF_RUNS, search_text
-from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
+from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS, NO_RUN
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
 from lineage_bridge.graph.facts.fold import Tables
 from lineage_bridge.graph.facts.names import Names
@@ -20,7 +20,7 @@ from lineage_bridge.graph.identity.grouping import StepsInMemory, names_in_group
 from lineage_bridge.graph.identity.steps import Spelling, symlinks
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.merge_rules import Row
-from lineage_bridge.graph.relations import Side
+from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN, named_nodes
 
 Derived = dict[str, set[Row]]
@@ -51,7 +51,8 @@ facet_node       (node, facet)                                      nodes that a
 Nodes and names:
 current_facet    (node, job, key, facet, rank, time, event)
 search_text      (node, title, columns, owners, tags, description, sql)
-symlink          (dataset, other, type)  from current facets; symlink_evidence (dataset, facet): from all facets ever asserted
+job_symlinks     (dataset, job, declared_by, facet, time, event)   the newest symlinks facet of each job or declaration (`symlink_owner`)
+symlink          (dataset, other, type)  from job_symlinks; symlink_evidence (dataset, facet): from all facets ever asserted
 namespace_claim  (*claim, first)                from all facets ever asserted; namespace_claim_evidence (dataset, key, facet, first)
 name_alias       (owner, namespace, name, rule, to_namespace, to_name)           aliases of names in use, by the naming rules
 namespace_alias  (owner, namespace, other_namespace, prefix, parts, rule)        aliases of namespaces in use, by the naming rules
@@ -86,6 +87,16 @@ def facet_owner(key: str, job: int, side: int) -> int:
 def is_current(key: str, side: int) -> bool:
     """Whether the newest of such facets is kept: of nodes, and of a job's runs those that are searched."""
     return side in ENTITY_SIDES or (side == Side.RUN and key in SEARCHED_OF_RUNS)
+
+
+def states_symlinks(job: int, node: int, side: int) -> bool:
+    """Whether a symlinks facet on this side of an assertion is one of a dataset."""
+    return side in ENTITY_SIDES and node != job
+
+
+def symlink_owner(asserted_by: bytes, job: int, origin: int) -> tuple[int, bytes]:
+    """For whom the newest symlinks facet of a dataset is kept: the job whose runs assert it, or a design-time statement."""
+    return job, asserted_by if origin == Origin.DECLARED else NO_RUN
 
 
 def derive(tables: Tables, names: Names, *, stitch: bool = False) -> Derived:
@@ -168,15 +179,17 @@ class _Derivation:
                 self.out["search_text"].add((node, *text))
 
     def read_symlinks(self) -> None:
-        for node, _, key, facet, *_ in self.out["current_facet"]:
-            for namespace, name, type_ in symlinks(self.texts.text(facet)) if key == "symlinks" else ():
-                other = self.names.dataset(namespace, name)
-                if other != node:
-                    self.out["symlink"].add((node, other, type_))
-        for _, _, node, side, _, facet_set, _ in self.tables["assertion"]:
+        newest: dict[tuple[int, int, bytes], tuple[int, bytes, bytes]] = {}
+        for (asserted_by, job, node, side, origin, facet_set, _), (_, _, last, event) in self.tables["assertion"].items():
             facet = self.texts.facets(facet_set).get("symlinks")
-            if side in ENTITY_SIDES and facet:
+            if facet and states_symlinks(job, node, side):
                 self.out["symlink_evidence"].add((node, facet))
+                key = node, *symlink_owner(asserted_by, job, origin)
+                newest[key] = max(newest.get(key, (last, event, facet)), (last, event, facet))
+        for key, (last, event, facet) in newest.items():
+            self.out["job_symlinks"].add((*key, facet, last, event))
+            named = ((self.names.dataset(namespace, name), type_) for namespace, name, type_ in symlinks(self.texts.text(facet)))
+            self.out["symlink"].update((key[0], other, type_) for other, type_ in named if other != key[0])
 
     def read_claims(self) -> None:
         mentions: dict[tuple[int, str, bytes], int] = {}

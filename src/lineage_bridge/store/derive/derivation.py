@@ -4,7 +4,7 @@ Values that are a min or a max are merged; the others are recomputed per touched
 `graph.derive` computes the same from scratch.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from lineage_bridge.graph.facts.events import LINEAGE_KEYS, NAMING_KEYS
 from lineage_bridge.graph.facts.facet_texts import annotation_rows
@@ -23,6 +23,7 @@ from lineage_bridge.store.derive.run_shapes import RunShapeWriter
 from lineage_bridge.store.derive.search_index import SearchTextWriter
 from lineage_bridge.store.derive.spellings import AliasWriter
 from lineage_bridge.store.derive.stitching import StitchWriter
+from lineage_bridge.store.derive.symlinks import SymlinkWriter
 from lineage_bridge.store.merging import merge_sql
 from lineage_bridge.store.write.changes import ChangeRecorder
 
@@ -42,6 +43,7 @@ class Derivation:
         self.connection, self.names, self.changes = connection, names, changes
         self.run_shapes = RunShapeWriter(connection, changes)
         self.spellings = AliasWriter(connection, names, changes)
+        self.symlinks = SymlinkWriter(connection, names, changes)
         self.stitching = StitchWriter(connection, self.run_shapes)
         self.lineage_set_of: dict[tuple[bytes, str], bytes | None] = {}
         self.since: dict[tuple[bytes, str], int] = {}
@@ -250,10 +252,9 @@ class Derivation:
 
     # current facets and identity
 
-    def current_facets(self, assertions: Iterable[Row], facet_sets: FacetSets) -> None:
+    def current_facets(self, assertions: Collection[Row], facet_sets: FacetSets) -> None:
         """Merge assertions into the current facets, and update symlinks and namespace claims that changed."""
         best: dict[tuple[int, int, str], tuple[int, int, bytes, bytes]] = {}
-        links: set[tuple[int, bytes]] = set()
         claiming: dict[tuple[int, str, bytes], int] = {}
         for _, job, node, side, _, facet_set, _, first, _, last, event in assertions:
             for key, facet in facet_sets.get(facet_set, {}).items():
@@ -263,9 +264,7 @@ class Derivation:
                 candidate = facet_rank(key, side), last, event, facet
                 if row_key not in best or candidate > best[row_key]:
                     best[row_key] = candidate
-                if key == "symlinks":
-                    links.add((node, facet))
-                elif key in CLAIMING:
+                if key in CLAIMING:
                     claiming[node, key, facet] = min(claiming.get((node, key, facet), first), first)
         self.connection.execute("DELETE FROM in_current")
         self.connection.executemany(
@@ -278,8 +277,7 @@ class Derivation:
         self.changes.lost("current_facet", ((*row[:3], row[4]) for row in of_nodes if row[4] is not None))
         self.connection.execute(statements.CURRENT)
         self.search.facets_changed((row[0], row[2]) for row in new)
-        self.spellings.relink([row[0] for row in new if row[2] == "symlinks"])
-        self.spellings.see_symlinks(links)
+        self.symlinks.keep_up(assertions, facet_sets)
         self.spellings.claims.see(claiming)
 
 

@@ -1,6 +1,6 @@
-"""Keeping up what identity is made of: symlinks, and what the rules of naming make of the names that are there or that operators use.
+"""Keeping up what identity is made of besides symlinks: what the rules of naming make of the names that are there or that operators use.
 
-Groups are not stored (see names.py), so a symlink, an alias or a veto costs the rows of its own two ends, whatever they join.
+Groups are not stored (see names.py), so an alias or a veto costs the rows of its own two ends, whatever they join.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import owner_id
 from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
-from lineage_bridge.graph.identity.steps import Spelling, StatedAlias, Vetoes, symlinks
+from lineage_bridge.graph.identity.steps import Spelling, StatedAlias, Vetoes
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import ALIAS, NEVER_US
@@ -40,7 +40,6 @@ _STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? 
 AND b_namespace = ? AND b_name = ? AND kind = ? AND evidence = ?"""
 _ADD_ALIAS = "INSERT INTO name_alias VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _MERGE = merge_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
-_FACET = "SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node = ? AND c.job = 0 AND c.key = 'symlinks'"
 
 
 class AliasWriter:
@@ -142,19 +141,3 @@ class AliasWriter:
 
     def _exists(self, sql: str, *parameters: object) -> bool:
         return self.connection.execute(sql, parameters).fetchone() is not None
-
-    # symlinks
-
-    def relink(self, datasets: Iterable[int]) -> None:
-        """Update the symlinks of these datasets from their current facets."""
-        for dataset in datasets:
-            self.changes.run("symlink", "DELETE FROM symlink WHERE dataset = ?", (dataset,))
-            row = self.connection.execute(_FACET, (dataset,)).fetchone()
-            for namespace, name, type_ in symlinks(row[0].encode()) if row else []:
-                other = self.names.dataset(namespace, name)
-                if other != dataset:
-                    self.changes.run("symlink", "INSERT INTO symlink VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (dataset, other, type_))
-
-    def see_symlinks(self, facets: Iterable[tuple[int, bytes]]) -> None:
-        """Record which symlinks facets were ever asserted for which datasets."""
-        self.connection.executemany("INSERT INTO symlink_evidence VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(facets))

@@ -37,6 +37,7 @@ STORED = (
     "stitch",
     "current_facet",
     "search_text",
+    "job_symlinks",
     "symlink",
     "symlink_evidence",
     "namespace_claim",

@@ -1,4 +1,4 @@
-"""Lists aliases of operators, symlinks, facets and rules, each with whether it is in effect."""
+"""Lists aliases of operators, symlinks, facets and rules, each with whether it is in effect; symlinks with who states them."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -11,6 +11,7 @@ from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.identity.groups import Identities
+from lineage_bridge.store.identity.symlinks import LinkAsserters
 
 _COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
 _STATED_ALIASES = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
@@ -40,6 +41,7 @@ class AliasList:
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection, self.identities = connection, Identities(connection)
+        self.asserters = LinkAsserters(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:
         """Aliases by filter: operators' first, then symlinks, what facets claim, and rules, each in the order of names."""
@@ -68,7 +70,8 @@ class AliasList:
             )
         else:
             in_effect = self.identities.step_stands(Step(a, b, kind, evidence))
-        return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, in_effect, parts, by, at_us)
+        asserters = self.asserters.of_link(a, b, evidence) if kind == SYMLINK and not vetoes else (0, ())
+        return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, in_effect, parts, by, at_us, *asserters)
 
     def _claim_stands(self, claim: NamespaceClaim) -> bool:
         """Whether it is neither vetoed nor contradicted."""

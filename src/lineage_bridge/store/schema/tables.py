@@ -205,6 +205,12 @@ _table(
     {"node": _INT, "job": _INT, "key": _TEXT},
     {"facet": _BYTES, "rank": _INT, "time": _INT, "event": _BYTES},
 )
+_table(
+    "job_symlinks",
+    {"dataset": _INT, "job": _INT, "declared_by": _BYTES},
+    {"facet": _BYTES, "time": _INT, "event": _BYTES},
+    Index("job_symlinks_by_facet", "dataset", "facet", "time"),
+)
 _table("symlink", {"dataset": _INT, "other": _INT, "type": _TEXT}, None, Index("symlink_back", "other"))
 _table("symlink_evidence", {"dataset": _INT, "facet": _BYTES}, None, Index("symlink_evidence_back", "facet"))
 

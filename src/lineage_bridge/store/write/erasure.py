@@ -22,7 +22,7 @@ _DELETE_ASSERTIONS = (
     "DELETE FROM run_shape_day WHERE asserted_by = ?",
     "DELETE FROM derive_queue WHERE asserted_by = ?",
 )
-_FACETS = """SELECT s.node, s.job, s.side, s.origin, s.facet_set, s.first, s.last, s.last_event
+_FACETS = """SELECT s.asserted_by, s.node, s.job, s.side, s.origin, s.facet_set, s.first, s.last, s.last_event
 FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
@@ -141,23 +141,23 @@ class Erasure:
         for node in nodes:
             self.connection.execute("DELETE FROM current_facet WHERE node = ? AND job = ?", (node, OF_RUNS))
             self.derivation.changes.run("current_facet", "DELETE FROM current_facet WHERE node = ?", (node,))
-            self.connection.execute("DELETE FROM symlink_evidence WHERE dataset = ?", (node,))
+        self.derivation.symlinks.forget_datasets(nodes)
         claimed = self.derivation.spellings.claims.remove_evidence(nodes)
         for node in nodes:
             assertions = self.connection.execute(_FACETS, (node,)).fetchall()
             facet_sets: dict[bytes, dict[str, bytes]] = {}
-            for facet_set in {row[4] for row in assertions}:
+            for facet_set in {row[5] for row in assertions}:
                 facet_sets[facet_set] = dict(
                     self.connection.execute("SELECT key, facet FROM facet_set WHERE facet_set = ?", (facet_set,)).fetchall()
                 )
             self.derivation.current_facets(
                 [
-                    (b"", job, named, side, o, facet_set, 0, first, b"", last, e)
-                    for named, job, side, o, facet_set, first, last, e in assertions
+                    (asserter, job, named, side, o, facet_set, 0, first, b"", last, e)
+                    for asserter, named, job, side, o, facet_set, first, last, e in assertions
                 ],
                 facet_sets,
             )
-        self.derivation.spellings.relink(nodes)
+        self.derivation.symlinks.relink(nodes)
         if claimed:
             self.derivation.spellings.claims.recompute()
 

@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 from tests.aliases import between_names, between_namespaces
 from tests.api.support import Server
-from tests.events import dataset, facet, run_event
+from tests.events import T0, dataset, facet, run_event
+
+from lineage_bridge.graph.ids import DAY_US
+from lineage_bridge.openlineage.times import format_time
 
 KAFKA, CONFLUENT = "kafka://a:9092", "confluent://env-1/lkc-1"
 
@@ -65,6 +68,16 @@ def test_every_alias_has_its_evidence(filled: Server) -> None:
     assert {item["kind"] for item in aliases(filled, namespace="hive://h:1", name="db.t")} == {"symlink"}
     order(filled, "veto", {"kind": "rule", "evidence": "path-key-value"})
     assert {item["evidence"]: item["standing"] for item in aliases(filled, kind="rule")} == {"scheme-s3a": True, "path-key-value": False}
+
+
+def test_a_symlink_names_who_states_it_and_whether_that_was_long_ago(filled: Server) -> None:
+    (item,) = aliases(filled, kind="symlink")
+    assert "stale" not in item
+    assert item["asserters"] == 1
+    assert item["asserted_by"] == [{"kind": "job", "namespace": "jobs", "name": "job", "last_at": format_time(T0)}]
+    filled.parts.now_us = T0 + 31 * DAY_US
+    (item,) = aliases(filled, kind="symlink")
+    assert (item["stale"], item["standing"]) == (True, True)
 
 
 def test_aliases_come_in_pages(filled: Server) -> None:

@@ -14,15 +14,16 @@ from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, positio
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
-from lineage_bridge.api.schemas.aliases import AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasRequest
+from lineage_bridge.api.schemas.aliases import AliasAsserter, AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasRequest
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.facts.operations import alias_key
+from lineage_bridge.graph.flows.labels import Label, freshness
 from lineage_bridge.graph.identity.naming.rules import VERSION
 from lineage_bridge.graph.identity.steps import OPERATOR
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.model.history import AliasFilter, AliasRecord
+from lineage_bridge.model.history import AliasFilter, AliasRecord, LinkAsserter
 from lineage_bridge.openlineage.times import format_time
 
 MAX_ALIASES = 10_000
@@ -62,11 +63,14 @@ def _list_route(router: APIRouter, services: Services) -> None:
         which = AliasFilter(kind, KINDS[entity] if entity else None, namespace, name, limit + 1, offset)
         with services.graph() as reader:
             shown, link = page(request, reader.nodes.aliases(which), limit, offset)
-            found = Aliases([_item(record) for record in shown], VERSION, position_tokens.encode(reader.progress.position()))
+            found = Aliases(
+                [_item(record, services.clock_us()) for record in shown], VERSION, position_tokens.encode(reader.progress.position())
+            )
             return json_response(found, headers={**link, **position_header(reader.progress)})
 
 
-def _item(record: AliasRecord) -> AliasItem:
+def _item(record: AliasRecord, now_us: int) -> AliasItem:
+    last_us = max((asserter.last_us for asserter in record.asserted_by), default=now_us)
     return AliasItem(
         entity=NodeKind(record.entity).name.lower(),
         a=AliasEnd(record.a[0], UNSET if record.whole else record.a[1]),
@@ -78,7 +82,15 @@ def _item(record: AliasRecord) -> AliasItem:
         parts=record.parts or UNSET,
         stated_by=record.by or UNSET if record.kind == OPERATOR else UNSET,
         stated_at=format_time(record.at_us) if record.at_us is not None else UNSET,
+        asserters=record.asserters or UNSET,
+        asserted_by=[_asserter(asserter) for asserter in record.asserted_by] or UNSET,
+        stale=freshness(last_us, now_us) is Label.STALE,
     )
+
+
+def _asserter(asserter: LinkAsserter) -> AliasAsserter:
+    node = asserter.node
+    return AliasAsserter(node.kind.name.lower(), node.namespace, node.name, format_time(asserter.last_us), asserter.declared)
 
 
 def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
