@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench jars servers oracle lock migration clean
+.PHONY: help run test check format bench jars servers producers oracle lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -9,7 +9,7 @@ IN_PARALLEL := --numprocesses logical --dist loadgroup
 
 help: ## what can be made (this list)
 	@while IFS= read -r line; do case "$$line" in [a-z]*': ## '*) \
-		printf '  make %-8s %s\n' "$${line%%:*}" "$${line#*: ## }";; esac; done < Makefile
+		printf '  make %-9s %s\n' "$${line%%:*}" "$${line#*: ## }";; esac; done < Makefile
 
 run: ## start LineageBridge with the demo pipeline in it
 	@$(IN_RUN) .venv/bin/lineage-bridge serve --demo $(ARGS)
@@ -32,6 +32,9 @@ jars: ## fetch the Java archives the tests of real producers need, into the user
 
 servers: ## fetch what the tests' servers are made of, into the user's cache
 	@$(IN_DEV) .venv/bin/python -m tests.servers
+
+producers: ## run real producers and compare their graphs (ARGS="dbt-duckdb airflow" runs some)
+	@$(IN_DEV) .venv/bin/python -m tests.producers $(ARGS)
 
 oracle: ## ask Flink's planner for the columns of the answer book
 	@$(IN_DEV) .venv/bin/python -m tools.oracle

@@ -1,6 +1,8 @@
 """A producer written with the stock OpenLineage client: `emit.py JOB`. Where the events go is told by the environment alone."""
 
 import json
+import logging
+import os
 import sys
 from datetime import datetime, timezone
 
@@ -40,6 +42,9 @@ def main(job: str) -> None:
     run = Run(str(generate_new_uuid()), facets={"nominalTime": nominal})
     failed = Run(str(generate_new_uuid()), facets={"errorMessage": error_message_run.ErrorMessageRunFacet("no space left", "python")})
 
+    if os.environ.get("OPENLINEAGE__TRANSPORT__TYPE") == "console":
+        # This transport writes to the log, which shows nothing of this level by default.
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
     client = OpenLineageClient()
     client.emit(event(RunState.START, run, job, inputs=[orders, rates]))
     client.emit(event(RunState.COMPLETE, run, job, outputs=[sales]))

@@ -18,7 +18,7 @@ from tests.serving import Served
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-FILES = sorted(SAMPLES.rglob("*.ndjson"))
+FILES = sorted(path for path in SAMPLES.rglob("*.ndjson") if not path.name.startswith("recorded-"))
 MARQUEZ = SAMPLES / "marquez" / "food_delivery_lineage.json"
 
 POSTGRES, KAFKA, OTHER_KAFKA = "postgres://localhost:5433", "kafka://localhost:9092", "kafka://localhost:19092"

@@ -1,0 +1,77 @@
+"""Runs real producers against a server of this checkout: `python -m tests.producers [--record] [NAME...]`; all of them without names.
+
+Each gets a server of its own. The graph that it makes is compared with the one written by hand in `expected/`. With `--record` the events
+are kept in `tests/samples` too, where `make test` folds them and compares with the same file.
+"""
+
+import logging
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from tests.producers.environments import ProducerError
+from tests.producers.graphs import difference, expected_graph
+from tests.producers.real import python
+from tests.producers.trial import Trial
+from tests.serving import serving
+from tools.jars import JarError
+
+log = logging.getLogger("producers")
+
+PRODUCERS: Mapping[str, Callable[[Trial], None]] = MappingProxyType({"python": python.produce})
+
+
+def attempt(producer: str, *, keep: bool) -> str:
+    """Run a producer and return how its graph differs from the expected one. Raises ProducerError when it cannot run."""
+    expected, names = expected_graph(producer)
+    with tempfile.TemporaryDirectory(prefix="lineage-bridge-producers-") as scratch:
+        folder, data = Path(scratch) / "trial", Path(scratch) / "data"
+        folder.mkdir()
+        data.mkdir()
+        log.info("%s: starting a server", producer)
+        with serving(data) as served:
+            trial = Trial(served, folder)
+            PRODUCERS[producer](trial)
+            if refused := trial.refused():
+                raise ProducerError(f"the server rejected events: {refused}")
+            if keep:
+                log.info("%s: recorded in %s", producer, trial.record(producer).name)
+            return difference(expected, trial.graph(names))
+
+
+def outcome(producer: str, *, keep: bool) -> bool:
+    """Whether the producer ran and made the expected graph; the log has the rest."""
+    started = time.monotonic()
+    try:
+        found = attempt(producer, keep=keep)
+    except (ProducerError, JarError, AssertionError, subprocess.CalledProcessError) as error:
+        hint = f"\n{error.hint}" if isinstance(error, JarError) else ""
+        log.error("%s: failed: %s%s", producer, error, hint)  # noqa: TRY400 - programs of others have failed, and say why
+        return False
+    if found:
+        log.error("%s: the graph differs from expected/%s.yaml\n%s", producer, producer, found)
+    else:
+        log.info("%s: as expected, after %d s", producer, time.monotonic() - started)
+    return not found
+
+
+def main(arguments: list[str]) -> int:
+    """Returns 0 when every producer named made the graph that is expected."""
+    keep = "--record" in arguments
+    chosen = [argument for argument in arguments if argument != "--record"] or list(PRODUCERS)
+    if unknown := sorted(set(chosen) - PRODUCERS.keys()):
+        log.error("unknown producer %r; choose from: %s", unknown[0], ", ".join(PRODUCERS))
+        return 2
+    failed = [producer for producer in chosen if not outcome(producer, keep=keep)]
+    log.info("%d of %d producers as expected%s", len(chosen) - len(failed), len(chosen), f"; not: {', '.join(failed)}" if failed else "")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,67 @@
+"""A trial: one producer against a server of its own, its graph compared with what was written by hand, its events recorded."""
+
+import json
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.producers.graphs import LINES, Graph, exported_graph
+from tests.serving import Served, run
+
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.graph.log_record import RecordKind
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A server without events, and an empty folder for what the producer reads and writes."""
+
+    served: Served
+    folder: Path
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    """What is written in place of a text that is different in every run: a port, a folder."""
+
+    def stand_in(self, text: str, replacement: str) -> None:
+        """Name what stands for a text of this run, in its graph and in its recorded events."""
+        self.stand_ins[text] = replacement
+
+    def settled(self, text: str) -> str:
+        """A text as every run has it; longer texts are replaced first."""
+        always = {self.served.url: "http://127.0.0.1:8000", str(self.folder): "/srv/trial", socket.gethostname(): "trial-host"}
+        for found, replacement in sorted({**always, **self.stand_ins}.items(), key=lambda item: -len(item[0])):
+            text = text.replace(found, replacement)
+        return text
+
+    def graph(self, names: dict[str, str]) -> Graph:
+        """The server's graph of everything that it has accepted."""
+        self.served.catch_up()
+        only = [word for kind in LINES for word in ("--only", kind)]
+        lines = run("export", "--data-dir", self.served.paths.data_dir, *only)
+        return exported_graph(self.settled(lines).splitlines(), names)
+
+    def refused(self) -> dict[str, int]:
+        """How many events were rejected, by reason."""
+        counts: dict[str, int] = self.served.ask("/quarantine", limit=1)["counts"]
+        return counts
+
+    def events(self) -> Iterator[str]:
+        """The events that the server keeps, in their order, each as one line of JSON."""
+        log = LogReader(self.served.paths.log)
+        for _, record in log.read(0, log.durable_end()):
+            if record.kind == RecordKind.EVENT:
+                yield self.settled(json.dumps(json.loads(record.body), ensure_ascii=False, separators=(",", ":")))
+
+    def record(self, producer: str) -> Path:
+        """Keep the events as the sample of this producer."""
+        file = sample(producer)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{event}\n" for event in self.events()), encoding="utf-8")
+        return file
+
+
+def sample(producer: str) -> Path:
+    """Where the recorded events of a producer are."""
+    return SAMPLES / producer.partition("-")[0] / f"recorded-{producer}.ndjson"
