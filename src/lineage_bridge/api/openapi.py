@@ -22,15 +22,17 @@ _TEXTS = {
     201: "Durable",
     202: "Durable; takes effect soon",
     400: "Not JSON; kept in quarantine",
+    403: "Refused: by the address it is sent to, the page that sends it, or where it comes from",
     404: "Not found; with similar names",
     409: "Ambiguous: several nodes match; with their names",
     410: "No longer kept; the hint says how to go on",
     413: "Too large; a sample is kept in quarantine",
+    415: "An unknown Content-Encoding",
     422: "Rejected; events are kept in quarantine",
     503: "Unavailable; send again later",
     507: "The disk is full; nothing was acknowledged",
 }
-_FAILURES: Mapping[int, Any] = {503: ErrorAnswer, 507: ErrorAnswer}
+_ANY_CALL: Mapping[int, Any] = {403: ErrorAnswer, 503: ErrorAnswer}
 
 EVENTS_BODY = {
     "requestBody": {
@@ -48,7 +50,7 @@ def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
 
 def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
     """The documentation of a call's responses, by status; a tuple stands for one of several shapes."""
-    every = {**shapes, **(_FAILURES if writes else {503: ErrorAnswer})}
+    every = {**shapes, **_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
 
 

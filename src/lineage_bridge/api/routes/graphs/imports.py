@@ -45,7 +45,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         description="Import nodes and edges, as export returns them, as design-time events: all of them, or none.",
         response_model=None,
         openapi_extra=body_docs(GraphIn),
-        responses=response_docs({200: ImportAnswer, 400: ErrorAnswer, 404: ErrorAnswer, 413: ErrorAnswer, 422: ErrorAnswer}),
+        responses=response_docs({200: ImportAnswer, **dict.fromkeys((400, 404, 413, 415, 422), ErrorAnswer)}),
     )
     return router
 
