@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Raw, UnsetType
 
-from lineage_bridge.api.schemas.intake import QuarantineItem
+from lineage_bridge.api.schemas.intake import QuarantineItem, RejectedJob
 from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
 from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.liveness import liveness
+from lineage_bridge.ingest.rejected_event import EventSender
 from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
 from lineage_bridge.model.runs import RunRecord
@@ -172,6 +173,7 @@ def graph_edge(edge: Edge) -> GraphEdge:
         hub=edge.hub,
         liveness=edge.liveness.value if edge.liveness else UNSET,
         only_failed=edge.only_failed,
+        unambiguous=edge.unambiguous,
     )
 
 
@@ -203,8 +205,9 @@ def graph_column(column: ColumnEdge) -> GraphColumn:
     )
 
 
-def quarantine_item(record: QuarantineRecord) -> QuarantineItem:
-    """A quarantined record."""
+def quarantine_item(record: QuarantineRecord, sender: EventSender) -> QuarantineItem:
+    """A quarantined record, and who sent it."""
+    job = RejectedJob(sender.namespace or UNSET, sender.name or UNSET)
     return QuarantineItem(
         event_id=record.event.hex(),
         code=record.code,
@@ -214,4 +217,6 @@ def quarantine_item(record: QuarantineRecord) -> QuarantineItem:
         channel=record.channel,
         size=record.size,
         sample=record.sample,
+        job=job if sender.namespace or sender.name else UNSET,
+        producer=sender.producer or UNSET,
     )

@@ -10,7 +10,8 @@ import click
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 
@@ -50,20 +51,28 @@ def alias() -> None:
 @click.option("--entity", type=click.Choice(["dataset", "job"]), help="only aliases of datasets, or of jobs")
 @click.option("--namespace", help="only aliases with a name in this namespace")
 @click.option("--name", help="only aliases with this name; needs --namespace")
-@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="maximum number of aliases")
+@with_paging("aliases", default=100, most=1000)
 @with_output()
 @with_settings(*CLIENT)
 def list_(
-    settings: Settings, kind: str | None, entity: str | None, namespace: str | None, name: str | None, limit: int, as_json: bool
+    settings: Settings,
+    kind: str | None,
+    entity: str | None,
+    namespace: str | None,
+    name: str | None,
+    limit: int,
+    offset: int,
+    as_json: bool,
 ) -> None:
     """List aliases with their evidence, and which are vetoed."""
     with Client(settings.address) as client:
-        answer = client.get("/api/v1/aliases", kind=kind, entity=entity, namespace=namespace, name=name, limit=limit)
+        answer = client.get("/api/v1/aliases", kind=kind, entity=entity, namespace=namespace, name=name, limit=limit, offset=offset)
     if as_json:
         print_json(answer)
     elif answer["aliases"]:
         rows = [[_state(item), item["entity"], _end(item["a"]), _end(item["b"]), _evidence(item)] for item in answer["aliases"]]
         print_table(["state", "entity", "name", "same as", "evidence"], rows)
+        print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     else:
         print_message("no aliases found")
 

@@ -76,7 +76,7 @@ def _unused(items: list[Json], count: int) -> None:
 
 
 def _print_total(shown: int, count: int, thing: str) -> None:
-    print_message(format_count(count, thing) + (f", {shown} shown" if shown < count else ""))
+    print_message(format_count(count, thing) + (f", {shown} shown; a higher --limit shows more" if shown < count else ""))
 
 
 _TABLES: dict[str, Callable[[list[Json], int], None]] = {"impact": _impact, "cycle": _cycle, "orphan": _orphan, "unused": _unused}

@@ -1,5 +1,6 @@
 """Arguments that name a dataset or a job: NAMESPACE NAME, or a NAME that only one has."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.errors import NotFoundError
 
 KINDS = ("dataset", "job")
+_MOST_FOUND, _MOST_CHOICES = 50, 5
+"""Matches of a name without namespace that are looked at, and those that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,13 @@ def find_endpoints(client: Client, names: tuple[str, ...], source_kind: str | No
 
 def _unique(client: Client, name: str, kind: str | None) -> NodeRef:
     """The only node with this name, or else the only one whose name contains it. Raises NotFoundError."""
-    found = client.query("/api/v1/search", "results", q=name, kind=kind, limit=50)["results"]
+    found = client.query("/api/v1/search", "results", q=name, kind=kind, limit=_MOST_FOUND)["results"]
     exact = [node for node in found if node["name"] == name] or found
     if len(exact) == 1:
         return NodeRef((exact[0]["kind"],), exact[0]["namespace"], exact[0]["name"])
     if not exact:
         raise NotFoundError(f"no dataset or job matches {name!r}", "lineage-bridge search TEXT finds names")
-    choices = " or ".join(f"{node['kind']} {node['namespace']} {node['name']}" for node in exact[:5])
-    raise NotFoundError(f"{len(exact)} datasets and jobs match {name!r}", f"add the namespace: {choices}")
+    choices = " or ".join(f"{node['kind']} {shlex.quote(node['namespace'])} {shlex.quote(node['name'])}" for node in exact[:_MOST_CHOICES])
+    others = f", ...; all: lineage-bridge search {shlex.quote(name)}" if len(exact) > _MOST_CHOICES else ""
+    count = f"more than {_MOST_FOUND - 1}" if len(found) >= _MOST_FOUND else str(len(exact))
+    raise NotFoundError(f"{count} datasets and jobs match {name!r}", f"add the namespace: {choices}{others}")

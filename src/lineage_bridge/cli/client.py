@@ -26,12 +26,16 @@ Parameter: TypeAlias = str | int | float | bool | list[str] | None
 
 
 class Client:
-    """Calls the server at `address`, and raises its error responses as exceptions of `errors`."""
+    """Calls the server at `address`, and raises its error responses as exceptions of `errors`.
+
+    `has_next_page`: the list that `get` returned last has more items than were asked for.
+    """
 
     def __init__(self, address: str) -> None:
         self.address = address
         # trust_env=False: proxy settings in the environment must not apply to a server on this machine.
         self._has_connected = False
+        self.has_next_page = False
         self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
 
     def __enter__(self) -> Self:
@@ -45,7 +49,9 @@ class Client:
 
         Raises NotFoundError, RequestError, UnavailableError, ServerError.
         """
-        return self._raise_for_error(self._get(path, parameters)).json()
+        response = self._raise_for_error(self._get(path, parameters))
+        self.has_next_page = "next" in response.links
+        return response.json()
 
     def query(self, path: str, results: str = "", /, **parameters: Parameter) -> Json:
         """Ask the graph, as `get` does. If nothing is found while events are not in the answers yet, wait for them and ask again.

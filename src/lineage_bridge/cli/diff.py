@@ -9,6 +9,7 @@ from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
+from lineage_bridge.cli.notes import print_truncated
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
@@ -74,7 +75,7 @@ def _print_answer(answer: Json) -> None:
     if answer["resolution"] == "day":
         print_message("exact to the day: if a job sent different events on that day, an earlier one may have been compared")
     if answer.get("truncated"):
-        print_message(f"not everything was compared: a walk reached its limit of {answer['truncated']}")
+        print_truncated(answer, done="compared")
     if "next" in answer:
         print_message(f"there are more; continue with --offset {answer['next']}")
 

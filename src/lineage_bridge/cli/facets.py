@@ -1,83 +1,88 @@
-"""`facets`: the versions of a facet; `life`: the lifecycle changes of a dataset."""
+"""`facets`: the contents of facets, now and before."""
 
 from typing import Any
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import format_time, print_json, print_message, print_table
+from lineage_bridge.cli.console import console, format_time, print_json, print_line, print_message
+from lineage_bridge.cli.facet_values import facet_lines
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
+from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
+
+_OLDER_LINES = 10
+"""Lines of each version but the first of a list."""
+_SIDES = {
+    "input": "as an input",
+    "output": "as an output",
+    "run": "of a run",
+    "input_access": "of one read",
+    "output_access": "of one write",
+}
+"""Where in an event a facet stood."""
 
 
 @click.command(
     cls=Command,
-    examples=("facets kafka://broker:9092 orders ownership", "facets airflow nightly sql --kind job --json"),
+    examples=(
+        "facets kafka://broker:9092 orders schema",
+        "facets snowflake://acme db.public.orders dataQualityAssertions",
+        "facets airflow nightly sql --kind job --json",
+    ),
 )
 @click.argument("namespace")
 @click.argument("name")
 @click.argument("key")
 @click.option("--kind", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what NAME is")
 @click.option("--at", metavar="TIME", help="as known at this time, RFC 3339")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of versions")
+@with_paging("versions", default=20, most=1000)
 @names_option
-@with_output("print the server's answer as JSON, with the contents of the facets")
+@with_output("print the server's answer as JSON, with the unchanged facets")
 @with_settings(*CLIENT)
-def facets(settings: Settings, style: str, as_json: bool, **parameters: str | int | None) -> None:
-    """List the versions of a facet of a dataset or a job.
+def facets(settings: Settings, key: str, limit: int, offset: int, style: str, as_json: bool, **parameters: str | int | None) -> None:
+    """Show the versions of a facet of a dataset or a job.
 
-    The newest version comes first, each with the times at which it was first and last seen.
+    KEY is the facet's key in the events, such as schema, ownership, documentation or dataQualityAssertions.
+
+    The newest version comes first, each with the times at which it was first and last seen. Of assertions, those that failed come first.
     """
     with Client(settings.address) as client:
-        answer = client.query("/api/v1/graph/facets/history", "history", texts=as_json, names=style, **parameters)
+        answer = client.query("/api/v1/graph/facets/history", "history", key=key, limit=limit, offset=offset, names=style, **parameters)
     if as_json:
         print_json(answer)
-    elif answer["history"]:
-        rows = [
-            [v["hash"][:12], v["side"], format_time(v["first"]["at"]), format_time(v["last"]["at"]), _authors(v)]
-            for v in use_preferred_names(answer)["history"]
-        ]
-        print_table(["version", "side", "first seen", "last seen", "by"], rows)
-    else:
-        print_message(f"no facet {parameters['key']!r} was ever sent for {parameters['namespace']} {parameters['name']}")
+        return
+    if not answer["history"]:
+        print_message(
+            f"no facet {key!r} was ever sent for {parameters['kind']} {parameters['namespace']} {parameters['name']}; "
+            "keys are as in the events, such as schema or ownership"
+        )
+        return
+    _print_versions(use_preferred_names(answer), offset)
+    print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
+    if answer["truncated"]:
+        print_message("the oldest versions were not read: ask for them with --at")
 
 
-def _times(version: dict[str, Any]) -> list[str]:
-    return [format_time(version[end]["at"]) for end in ("first", "last")]
+def _print_versions(answer: Json, offset: int) -> None:
+    short, out = ShortNames(job for version in answer["history"] for job in version["jobs"]), console()
+    for number, version in enumerate(answer["history"]):
+        print_line(_heading(version, short))
+        lines = facet_lines(answer["key"], version["facet"], out.width - 2 if out.is_terminal else None)
+        shown = lines if number == 0 or len(lines) <= _OLDER_LINES else lines[: _OLDER_LINES - 1]
+        for line in shown:
+            print_line(f"  {line}")
+        if len(shown) < len(lines):
+            print_line(f"  ({len(lines) - len(shown)} more lines; --offset {offset + number} shows them)")
 
 
-def _authors(version: dict[str, Any]) -> str:
-    names = ", ".join(job["name"] for job in version["jobs"])
-    return f"{names} (deleted)" if version.get("deleted") else names
-
-
-@click.command(cls=Command, examples=("life kafka://broker:9092 orders",))
-@click.argument("namespace")
-@click.argument("name")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of changes")
-@names_option
-@with_output()
-@with_settings(*CLIENT)
-def life(settings: Settings, style: str, as_json: bool, **parameters: str | int | None) -> None:
-    """List the lifecycle changes of a dataset.
-
-    Producers report that a dataset was created, altered, renamed, truncated, overwritten or dropped. The newest change comes first.
-    """
-    with Client(settings.address) as client:
-        answer = client.query("/api/v1/graph/life", "life", names=style, **parameters)
-    if as_json:
-        print_json(answer)
-    elif answer["life"]:
-        rows = [
-            [format_time(e["first"]["at"]), e["change"], _name(e["dataset"]), _name(e.get("previous")), _name(e.get("job"))]
-            for e in use_preferred_names(answer)["life"]
-        ]
-        print_table(["at", "change", "dataset", "before", "by"], rows)
-    else:
-        print_message("no lifecycle change was ever reported for it")
-
-
-def _name(node: dict[str, str] | None) -> str:
-    return f"{node['namespace']} {node['name']}" if node else ""
+def _heading(version: dict[str, Any], short: ShortNames) -> str:
+    """The version, when it was seen, who stated it and how."""
+    times = [format_time(version[end]["at"]) for end in ("first", "last")]
+    seen = f"first and last seen {times[0]}" if times[0] == times[1] else f"first seen {times[0]}, last seen {times[1]}"
+    side = f", {_SIDES[version['side']]}" if version["side"] in _SIDES else ""
+    deleted = ", deleted" if version.get("deleted") else ""
+    return f"{version['hash'][:12]}  {seen}, by {short.join(version['jobs'])}{side}{deleted}"

@@ -5,9 +5,9 @@ import click
 from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.notes import print_hidden_ended, print_settling
+from lineage_bridge.cli.notes import print_depth, print_hidden_ended, print_next_page, print_settling, print_truncated
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.config import Settings
 
@@ -55,7 +55,7 @@ def impact(
     if as_json:
         print_json(answer)
         return
-    _print_answer(use_preferred_names(answer), direction)
+    _print_answer(use_preferred_names(answer), direction, offset=offset, depth=depth)
 
 
 def _print_affected(affected: list[Json]) -> None:
@@ -74,7 +74,7 @@ def _print_affected(affected: list[Json]) -> None:
         print_table(["hops", "extent", "paths", "kind", "name", "namespace"], rows)
 
 
-def _print_answer(answer: Json, direction: str) -> None:
+def _print_answer(answer: Json, direction: str, *, offset: int, depth: int) -> None:
     counts = answer["counts"]
     verb = "affects" if direction == "downstream" else "depends on"
     print_line(
@@ -86,11 +86,9 @@ def _print_answer(answer: Json, direction: str) -> None:
         print_line(f"of these, {counts['only_failed']} known from failed runs alone:")
         _print_affected([item for item in answer["affected"] if item.get("only_failed")])
     shown = len(answer["affected"])
-    if shown < counts["datasets"] + counts["jobs"]:
-        print_message(f"{shown} of {counts['datasets'] + counts['jobs']} are shown; use --offset and --limit for the others")
-    if answer["truncated"]:
-        print_message(
-            f"not everything was counted: the walk reached its limit of {answer['truncated']}; {answer['hidden']} flows were not followed"
-        )
+    print_next_page(exists=offset + shown < counts["datasets"] + counts["jobs"], limit=shown, offset=offset)
+    print_truncated(answer)
+    if not answer["truncated"]:
+        print_depth([item["distance"] for item in answer["affected"]], depth)
     print_hidden_ended(answer, hint="lineage --ended shows them")
     print_settling(answer)

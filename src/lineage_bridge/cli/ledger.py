@@ -10,6 +10,7 @@ from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
 
 
@@ -76,11 +77,13 @@ def _print_answer(answer: Json) -> None:
     window, baseline = ({end: format_time(answer[key][end]) for end in ("since", "until")} for key in ("window", "baseline"))
     times = f"from {window['since']} to {window['until']}, compared with {baseline['since']} to {baseline['until']}"
     print_line(times)
+    datasets = ShortNames(hop[end] for hop in answer["hops"] for end in ("source", "target"))
+    jobs = ShortNames(hop["job"] for hop in answer["hops"])
     rows = [
         [
-            hop["source"]["name"],
-            hop["job"]["name"],
-            hop["target"]["name"],
+            datasets(hop["source"]),
+            jobs(hop["job"]),
+            datasets(hop["target"]),
             _side(hop["read"]),
             _side(hop["written"]),
             "<- the change starts here" if hop.get("began") else "",
@@ -93,10 +96,12 @@ def _print_answer(answer: Json) -> None:
 
 
 def _side(side: Any) -> str:  # noqa: ANN401 - a JSON edge
+    if side["change"] == "unknown" and not any(counter in side[when] for counter in ("rows", "bytes") for when in ("window", "baseline")):
+        return "not reported"
     return f"{_amount(side['window'])} ({side['change']}, was {_amount(side['baseline'])})"
 
 
 def _amount(amount: Any) -> str:  # noqa: ANN401 - a JSON edge
     if "rows" in amount:
         return f"{amount['rows']:,} rows"
-    return f"{amount['bytes']:,} bytes" if "bytes" in amount else "?"
+    return f"{amount['bytes']:,} bytes" if "bytes" in amount else "nothing"

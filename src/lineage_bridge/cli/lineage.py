@@ -8,7 +8,7 @@ from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.notes import print_hidden_ended, print_settling
+from lineage_bridge.cli.notes import print_depth, print_hidden_ended, print_settling, print_truncated
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.tree import column_tree, flow_tree
 from lineage_bridge.config import Settings
@@ -66,9 +66,10 @@ def _trees(answer: Json, direction: str, *, columns: bool) -> list[Tree]:
     make = column_tree if columns else flow_tree
     trees = []
     for up in {"upstream": (True,), "downstream": (False,), "both": (True, False)}[direction]:
-        tree = make(answer, up=up)
+        side = "upstream" if up else "downstream"
+        tree = make(answer, up=up, heading=f"{side} of " if direction == "both" else "")
         if not tree.children:
-            tree.add(f"(no {'columns' if columns else 'datasets'} {'upstream' if up else 'downstream'})")
+            tree.add(f"(no {'columns' if columns else 'datasets'} {side})")
         trees.append(tree)
     return trees
 
@@ -76,11 +77,8 @@ def _trees(answer: Json, direction: str, *, columns: bool) -> list[Tree]:
 def _print_limits(answer: Json) -> None:
     if answer.get("resolution") == "day":
         print_message(f"as of {answer['at']}, exact to the day: if a job sent different events on that day, an earlier one may be shown")
-    if answer["truncated"]:
-        print_message(
-            f"not everything is shown: the walk reached its limit of {answer['truncated']}; {answer['hidden']} flows were not followed"
-        )
-    elif any(node.get("distance") == answer["depth"] for node in answer["nodes"]) and answer["depth"]:
-        print_message(f"the walk ended after {answer['depth']} hops; use --depth for more")
+    print_truncated(answer)
+    if not answer["truncated"]:
+        print_depth([node.get("distance") for node in answer["nodes"]], answer["depth"])
     print_hidden_ended(answer, hint="use --ended to show them")
     print_settling(answer)

@@ -36,7 +36,7 @@ COMMANDS = {
     "stats": "stats",
     "schemas": "schemas",
     "facets": "facets",
-    "life": "facets",
+    "life": "life",
     "alias": "alias",
     "quarantine": "quarantine",
     "demo": "demo",

@@ -1,7 +1,40 @@
-"""Notes below an answer: in what way it may be incomplete."""
+"""Notes below an answer: in what way it may be incomplete, and which option shows the rest."""
+
+from typing import Final
 
 from lineage_bridge.cli.client import Json
 from lineage_bridge.cli.console import format_count, print_message
+
+_SERVER_LIMITS: Final = {"nodes": "number of datasets", "edges": "number of flows", "time": "time"}
+"""The limits of the server that end a walk, which no option raises."""
+
+
+def print_next_page(*, exists: bool, limit: int, offset: int = 0) -> None:
+    """Say that a list goes on, and which options show more of it."""
+    if exists:
+        print_message(f"there are more; continue with --offset {offset + limit}, or raise --limit")
+
+
+def print_higher_limit(things: str, *, exists: bool) -> None:
+    """Say that an answer without pages goes on."""
+    if exists:
+        print_message(f"there are more {things}; a higher --limit shows them")
+
+
+def print_depth(distances: list[int | None], depth: int) -> None:
+    """Say that a walk ended at the requested depth, if it got that far."""
+    if depth and any(distance is not None and distance >= depth for distance in distances):
+        print_message(f"stopped after {format_count(depth, 'hop')}; a higher --depth shows what is further away, if anything")
+
+
+def print_truncated(answer: Json, *, done: str = "shown", followed: str = "flows") -> None:
+    """Say that a walk reached a limit of the server, and how to see the rest."""
+    if limit := answer["truncated"]:
+        hidden = f"; {answer['hidden']} {followed} were not followed" if answer.get("hidden") else ""
+        print_message(
+            f"not everything is {done}: the server's limit on {_SERVER_LIMITS.get(limit, limit)} was reached{hidden}; "
+            "use a lower --depth, or ask again from a node further along"
+        )
 
 
 def print_hidden_ended(answer: Json, *, hint: str) -> None:

@@ -51,6 +51,19 @@ def with_output(json_help: str = "print the server's answer as JSON") -> Decorat
     return decorate
 
 
+def with_paging(things: str, default: int, most: int) -> Decorator:
+    """Give a command that lists `things` the options `--limit` and `--offset`; `print_next_page` tells of the rest."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        limit = click.option(
+            "--limit", type=click.IntRange(1, most), default=default, show_default=True, help=f"maximum number of {things}"
+        )
+        offset = click.option("--offset", type=click.IntRange(0), default=0, help=f"number of {things} to skip")
+        return limit(offset(command))
+
+    return decorate
+
+
 def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
     """The settings of this process. Raises ConfigError."""
     given = {name: str(value) for name, value in flags.items() if value is not None}

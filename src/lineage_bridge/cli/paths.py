@@ -3,13 +3,16 @@
 import click
 
 from lineage_bridge.cli.arguments import KINDS, find_endpoints
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_line, print_message
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.notes import print_hidden_ended
+from lineage_bridge.cli.notes import print_hidden_ended, print_higher_limit, print_truncated
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
+
+_DEPTH = 20
 
 
 @click.command(
@@ -22,7 +25,7 @@ from lineage_bridge.config import Settings
 @click.argument("names", nargs=-1, required=True, metavar="[NAMESPACE] SOURCE [NAMESPACE] TARGET")
 @click.option("--source-kind", type=click.Choice(KINDS), help="what SOURCE is [default: a dataset, or else a job]")
 @click.option("--target-kind", type=click.Choice(KINDS), help="what TARGET is")
-@click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="maximum number of hops")
+@click.option("--depth", type=click.IntRange(1, 100), default=_DEPTH, show_default=True, help="maximum number of hops")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of paths")
 @click.option("--at", help="the graph as of this time, RFC 3339")
 @names_option
@@ -52,13 +55,22 @@ def paths(
     answer = use_preferred_names(answer)
     if not answer["paths"]:
         print_message("no path found")
+    short = ShortNames(job for path in answer["paths"] for jobs in path["jobs"] for job in jobs)
     for number, path in enumerate(answer["paths"], 1):
         print_line(f"{number}. {path['nodes'][0]['name']}  {path['nodes'][0]['namespace']}")
         for jobs, node in zip(path["jobs"], path["nodes"][1:], strict=True):
             mark = "  [dropped]" if node.get("dropped") else ""
-            print_line(f"   -> {node['name']}  {node['namespace']}{mark}  by {', '.join(job['name'] for job in jobs)}")
-    if answer["more"]:
-        print_message("there may be more; use --limit and --depth for them")
-    if answer["truncated"]:
-        print_message(f"the search reached its limit of {answer['truncated']}")
+            print_line(f"   -> {node['name']}  {node['namespace']}{mark}  by {short.join(jobs)}")
+    _print_more(answer, limit, depth)
     print_hidden_ended(answer, hint="lineage --ended shows them")
+
+
+def _print_more(answer: Json, limit: int, depth: int) -> None:
+    longest = max((len(path["nodes"]) - 1 for path in answer["paths"]), default=depth)
+    print_higher_limit("paths", exists=answer["more"] and len(answer["paths"]) >= limit)
+    if answer["truncated"]:
+        print_truncated(answer)
+    elif longest >= depth or depth < _DEPTH:
+        print_message(
+            f"only paths of at most {format_count(depth, 'hop')} are looked for; a higher --depth finds longer ones, if there are any"
+        )

@@ -7,7 +7,8 @@ import click
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
 from lineage_bridge.config import Settings
 
 PAGE = 1000
@@ -20,22 +21,40 @@ def quarantine() -> None:
 
 @quarantine.command(name="list", examples=("quarantine list --limit 5",))
 @click.option("--code", help="only events rejected with this code")
-@click.option("--limit", type=click.IntRange(1, PAGE), default=20, show_default=True, help="maximum number of events")
+@with_paging("events", default=20, most=PAGE)
 @with_output()
 @with_settings(*CLIENT)
-def list_(settings: Settings, code: str | None, limit: int, as_json: bool) -> None:
-    """List rejected events, newest first."""
+def list_(settings: Settings, code: str | None, limit: int, offset: int, as_json: bool) -> None:
+    """List rejected events, newest first.
+
+    Names the job and the producer of each event, if it could be read that far.
+    """
     with Client(settings.address) as client:
-        answer = client.get("/api/v1/quarantine", code=code, limit=limit)
+        answer = client.get("/api/v1/quarantine", code=code, limit=limit, offset=offset)
     if as_json:
         print_json(answer)
         return
-    if not answer["items"]:
-        print_message("the quarantine is empty")
-        return
-    rows = [[item["event_id"], format_time(item["arrived_at"]), item["code"], item["path"], item["message"]] for item in answer["items"]]
-    print_table(["event", "arrived", "code", "path", "message"], rows)
-    print_message("total: " + ", ".join(f"{count} {name}" for name, count in sorted(answer["counts"].items())))
+    if answer["items"]:
+        print_table(["event", "arrived", "job", "producer", "code", "path", "message"], list(map(_row, answer["items"])))
+        print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
+    else:
+        print_message(f"no event in quarantine has the code {code!r}" if code and answer["counts"] else "the quarantine is empty")
+    if answer["counts"]:
+        print_message("total: " + ", ".join(f"{count} {name}" for name, count in sorted(answer["counts"].items())))
+
+
+def _row(item: Json) -> list[str]:
+    job = item.get("job", {})
+    named = " ".join(text for text in (job.get("namespace", ""), job.get("name", "")) if text)
+    return [
+        item["event_id"],
+        format_time(item["arrived_at"]),
+        named,
+        item.get("producer", ""),
+        item["code"],
+        item["path"],
+        item["message"],
+    ]
 
 
 @quarantine.command(examples=("quarantine show 9f86d081884c7d659a2feaa0c55ad015 > event.json",))

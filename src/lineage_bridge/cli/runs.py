@@ -5,15 +5,23 @@ from urllib.parse import quote
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_depth, print_higher_limit, print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
+from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
 
 _FAILURE_WIDTH = 80
 """Characters of a failure that a list shows."""
+_MARKS = {
+    "started_inferred": ("inferred", "time of its first event; no START event arrived"),
+    "conflict": ("disputed", "events report two different ends"),
+}
+"""Members of a run that qualify one of its times: the mark of that time, and what it means."""
+_MARK_OF = {"started_at": "started_inferred", "ended_at": "conflict"}
 _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 
 
@@ -37,7 +45,7 @@ _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
     "--lineage", type=click.Choice(["upstream", "downstream"]), help="list the runs whose output it read, or that read its output"
 )
 @click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="with --lineage: number of hops")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of runs in a list")
+@with_paging("runs", default=20, most=1000)
 @names_option
 @with_output()
 @with_settings(*CLIENT)
@@ -48,6 +56,8 @@ def runs(
     children: bool,
     lineage: str | None,
     depth: int,
+    limit: int,
+    offset: int,
     style: str,
     as_json: bool,
     **parameters: str | int | None,
@@ -56,44 +66,66 @@ def runs(
 
     Lists are sorted newest first. Name a run by its id.
     """
-    if len(names) > 2:
-        raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
-    if len(names) == 2 and (tree or children or lineage):
-        raise click.UsageError("--tree, --children and --lineage need the id of a run")
+    _check_arguments(names, [tree, bool(lineage), children], offset)
+    is_list = len(names) == 2 or children
     with Client(settings.address) as client:
-        path = f"/api/v1/graph/runs/{quote(names[0], safe='')}"
-        if len(names) == 2:
-            answer = client.query("/api/v1/graph/runs", "runs", namespace=names[0], name=names[1], names=style, **parameters)
-        elif children:
-            answer = client.query("/api/v1/graph/runs", "runs", parent=names[0], names=style, **parameters)
-        elif lineage:
-            answer = client.query(f"{path}/lineage", direction=lineage, depth=depth, limit=parameters["limit"], names=style)
+        if is_list:
+            job = dict(zip(("namespace", "name"), names, strict=True)) if len(names) == 2 else {"parent": names[0]}
+            answer = client.query("/api/v1/graph/runs", "runs", limit=limit, offset=offset, names=style, **job, **parameters)
         else:
-            answer = client.query(f"{path}/tree", limit=parameters["limit"], names=style) if tree else client.query(path, names=style)
+            answer = _get_run(client, names[0], tree=tree, lineage=lineage, depth=depth, limit=limit, style=style)
     if as_json:
         print_json(answer)
+        return
+    answer = use_preferred_names(answer)
+    if is_list:
+        _print_runs(answer, of_one_job=not children)
+        print_next_page(exists=client.has_next_page or answer["truncated"], limit=limit, offset=offset)
     elif lineage:
-        _print_run_links(use_preferred_names(answer))
-    elif len(names) == 2 or children or tree:
-        _print_runs(use_preferred_names(answer), of_one_job=len(names) == 2)
+        _print_run_links(answer, depth)
+    elif tree:
+        _print_runs(answer, of_one_job=False)
+        print_higher_limit("runs", exists=answer["truncated"])
     else:
-        for run in use_preferred_names(answer)["runs"]:
+        for run in answer["runs"]:
             _print_run(run)
 
 
-def _print_run_links(answer: dict[str, Any]) -> None:
-    jobs = {run["run_id"]: run["job"]["name"] for run in answer["runs"]}
-    if not answer["links"]:
-        print_message(f"no {answer['direction']} runs found")
-        return
+def _check_arguments(names: tuple[str, ...], around: list[bool], offset: int) -> None:
+    """Raise UsageError for arguments that do not fit together; `around` is whether --tree, --lineage and --children are given."""
+    if len(names) > 2:
+        raise click.UsageError("name a job by NAMESPACE NAME, or a run by its id")
+    if len(names) == 2 and any(around):
+        raise click.UsageError("--tree, --children and --lineage need the id of a run")
+    if sum(around) > 1:
+        raise click.UsageError("give one of --tree, --children and --lineage")
+    if offset and any(around[:2]):
+        raise click.UsageError("--tree and --lineage have no --offset; raise --limit instead")
+
+
+def _get_run(client: Client, run_id: str, *, tree: bool, lineage: str | None, depth: int, limit: int, style: str) -> Json:
+    """A run, the tree of runs below it, or the runs that it is linked to."""
+    path = f"/api/v1/graph/runs/{quote(run_id, safe='')}"
+    if lineage:
+        return client.query(f"{path}/lineage", direction=lineage, depth=depth, limit=limit, names=style)
+    return client.query(f"{path}/tree", limit=limit, names=style) if tree else client.query(path, names=style)
+
+
+def _print_run_links(answer: dict[str, Any], depth: int) -> None:
+    short = ShortNames(run["job"] for run in answer["runs"])
+    jobs = {run["run_id"]: short(run["job"]) for run in answer["runs"]}
     rows = []
     for link in answer["links"]:
         dataset = f"{link['dataset']['namespace']} {link['dataset']['name']}"
         ends = [[link[end], jobs.get(link[end], "")] for end in ("producer", "consumer")]
         rows.append([*ends[0], dataset, *ends[1], link["by"]])
-    print_table(["written by", "writer job", "dataset", "read by", "reader job", "evidence"], rows)
-    if answer["truncated"]:
-        print_message("there may be more; use --limit for them")
+    if rows:
+        print_table(["written by", "writer job", "dataset", "read by", "reader job", "evidence"], rows)
+    elif not answer["truncated"]:
+        print_message(f"no {answer['direction']} runs found")
+    print_higher_limit("runs", exists=answer["truncated"])
+    if not answer["truncated"]:
+        print_depth([run.get("depth") for run in answer["runs"]], depth)
 
 
 def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
@@ -101,7 +133,8 @@ def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
         print_message("no runs found")
         return
     columns = ["run", "job", "state", "started", "ended", "last seen"]
-    rows = [_row(run) for run in answer["runs"]]
+    short = ShortNames(run["job"] for run in answer["runs"])
+    rows = [_row(run, short) for run in answer["runs"]]
     if any("failures" in run for run in answer["runs"]):
         columns.append("failure")
         rows = [[*row, _first_failure(run)] for row, run in zip(rows, answer["runs"], strict=True)]
@@ -109,14 +142,21 @@ def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
         del columns[1]
         rows = [[row[0], *row[2:]] for row in rows]
     print_table(columns, rows)
-    if answer["truncated"]:
-        print_message("there may be more; use --limit for them")
+    for name, (mark, meaning) in _MARKS.items():
+        if any(run.get(name) for run in answer["runs"]):
+            print_message(f"{mark}: {meaning}")
 
 
-def _row(run: dict[str, Any]) -> list[str]:
+def _row(run: dict[str, Any], short: ShortNames) -> list[str]:
     indent = "  " * run.get("depth", 0)
-    times = [format_time(run.get(name, "")) for name in ("started_at", "ended_at", "last_seen")]
-    return [indent + run["run_id"], run["job"]["name"], _state(run), *times]
+    times = [_marked_time(run, name) for name in ("started_at", "ended_at", "last_seen")]
+    return [indent + run["run_id"], short(run["job"]), _state(run), *times]
+
+
+def _marked_time(run: dict[str, Any], name: str) -> str:
+    time = format_time(run.get(name, ""))
+    mark = _MARK_OF.get(name, "")
+    return f"{time} ({_MARKS[mark][0]})" if time and mark and run.get(mark) else time
 
 
 def _first_failure(run: dict[str, Any]) -> str:
@@ -152,8 +192,5 @@ def _print_run(run: dict[str, Any]) -> None:
 
 
 def _note(run: dict[str, Any], name: str) -> str:
-    if name == "started_at" and run.get("started_inferred"):
-        return " (time of its first event; no START event arrived)"
-    if name == "ended_at" and run.get("conflict"):
-        return " (events report two different ends)"
-    return ""
+    mark = _MARK_OF.get(name, "")
+    return f" ({_MARKS[mark][1]})" if mark and run.get(mark) else ""

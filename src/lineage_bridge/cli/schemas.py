@@ -8,7 +8,8 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
 from lineage_bridge.config import Settings
 
 
@@ -26,31 +27,46 @@ from lineage_bridge.config import Settings
 @click.option("--diff", "differ", is_flag=True, help="show how the current version differs from the previous one")
 @click.option("--before", metavar="VERSION|TIME", help="with --diff: the earlier version, or a time")
 @click.option("--after", metavar="VERSION|TIME", help="with --diff: the later version, or a time")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of versions")
+@with_paging("versions", default=20, most=1000)
 @names_option
 @with_output()
 @with_settings(*CLIENT)
-def schemas(settings: Settings, namespace: str, name: str, differ: bool, style: str, as_json: bool, **parameters: str | int | None) -> None:
+def schemas(
+    settings: Settings,
+    namespace: str,
+    name: str,
+    differ: bool,
+    before: str | None,
+    after: str | None,
+    at: str | None,
+    limit: int,
+    offset: int,
+    style: str,
+    as_json: bool,
+) -> None:
     """List the schema versions of a dataset, or compare two.
 
     The newest version comes first, each with the times at which it was first and last seen.
     """
-    before, after = parameters.pop("before"), parameters.pop("after")
     if (before or after) and not differ:
         raise click.UsageError("--before and --after need --diff")
+    if at and differ:
+        raise click.UsageError("--diff takes the times as --before and --after, not as --at")
+    dataset = {"namespace": namespace, "name": name, "names": style}
     with Client(settings.address) as client:
         if differ:
-            answer = client.query("/api/v1/graph/schemas/diff", namespace=namespace, name=name, before=before, after=after, names=style)
+            answer = client.query("/api/v1/graph/schemas/diff", before=before, after=after, **dataset)
         else:
-            answer = client.query(
-                "/api/v1/graph/schemas", "versions", namespace=namespace, name=name, fields=False, names=style, **parameters
-            )
+            answer = client.query("/api/v1/graph/schemas", "versions", at=at, limit=limit, offset=offset, **dataset)
     if as_json:
         print_json(answer)
     elif differ:
         _print_diff(use_preferred_names(answer))
     else:
         _print_versions(use_preferred_names(answer))
+        print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
+        if answer["truncated"]:
+            print_message("the oldest versions were not read: ask for them with --at")
 
 
 def _print_versions(answer: dict[str, Any]) -> None:
@@ -58,18 +74,16 @@ def _print_versions(answer: dict[str, Any]) -> None:
         print_message("no event described its schema")
         return
     rows = [
-        [v["version"][:12] or "withdrawn", format_time(v["first"]["at"]), format_time(v["last"]["at"]), _mark(v)]
+        [v["version"][:12] or "withdrawn", str(len(v["fields"])), format_time(v["first"]["at"]), format_time(v["last"]["at"]), _mark(v)]
         for v in answer["versions"]
     ]
-    print_table(["version", "first seen", "last seen", "note"], rows)
+    print_table(["version", "columns", "first seen", "last seen", "note"], rows)
     for node in answer["renamed_from"]:
         print_message(f"its earlier name was {node['namespace']} {node['name']}")
-    if answer["truncated"]:
-        print_message("only the newest versions are shown")
 
 
 def _mark(version: dict[str, Any]) -> str:
-    return "current" if version.get("current") else "brief" if version.get("brief") else ""
+    return "current" if version.get("current") else "for less than ten minutes" if version.get("brief") else ""
 
 
 def _print_diff(answer: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
 from lineage_bridge.config import Settings
 
 _FIELDS = ["name", "column", "owner", "tag", "description", "sql", "failure"]
@@ -27,7 +28,7 @@ _FIELDS = ["name", "column", "owner", "tag", "description", "sql", "failure"]
 @click.option("--owner", help="only with this owner")
 @click.option("--tag", metavar="KEY[=VALUE]", help="only with this tag")
 @click.option("--has", multiple=True, metavar="KEY", help="only with this facet; can be repeated")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="maximum number of results")
+@with_paging("results", default=20, most=1000)
 @names_option
 @with_output()
 @with_settings(*CLIENT)
@@ -36,6 +37,8 @@ def search(
     text: str | None,
     where: tuple[str, ...],
     has: tuple[str, ...],
+    limit: int,
+    offset: int,
     style: str,
     as_json: bool,
     **parameters: str | int | None,
@@ -46,9 +49,10 @@ def search(
     """
     if text is None and parameters["owner"] is None and parameters["tag"] is None:
         raise click.UsageError("give TEXT, --owner or --tag")
+    page = {"limit": limit, "offset": offset}
     with Client(settings.address) as client:
         answer = client.query(
-            "/api/v1/search", "results", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **parameters
+            "/api/v1/search", "results", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **parameters, **page
         )
     if as_json:
         print_json(answer)
@@ -61,5 +65,6 @@ def search(
         for n in use_preferred_names(answer)["results"]
     ]
     print_table(["kind", "namespace", "name", "matched"], rows)
+    print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     if answer.get("truncated"):
-        print_message("too many matches: only some of them were examined")
+        print_message("too many matches: only some of them were examined; narrow the search with more words, --in, --kind or --namespace")

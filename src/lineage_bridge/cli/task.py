@@ -6,7 +6,8 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.extract import TASKS, exit_code, follow_task, print_task
-from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.notes import print_next_page
+from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_settings
 from lineage_bridge.config import Settings
 
 _id = click.argument("task_id", metavar="TASK")
@@ -19,13 +20,13 @@ def task() -> None:
 
 @task.command(name="list", examples=("task list", "task list --status failed"))
 @click.option("--status", type=click.Choice(("pending", "running", "completed", "failed")), help="only tasks with this status")
-@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="maximum number of tasks")
+@with_paging("tasks", default=20, most=500)
 @with_output()
 @with_settings(*CLIENT)
-def list_(settings: Settings, status: str | None, limit: int, as_json: bool) -> None:
+def list_(settings: Settings, status: str | None, limit: int, offset: int, as_json: bool) -> None:
     """List tasks, newest first."""
     with Client(settings.address) as client:
-        found = client.get(TASKS, status=status, limit=limit)
+        found = client.get(TASKS, status=status, limit=limit, offset=offset)
     if as_json:
         print_json(found)
     elif found:
@@ -42,6 +43,7 @@ def list_(settings: Settings, status: str | None, limit: int, as_json: bool) -> 
             for item in found
         ]
         print_table(["task", "source", "status", "created", "events", "unknown", "error"], rows)
+        print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     else:
         print_message("there are no tasks; see: lineage-bridge extract --help")
 

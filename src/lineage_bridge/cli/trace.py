@@ -10,10 +10,11 @@ from rich.tree import Tree
 from lineage_bridge.cli.arguments import get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_json, print_line, print_message, print_tree
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
-from lineage_bridge.cli.notes import print_settling
+from lineage_bridge.cli.notes import print_depth, print_settling, print_truncated
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.cli.tree import ABOVE, WHOLE, format_transformations
 from lineage_bridge.config import Settings
 
@@ -33,6 +34,7 @@ Column = tuple[str, str]
 @click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="maximum number of hops")
 @click.option("--indirect", is_flag=True, help="include indirect influence: filters, joins, sorting")
 @click.option("--through-masking", is_flag=True, help="continue past a masked column")
+@click.option("--gaps", type=click.IntRange(0, 1000), default=100, show_default=True, help="maximum number of flows without column lineage")
 @click.option("--at", help="the graph as of this time, RFC 3339")
 @names_option
 @with_output()
@@ -45,6 +47,7 @@ def trace(
     depth: int,
     indirect: bool,
     through_masking: bool,
+    gaps: int,
     at: str | None,
     style: str,
     as_json: bool,
@@ -65,6 +68,7 @@ def trace(
             depth=depth,
             indirect=indirect,
             through_masking=through_masking,
+            gaps=gaps,
             at=at,
             names=style,
         )
@@ -74,10 +78,10 @@ def trace(
     answer = use_preferred_names(answer)
     print_tree(TraceTree(answer).tree())
     _print_coverage(answer)
-    if answer["truncated"]:
-        print_message(
-            f"not everything is shown: the trace reached its limit of {answer['truncated']}; {answer['hidden']} steps were not followed"
-        )
+    _print_ends(answer)
+    print_truncated(answer, followed="steps")
+    if not answer["truncated"]:
+        print_depth([column.get("distance") for column in answer["columns"]], depth)
     print_settling(answer)
 
 
@@ -87,6 +91,7 @@ class TraceTree:
     def __init__(self, answer: Json) -> None:
         self.answer, self.up = answer, answer["direction"] == "upstream"
         self.nodes: Mapping[str, Any] = {node["id"]: node for node in answer["nodes"]}
+        self.job_names = ShortNames(self.nodes[flow["job"]] for flow in answer["flows"])
         self.ends = {(column["node"], column["field"]): column.get("end", "") for column in answer["columns"]}
         self.steps: dict[Column, list[Any]] = {}
         near = "target" if self.up else "source"
@@ -122,7 +127,7 @@ class TraceTree:
     def _label(self, column: Column, flow: Json) -> Text:
         node = self.nodes[column[0]]
         text = Text(column[1] or WHOLE, style="bold").append(f"  of {node['name']}  {node['namespace']}", style="dim")
-        text.append(f"  by {self.nodes[flow['job']]['name']}", style="italic")
+        text.append(f"  by {self.job_names(self.nodes[flow['job']])}", style="italic")
         marks = [format_transformations(flow["transformations"])]
         marks += [f"[ends here: {end}]" for end in [self.ends.get(column, "")] if end]
         marks += [f"[seen {flow['proof']['event_time']}]"] if "proof" in flow else []
@@ -130,10 +135,20 @@ class TraceTree:
 
 
 def _print_coverage(answer: Json) -> None:
-    coverage, names = answer["coverage"], {node["id"]: node["name"] for node in answer["nodes"]}
+    coverage, short = answer["coverage"], ShortNames(answer["nodes"])
+    names = {node["id"]: short(node) for node in answer["nodes"]}
     total = coverage["told"] + coverage["untold"]
     if not coverage["untold"]:
         return
     print_line(f"{coverage['told']} of {total} flows on the way have column lineage; the data may also have taken these:")
     for gap in coverage["gaps"]:
         print_line(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
+    if len(coverage["gaps"]) < coverage["untold"]:
+        print_message(f"{len(coverage['gaps'])} of {coverage['untold']} are shown; a higher --gaps shows more")
+
+
+def _print_ends(answer: Json) -> None:
+    """Say which option continues where the trace ends at masked columns."""
+    masked = sum(column.get("end") == "masked" for column in answer["columns"])
+    if masked:
+        print_message(f"the trace ends at {format_count(masked, 'masked column')}; --through-masking continues")

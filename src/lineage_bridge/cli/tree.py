@@ -89,16 +89,17 @@ def marks(edge: Answer) -> str:
     """What is unusual about a flow, input or output, such as "[stale, declared]", and the liveness of a stream."""
     texts = [edge["label"]] if edge["label"] != "current" else []
     texts += [edge["origin"]] if edge["origin"] != "observed" else []
-    texts += {"co-occurrence": ["by co-occurrence"], "stitched": ["stitched"]}.get(edge.get("evidence", ""), [])
+    texts += ["by co-occurrence"] if edge.get("evidence") == "co-occurrence" and not edge.get("unambiguous") else []
+    texts += ["stitched"] if edge.get("evidence") == "stitched" else []
     texts += ["only failed runs"] if edge.get("only_failed") else []
     texts += [edge["liveness"]] if "liveness" in edge else []
     return f"[{', '.join(texts)}]" if texts else ""
 
 
-def flow_tree(answer: Answer, *, up: bool) -> Tree:
-    """A tree of datasets and jobs. Each dataset is expanded once."""
+def flow_tree(answer: Answer, *, up: bool, heading: str = "") -> Tree:
+    """A tree of datasets and jobs below the heading and the origin. Each dataset is expanded once."""
     neighbourhood = Neighbourhood(answer, up=up)
-    tree = Tree(neighbourhood.label(neighbourhood.origin))
+    tree = Tree(Text(heading, style="dim").append(neighbourhood.label(neighbourhood.origin)))
     seen = {neighbourhood.origin}
     for dataset in neighbourhood.own_ports(neighbourhood.origin) if neighbourhood.nodes[neighbourhood.origin]["kind"] == "job" else ():
         _add_dataset(neighbourhood, tree, dataset, "", seen)
@@ -124,11 +125,11 @@ def _add_dataset(neighbourhood: Neighbourhood, tree: Tree, node: str, mark: str,
 Column: TypeAlias = tuple[str, str]
 
 
-def column_tree(answer: Answer, *, up: bool) -> Tree:
+def column_tree(answer: Answer, *, up: bool, heading: str = "") -> Tree:
     """A tree of the origin's columns, each with the columns it is derived from (or that are derived from it)."""
     neighbourhood = Neighbourhood(answer, up=up)
     flows = _column_flows(neighbourhood)
-    tree = Tree(neighbourhood.label(neighbourhood.origin))
+    tree = Tree(Text(heading, style="dim").append(neighbourhood.label(neighbourhood.origin)))
     for column in sorted(column for column in flows if column[0] == neighbourhood.origin):
         branch = tree.add(Text(column[1] or WHOLE, style="bold"))
         _expand_column(neighbourhood, flows, branch, column, {column})

@@ -25,7 +25,7 @@ class Edge(NamedTuple):
 
     If a dataset declares its own lineage, in an event without a job, `job` is that dataset. `last` is when the flow was last stated, in
     UTC microseconds. `hub`: the pair is stored only as part of a hub. `liveness` is set for streaming jobs. `only_failed`: only runs that
-    failed stated it.
+    failed stated it. `unambiguous`: it rests on co-occurrence, and the job has one input and one output (of walks only).
     """
 
     source: Node
@@ -38,6 +38,7 @@ class Edge(NamedTuple):
     hub: bool = False
     liveness: Liveness | None = None
     only_failed: bool = False
+    unambiguous: bool = False
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def test_ending_a_flow_and_undoing_it(call, server):
 def test_liveness_of_streams(call, server, now):
     url = ("--url", server.url)
     (line,) = (line for line in call("lineage", "ns", "rich", *url).out.splitlines() if "topic" in line)
-    assert line.endswith("[by co-occurrence, silent]")
+    assert line.endswith("topic  ns  [silent]")
     (port,) = (line for line in call("lineage", "ns", "rich", "--direction", "downstream", *url).out.splitlines()[:1])
     assert "silent" not in port
     assert "START (silent)" in call("runs", "jobs", "enrich", *url).out

@@ -82,8 +82,18 @@ class BatchAnswer(Struct, frozen=True):
     position: str
 
 
-class QuarantineItem(Struct, frozen=True):
-    """A rejected event. `size` is that of the kept bytes, `sample` their beginning."""
+class RejectedJob(Struct, frozen=True, omit_defaults=True):
+    """The job that a rejected event names."""
+
+    namespace: Text = UNSET
+    name: Text = UNSET
+
+
+class QuarantineItem(Struct, frozen=True, omit_defaults=True):
+    """A rejected event. `size` is that of the kept bytes, `sample` their beginning.
+
+    `job` and `producer` are there if the event could be read that far.
+    """
 
     event_id: str
     code: str
@@ -93,6 +103,8 @@ class QuarantineItem(Struct, frozen=True):
     channel: str
     size: int
     sample: str
+    job: RejectedJob | UnsetType = UNSET
+    producer: Text = UNSET
 
 
 class QuarantineAnswer(Struct, frozen=True):

@@ -34,7 +34,7 @@ class GraphEdge(Struct, frozen=True, omit_defaults=True):
     """Data moves from one node to another through a job; the members are ids of nodes.
 
     A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job. `only_failed`: only
-    runs that failed stated it.
+    runs that failed stated it. `unambiguous`: it rests on co-occurrence, but the job has one input and one output (in neighbourhoods only).
     """
 
     source: str
@@ -47,6 +47,7 @@ class GraphEdge(Struct, frozen=True, omit_defaults=True):
     hub: bool = False
     liveness: Text = UNSET
     only_failed: bool = False
+    unambiguous: bool = False
 
 
 class GraphPort(Struct, frozen=True, omit_defaults=True):

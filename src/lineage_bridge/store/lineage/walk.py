@@ -19,6 +19,9 @@ _ORIGINS = {int(origin): origin for origin in Origin}
 _EVIDENCE = {int(evidence): evidence for evidence in Evidence}
 _SIDES = {int(side): side for side in Side}
 _RENAMED = int(Evidence.RENAMED)
+_ENDS = (Side.INPUT, Side.OUTPUT)
+_MOST_NAMES = 20
+"""Inputs, or outputs, of a job up to which a walk looks whether they are names of one dataset."""
 
 
 @dataclass
@@ -40,6 +43,7 @@ class Walker:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed
         self._alike: dict[int, tuple[Label, int | None]] = {}
         self._streams: set[int] = set()
+        self._narrow: set[int] = set()
         self._dropped = when.labels.endings.drops.dropped
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
@@ -57,6 +61,7 @@ class Walker:
         if self.when.failed:
             self.when.failed.load(jobs)
         self._streams = self.when.labels.heartbeats.streams(jobs) if self.when.at_us is None else set()
+        self._narrow = self._one_to_one({edge[2] for edge in raw if edge[4] == Evidence.CO_OCCURRENCE and not edge[5]})
         members = self.nodes.group(node)[1]
         return Walk(
             origin=node,
@@ -161,7 +166,19 @@ class Walker:
         liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
         ends = loaded[source], loaded[target], loaded[job]
         failed = self.when.failed is not None and self.when.failed.flow(edge)
-        return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed)
+        unambiguous = evidence == Evidence.CO_OCCURRENCE and job in self._narrow
+        return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed, unambiguous)
+
+    def _one_to_one(self, jobs: set[int]) -> set[int]:
+        """Those of these jobs that have one input and one output, each under any of its names."""
+        several = self.nodes.canonical(jobs)
+        names = {job: self.nodes.members(job) if job in several else [job] for job in jobs}
+        ends = ((job, side) for job in jobs for side in _ENDS)
+        named = {(job, side): {port[1] for name in names[job] for port in self.flows.job_ports(name, side)} for job, side in ends}
+        few = {end: datasets for end, datasets in named.items() if 0 < len(datasets) <= _MOST_NAMES}
+        canonical = self.nodes.canonical(set().union(*few.values()))
+        single = {end for end, datasets in few.items() if len({canonical.get(id_, id_) for id_ in datasets}) == 1}
+        return {job for job in jobs if all((job, side) in single for side in _ENDS)}
 
     def _own_label(self, edge: RawEdge) -> tuple[Label, int | None]:
         source, target, job, origin, evidence, hub = edge

@@ -1,6 +1,6 @@
 import pytest
 from tests.api.support import LINEAGE, NOW, Server, changed
-from tests.events import run_event
+from tests.events import PRODUCER, run_event
 
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
@@ -62,3 +62,22 @@ def test_an_event_that_is_not_in_quarantine_is_404(server: Server, id_: str) -> 
     server.fold()
     assert server.client.post(RETRY.format(id_)).status_code == 404
     assert server.client.get(f"/api/v1/quarantine/{id_}/body").status_code == 404
+
+
+def test_a_rejected_event_is_listed_with_its_job_and_producer(server: Server) -> None:
+    for body in (changed(EVENT, eventTime=...), EVENT[: EVENT.index(b'"eventType"')], b"no json"):
+        server.client.post(LINEAGE, content=body)
+        server.parts.now_us += 1_000_000
+    server.fold()
+    unreadable, *named = server.ask("/quarantine")["items"]
+    assert [(item["code"], item["job"], item["producer"]) for item in named] == [
+        (code, {"namespace": "jobs", "name": "job"}, PRODUCER) for code in ("not_json", "no_time")
+    ]
+    assert ("job" in unreadable, "producer" in unreadable) == (False, False)
+
+
+def test_an_answer_reads_a_bounded_amount_of_rejected_events(server: Server) -> None:
+    for filler in "abc":
+        server.client.post(LINEAGE, content=changed(EVENT, eventTime=..., filler=filler * 3_000_000))
+    server.fold()
+    assert ["job" in item for item in server.ask("/quarantine")["items"]] == [True, True, False]

@@ -1,7 +1,7 @@
 """Neighbourhoods over HTTP."""
 
 from tests.api.support import Server
-from tests.events import T0, columns, dataset, run_event
+from tests.events import RUNS, T0, columns, dataset, run_event
 
 from lineage_bridge.openlineage.times import format_time
 
@@ -25,3 +25,17 @@ def test_a_neighbourhood_names_nodes_edges_ports_and_columns(server: Server) -> 
     around = server.ask("/graph/neighbourhood", kind="job", namespace="jobs", name="job")
     assert {node["name"] for node in around["nodes"]} == {"a", "b", "job"}
     server.ask("/graph/neighbourhood", 404, kind="job", namespace="ns", name="b")
+
+
+def test_co_occurrence_of_a_job_with_one_input_and_one_output_is_unambiguous(server: Server) -> None:
+    server.send(
+        run_event(job="narrow", inputs=[dataset("a")], outputs=[dataset("b")]),
+        run_event(job="wide", run=RUNS[1], inputs=[dataset("a"), dataset("x")], outputs=[dataset("c")]),
+        run_event(job="stated", run=RUNS[2], inputs=[dataset("a")], outputs=[dataset("d", columnLineage=columns(x=[("ns", "a", "y")]))]),
+        run_event(job="renamed", run=RUNS[3], inputs=[dataset("t", "s3a://lake")], outputs=[dataset("a")]),
+        run_event(job="renamed", run=RUNS[4], inputs=[dataset("t", "s3://lake")], outputs=[dataset("a")]),
+    )
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="a")
+    names = {node["id"]: node["name"] for node in answer["nodes"]}
+    assert {names[edge["job"]] for edge in answer["edges"] if edge.get("unambiguous")} == {"narrow", "renamed"}
+    assert {names[edge["job"]] for edge in answer["edges"]} == {"narrow", "renamed", "wide", "stated"}

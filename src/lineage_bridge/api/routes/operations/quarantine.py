@@ -1,5 +1,8 @@
 """Rejected events in quarantine: list, read, retry."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import accumulate
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -13,12 +16,16 @@ from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.intake import Accepted, QuarantineAnswer, RejectedAnswer
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import NotFoundError
+from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
 from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind
 from lineage_bridge.ingest.ingest import Ingested, ingest
 from lineage_bridge.ingest.payload import SplitPayload
+from lineage_bridge.ingest.rejected_event import EventSender, sender_of
+from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.openlineage.verdict import Rejected
 
+MAX_READ_BYTES = 8 * 1024 * 1024
+"""Bytes of rejected events that one answer reads for their jobs and producers."""
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -41,7 +48,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         """Rejected events, newest first, and how many there are for each reason."""
         with services.graph() as reader:
             records, link = page(request, reader.events.quarantine(code, limit + 1, offset), limit, offset)
-            items = [serialization.quarantine_item(record) for record in records]
+            senders = _senders(services, records)
+            items = [serialization.quarantine_item(record, senders.get(record.event, EventSender())) for record in records]
             answer = QuarantineAnswer(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
             return json_response(answer, headers={**link, **position_header(reader.progress)})
 
@@ -79,6 +87,18 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         return one_answer(receipt)
 
     return router
+
+
+def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
+    """Event id to the sender, for the first records that have MAX_READ_BYTES together; without what the log has lost."""
+    found: dict[bytes, EventSender] = {}
+    sizes = accumulate(record.size for record in records)
+    for record, size in zip(records, sizes, strict=True):
+        if size > MAX_READ_BYTES:
+            break
+        with suppress(RecordError, OffsetError):
+            found[record.event] = sender_of(services.records.record_at(record.address).body)
+    return found
 
 
 def _quarantined_record(services: Services, event_id: str) -> LogRecord:

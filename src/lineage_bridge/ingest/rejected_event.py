@@ -1,0 +1,58 @@
+"""Who sent an event that was rejected: its job and its producer, as far as its bytes can be read."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+MAX_TEXT = 500
+"""Characters of a name or producer; the rest is left out."""
+_SPACE = tuple(" \t\n\r")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+class EventSender(Struct, frozen=True):
+    """The job and the producer that an event names; empty texts for what it does not say."""
+
+    namespace: str = ""
+    name: str = ""
+    producer: str = ""
+
+
+def sender_of(raw: bytes) -> EventSender:
+    """The sender, from the members of the event before the first that cannot be read. Pure; never raises, whatever the bytes."""
+    members = dict(_members(raw.decode("utf-8", "replace")))
+    job = members.get("job")
+    named = job if isinstance(job, dict) else {}
+    return EventSender(_text(named.get("namespace")), _text(named.get("name")), _text(members.get("producer")))
+
+
+def _members(text: str) -> Iterator[tuple[str, Any]]:
+    """The members of the outermost object, up to the end of the text or the first error."""
+    at = _after_space(text, 0)
+    if text[at : at + 1] != "{":
+        return
+    try:
+        while text[at : at + 1] in ("{", ","):
+            name, at = _DECODER.raw_decode(text, _after_space(text, at + 1))
+            at = _after_space(text, at)
+            if not isinstance(name, str) or text[at : at + 1] != ":":
+                return
+            value, at = _DECODER.raw_decode(text, _after_space(text, at + 1))
+            yield name, value
+            at = _after_space(text, at)
+    except (ValueError, RecursionError):
+        return
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1] in _SPACE:
+        at += 1
+    return at
+
+
+def _text(value: object) -> str:
+    """A text as the graph has it: without what is no text, and not too long for a list."""
+    shown = value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+    return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}..."
