@@ -70,7 +70,7 @@ def test_every_reader_is_there():
 
 
 def test_an_entry_of_a_source_says_where_its_records_go():
-    silent = {"mirror", "replicator", "kcql", "generators", "camel", "neo4j"}
+    silent = {"mirror", "replicator", "kcql", "generators", "camel", "neo4j", "geode", "job-types"}
     for connector in catalogue().connectors:
         if connector.direction == "source" and connector.reader not in silent:
             assert connector.topic or connector.numbered or connector.side, connector.title
@@ -160,7 +160,8 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, text):
         ({"topics": "orders", "my.bucket.name": "b"}, "", ("s3://b", "orders")),
         ({"topics": "orders", "gcs.bucket": "b", "topics.dir": "d"}, "", ("gs://b", "d/orders")),
         ({"topics": "orders", "db.url": "jdbc:mysql://db/shop", "db.table": "o"}, "", ("mysql://db:3306", "shop.o")),
-        ({"topics": "orders", "service.url": "https://me:pw@api.example.com/x"}, "", ("https://api.example.com:443", "orders")),
+        ({"topics": "orders", "service.url": "https://me:pw@api.example.com/x"}, "", ("https://api.example.com:443", "/x")),
+        ({"topics": "orders", "db.url": "jdbc:mysql://db/shop", "table.name.format": "o"}, "", ("mysql://db:3306", "shop.o")),
         ({"kafka.topic": "orders", "service.url": "http://api:8080/x"}, "", ("http://api:8080", "/x")),
         ({"topics": "orders", "x.host": "h", "x.port": "9", "x.database": "d", "x.table": "t"}, "", ("external://h:9", "d.t")),
         ({"kafka.topic": "orders", "x.host": "h", "x.queue": "q"}, "source", ("external://h", "q")),
@@ -191,6 +192,38 @@ def test_addresses_of_converters_and_transforms_are_no_datasets():
         "errors.deadletterqueue.host": "x",
     }
     assert resolve(config).datasets == ()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"ledger.server.password": "s3cr3t", "ledger.server.user": "me"},
+        {"server.url": "http://ledger:7200"},
+        {"ledger.uri": "host:7051/book"},
+        {"s3.token.endpoint": "https://login.example.com/token"},
+        {"iceberg.catalog.s3.endpoint": "http://minio:9000/x"},
+        {"ledger.auth.url": "https://login.example.com/oauth"},
+    ],
+)
+def test_what_does_not_name_a_dataset_is_no_guess(settings):
+    assert resolve({"connector.class": "com.example.Thing", "topics": "orders", **settings}).datasets == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("FileStreamSource", "File source"),
+        ("FileStreamSinkConnector", "File sink"),
+        ("PostgresConnector", "Debezium PostgreSQL"),
+        ("GeodeKafkaSink", "Geode sink"),
+        ("MirrorSource", "MirrorMaker 2"),
+        ("JdbcSink", None),
+        ("Connector", None),
+    ],
+)
+def test_a_class_has_the_aliases_that_workers_accept(name, title):
+    found = lookup(name)
+    assert (found and found.title) == title
 
 
 def test_the_worker_says_the_direction():

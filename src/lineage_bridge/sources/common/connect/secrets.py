@@ -9,6 +9,12 @@ from lineage_bridge.openlineage.secret_forms import MASK
 from lineage_bridge.openlineage.secrets import mask_text, names_secret
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
+_CREDENTIAL = re.compile(
+    r"(?:access|client|consumer|function|secret)[._\-]?key(?:[._\-]?id)?$|keyfile$|license$|pemfile$|user[._\-]info$|webhook[._\-]?url$",
+    re.IGNORECASE,
+)
+"""Settings of connectors whose values are credentials, or may be."""
+_LOGIN = re.compile(r"(?P<key>[?&;](?:user(?:name)?|uid|password|pwd|ssl\w*))=(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+(?=[&;]|$)", re.IGNORECASE)
 _WEBHOOK = re.compile(
     r"(https://(?:hooks\.slack(?:-gov)?\.com|(?:\w+\.)?discord(?:app)?\.com/api/webhooks|[\w\-]+\.webhook\.office\.com|hooks\.zapier\.com)/)\S+"
 )
@@ -54,9 +60,14 @@ def without_user(value: str) -> str:
     return value if "://" not in value or _IN_ACCOUNT.match(value.strip()) else _USER_INFO.sub(r"\g<scheme>", value)
 
 
+def without_login(value: str) -> str:
+    """A JDBC address without the user, the password and options of TLS that config providers fill in: they do not name the database."""
+    return _LOGIN.sub(r"\g<key>=", value) if value.startswith("jdbc:") else value
+
+
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
     """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name says so."""
-    return key in passwords or names_secret(key) or key.lower().endswith("pemfile")
+    return key in passwords or names_secret(key) or bool(_CREDENTIAL.search(key))
 
 
 def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:

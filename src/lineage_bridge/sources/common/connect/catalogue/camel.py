@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from lineage_bridge.openlineage import naming
+from lineage_bridge.sources.common.connect.catalogue.camel_sql import sql_datasets
 from lineage_bridge.sources.common.connect.catalogue.filters import server
 from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_user
 
@@ -34,8 +35,8 @@ _ENDPOINTS = (
     _Endpoint(r"aws2?lambda", "arn:aws:lambda:{region}:", "function/{function|functionname}", r"(?P<function>[^/]+)"),
     _Endpoint(r"aws2?eventbridge", "arn:aws:events:{region}:", "event-bus/{eventbusnameorarn!arn}", r"(?P<eventbusnameorarn>[^/]+)"),
     _Endpoint(r"file(?:watch)?", "file", "{directoryname|path}", r"(?P<directoryname>.+)"),
-    _Endpoint(r"(?P<scheme>ftps?)", "{scheme}://{host|connectionhost!host}:{port|connectionport|=21}", "{directoryname}", _SERVER),
-    _Endpoint(r"sftp", "sftp://{host|connectionhost!host}:{port|connectionport|=22}", "{directoryname}", _SERVER),
+    _Endpoint(r"(?P<scheme>ftps?)", "{scheme}://{host|connectionhost!host}:{port|connectionport|=21}", "{directoryname|=/}", _SERVER),
+    _Endpoint(r"sftp", "sftp://{host|connectionhost!host}:{port|connectionport|=22}", "{directoryname|=/}", _SERVER),
     _Endpoint(r"hdfs", "hdfs://{hostname|namenode!host}:{port|=8020}", "{path}", _SERVER),
     _Endpoint(r"mongodb(?:changesstream)?", "mongodb://{hosts!host}", "{database}.{collection}"),
     _Endpoint(r"elasticsearch(?:rest|index|search)?", "elasticsearch://{hostaddresses!host}", "{indexname}"),
@@ -48,6 +49,15 @@ _ENDPOINTS = (
         r"(?:(?P<destinationtype>queue|topic):)?(?P<destinationname>[^:/]+)",
     ),
     _Endpoint(r"(?:spring)?rabbitmq", "rabbitmq://{addresses!host}", "exchange/{exchangename|=default}", r"(?P<exchangename>[^/]+)"),
+    _Endpoint(
+        r"rabbitmq", "rabbitmq://{hostname!host}:{portnumber|=5672}", "exchange/{exchangename|=default}", r"(?P<exchangename>[^:/]+)"
+    ),
+    _Endpoint(
+        r"couchbase",
+        "couchbase://{couchbasehostname|hostname}",
+        "{bucket}.{scope|=_default}.{collection|=_default}",
+        r"(?:https?://)?(?P<hostname>[^:/]+)(?::\d+)?/?",
+    ),
     _Endpoint(
         r"azurestorageblob(?:changefeed)?",
         "wasbs://{containername}@{accountname}.dfs.core.windows.net",
@@ -83,7 +93,7 @@ _ENDPOINTS = (
 )
 _SERVER_PATH = re.compile(r"(?:[^@]*@)?(?P<host>[^:/@]+)(?::(?P<port>\d+))?(?P<path>/.*)?")
 _KEY = re.compile(
-    r"camel\.(?:kamelet\.(?P<kamelet>[^.]+)|(?:source|sink)\.(?:path|endpoint)|component\.[^.]+(?:\.configuration)?)"
+    r"camel\.(?:kamelet\.(?P<kamelet>[^.]+)|(?:source|sink)\.(?:path|endpoint)|component\.[^.]+(?:\.(?:configuration|connection-?[fF]actory|data-?[sS]ource))?)"
     r"\.(?P<option>[\w\-]+)"
 )
 _CLASS = re.compile(r"org\.apache\.camel\.kafkaconnector\.(\w+)\.")
@@ -91,9 +101,17 @@ _ROLE = re.compile(r"(?:source|sink)$")
 _HOLE = re.compile(r"\{([^{}]+)\}")
 
 
-def camel_dataset(config: Mapping[str, str], way: str) -> naming.DatasetName | None:
-    """The dataset of the endpoint in a configuration; None if its component is unknown, or an option is missing."""
+def camel_datasets(config: Mapping[str, str], way: str) -> list[naming.DatasetName]:
+    """The datasets of the endpoint in a configuration; none if its component is unknown, or an option is missing.
+
+    An endpoint has one dataset, except for a query of several tables.
+    """
     component, options, path = _read(config, way)
+    made = _endpoint(component, options, path, way)
+    return [made] if made is not None else sql_datasets(component, options, way)
+
+
+def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -> naming.DatasetName | None:
     for endpoint in _ENDPOINTS:
         match = re.fullmatch(endpoint.component, component)
         if match:
@@ -101,7 +119,8 @@ def camel_dataset(config: Mapping[str, str], way: str) -> naming.DatasetName | N
             scheme = match.groupdict().get("scheme") or ""
             values |= {"scheme": scheme, "jms": scheme.rstrip("2").replace("sjms", "jms")}
             space, name = _filled(endpoint.namespace, values), _filled(endpoint.name, values)
-            return naming.dataset(space, name) if space and name else None
+            if space and name:
+                return naming.dataset(space, name)
     return None
 
 

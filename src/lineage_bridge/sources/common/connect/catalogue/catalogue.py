@@ -28,10 +28,11 @@ class Catalogue:
         self.bases = bases
         self._patterns = [(name, connector) for connector in self.connectors for name in connector.names if "*" in name]
         self._by_name = {name: connector for connector in reversed(self.connectors) for name in connector.names}
+        self._by_alias = _aliases(self.connectors)
 
     def lookup(self, name: str) -> ConnectorClass | None:
-        """Return the family of a class or managed short name; None if it is unknown."""
-        known = self._by_name.get(name.strip())
+        """Return the family of a class, its alias or a managed short name; None if it is unknown, or an alias of several."""
+        known = self._by_name.get(name.strip()) or self._by_alias.get(name.strip())
         return known or next((family for pattern, family in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
     def with_mappings(self, tables: Iterable[Mapping[str, Any]]) -> "Catalogue":
@@ -57,6 +58,16 @@ class Catalogue:
         source or sink, as the worker reports; empty if unknown.
         """
         return self.lookup(config.get("connector.class", "")) or guess(config, direction)
+
+
+def _aliases(connectors: Iterable[ConnectorClass]) -> dict[str, ConnectorClass]:
+    """Return the families by the names that a worker accepts for a class: without its package, and without `Connector`."""
+    families: dict[str, list[ConnectorClass]] = {}
+    for connector in connectors:
+        simple = {name.rpartition(".")[2] for name in connector.classes if "*" not in name}
+        for alias in simple | {name.removesuffix("Connector") for name in simple}:
+            families.setdefault(alias, []).append(connector)
+    return {alias: found[0] for alias, found in families.items() if len(found) == 1}
 
 
 @cache

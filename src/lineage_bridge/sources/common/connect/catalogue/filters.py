@@ -56,14 +56,15 @@ def _match(text: str, argument: str, _config: Scope, _scope: Scope) -> str | Non
 def _expand(text: str, joiner: str, config: Scope, scope: Scope) -> str | None:
     """Replace variables in the text by the topic (its dots replaced by the argument), the object, or settings, found by their last words.
 
-    Debezium's `${source.table}` is a field of the record; the topic's name ends with its value.
+    Debezium's `${source.table}` is a field of the record; the topic's name ends with its value. Other expressions are unknown.
     """
     known = _variables(scope, joiner)
     found = [known.get(match[1] or match[2]) or _by_last_word(config, match[1]) for match in VARIABLE.finditer(text)]
     if not all(found):
         return None
     values = iter(found)
-    return VARIABLE.sub(lambda _: next(values) or "", text)
+    made = VARIABLE.sub(lambda _: next(values) or "", text)
+    return None if "${" in made else made
 
 
 def _variables(scope: Scope, joiner: str) -> dict[str, str]:
@@ -155,7 +156,8 @@ FILTERS: dict[str, Filter] = {
     "match": _match,
     "path": _path,
     "qualified": _qualified,
-    "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower(),
+    "region": lambda text, _argument, _config, _scope: text.lower().replace("_", "-"),
+    "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower() if "://" in text else None,
     "snowflake": _snowflake,
     "some": lambda text, _argument, _config, _scope: text or None,
     "underscore": lambda text, argument, _config, _scope: re.sub(argument or r"[^A-Za-z0-9_]", "_", text),

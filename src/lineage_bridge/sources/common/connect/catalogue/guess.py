@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SOURCE, ConnectorClass
+from lineage_bridge.sources.common.connect.secrets import is_secret
 
 _BUCKETS = ("bucket",)
 _ADDRESSES = ("url", "uri", "endpoint")
@@ -16,14 +17,20 @@ TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.top
 _PLAIN = re.compile(r"[\w.\-]+")
 _NOT_A_PLACE = frozenset(
     (
+        "auth",
         "bootstrap",
+        "catalog",
         "class",
         "enabled",
         "format",
         "heartbeat",
         "history",
+        "iceberg",
         "license",
         "location",
+        "login",
+        "oauth",
+        "oauth2",
         "offload",
         "offloading",
         "proxy",
@@ -33,12 +40,16 @@ _NOT_A_PLACE = frozenset(
         "signal",
         "state",
         "status",
+        "sts",
         "timeout",
+        "token",
         "type",
         "verify",
     )
 )
 """Words of settings that do not say where the data is."""
+_SUFFIX = re.compile(r"(?:\.(?:address|format|list|names?))+$")
+"""What may follow the word that says what a setting is: `bucket.name`, `table.name.format`."""
 _HOST = re.compile(r"[\w.\-:,/@\[\] ]*[A-Za-z\]][\w.\-:,/@\[\] ]*")
 _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")
 
@@ -59,7 +70,8 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
         if config[url].startswith("jdbc:"):
             jdbc = "{" + url + "}"
         else:
-            namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", made or "{" + f"{url}!path" + "}"
+            place = "{" + f"{url}!path!unless:/" + "}"
+            namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", made if thing else place
     elif (host := _key(config, _HOSTS)) and _HOST.fullmatch(config[host]) and config[host].lower() not in ("true", "false"):
         port = _key(config, ("port",))
         namespace = "external://{" + f"{host}!address" + "}" + (":{" + port + "}" if port else "")
@@ -89,7 +101,8 @@ def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["
 
 
 def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
-    """Return the first of the connector's own settings whose key contains one of the words, in the order of the words."""
-    plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key]
-    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NOT_A_PLACE.isdisjoint(re.split(r"[._\-]", key))]
-    return next((key for hint in hints for key in own if hint in key.split(".")), "")
+    """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words."""
+    plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key and not is_secret(key)]
+    words = {key: re.split(r"[._\-]", key.removesuffix("name.format")) for key in plain}
+    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NOT_A_PLACE.isdisjoint(words[key])]
+    return next((key for hint in hints for key in own if _SUFFIX.sub("", key).rpartition(".")[2] == hint), "")

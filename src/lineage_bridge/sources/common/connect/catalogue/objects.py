@@ -80,7 +80,13 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     if not elements:
         parents = view.list_of(connector.parents)
         patterns = [rf"(?:{parent})\..+" for parent in parents] or [ALL]
-    return _within(view, [name for name in names if name is not None]), patterns
+    return _within(view, [_in_capitals(view, name) if connector.folded else name for name in names if name is not None]), patterns
+
+
+def _in_capitals(view: ConnectorView, name: str) -> str:
+    """Return a table's name in capitals, as the database keeps it, unless a topic has it as it is written."""
+    topics = {*(view.evidence.known_topics or ()), *view.evidence.observed_topics}
+    return name if view.text(view.connector.topic, object=name) in topics else name.upper()
 
 
 def _within(view: ConnectorView, things: list[str]) -> list[str]:

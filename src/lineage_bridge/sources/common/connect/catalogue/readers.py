@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from lineage_bridge.openlineage import naming
-from lineage_bridge.sources.common.connect.catalogue.camel import camel_dataset
+from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, unquoted
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
+from lineage_bridge.sources.common.connect.secrets import without_user
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sql.reading import lineage_of
 
@@ -20,6 +21,7 @@ _KCQL = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<to>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<of>`[^`]+`|[^\s;]+)", re.IGNORECASE | re.DOTALL
 )
 _CAPTURE = re.compile(r"neo4j\.cdc\.topic\.(.+?)\.(?:patterns|key-strategy|value-strategy)\b")
+_BINDING = re.compile(r"\[([^\[\]]+)\]")
 _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
@@ -137,13 +139,38 @@ def file_pulse(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
 
 def camel_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """The endpoint of Camel that is read."""
-    name = camel_dataset(view.config, "source")
-    return [FoundObject(None, topic, EvidenceKind.LISTED, name) for topic in view.list_of(["topics", "camel.source.kafka.topic"])]
+    names: list[naming.DatasetName | None] = [*camel_datasets(view.config, "source")] or [None]
+    topics = view.list_of(["topics", "camel.source.kafka.topic"])
+    return [FoundObject(None, topic, EvidenceKind.LISTED, name) for topic in topics for name in names]
 
 
 def camel_sink(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
     """The endpoint of Camel that is written."""
-    return [FoundObject(None, topic, EvidenceKind.LISTED, camel_dataset(view.config, "sink"))]
+    names: list[naming.DatasetName | None] = [*camel_datasets(view.config, "sink")] or [None]
+    return [FoundObject(None, topic, EvidenceKind.LISTED, name) for name in names]
+
+
+def geode_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find the regions of Geode, each with its topics: `[region:topic,topic],[region:topic]`."""
+    bound = _bindings(view.setting("region-to-topics"))
+    return [FoundObject(region, topic, EvidenceKind.LISTED) for region, topics in bound for topic in topics]
+
+
+def geode_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
+    """Find the regions of Geode that a topic's records are put in: `[topic:region,region],[topic:region]`."""
+    bound = _bindings(view.setting("topic-to-regions"))
+    return [FoundObject(region, None, EvidenceKind.LISTED) for of, regions in bound if of in (topic, seen) for region in regions]
+
+
+def job_types(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find the types of Zeebe's jobs; a header of each job names its topic."""
+    return [FoundObject(kind, None, EvidenceKind.LISTED) for kind in view.list_of(["job.types"])]
+
+
+def feeds(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find the feeds of the web, separated by space; all go to one topic."""
+    urls = without_user(view.setting("rss.urls")).split()
+    return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls]
 
 
 def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
@@ -187,9 +214,12 @@ def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]
 
 SOURCE_READERS: dict[str, SourceReader] = {
     "camel": camel_source,
+    "feeds": feeds,
     "file-pulse": file_pulse,
     "generators": generators,
+    "geode": geode_source,
     "jdbc": jdbc_source,
+    "job-types": job_types,
     "kcql": kcql_source,
     "mirror": mirror,
     "mongodb": mongodb_source,
@@ -203,11 +233,18 @@ SINK_READERS: dict[str, SinkReader] = {
     "camel": camel_sink,
     "column-mappings": column_mappings,
     "couchbase": couchbase_sink,
+    "geode": geode_sink,
     "iceberg": iceberg_sink,
     "kcql": kcql_sink,
     "positional": positional,
 }
 """Readers of sink connectors, by their names in the catalogue."""
+
+
+def _bindings(text: str) -> list[tuple[str, list[str]]]:
+    """Return the bindings in brackets, each of one name to a list."""
+    split = (match[1].partition(":") for match in _BINDING.finditer(text))
+    return [(first.strip(), listed(second)) for first, sign, second in split if sign]
 
 
 def _matches(patterns: list[str], topic: str) -> bool:

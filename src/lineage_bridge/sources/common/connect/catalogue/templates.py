@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS, VARIABLE
-from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_user
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_login, without_user
 
 Scope = Mapping[str, str]
 
@@ -158,5 +158,5 @@ def _setting(name: str, config: Scope, scope: Scope) -> str | None:
     if name in scope:
         return scope[name]
     key = _NESTED.sub(lambda inner: scope.get(inner[1], ""), name)
-    value = config.get(key, "").strip()
+    value = without_login(config.get(key, "").strip())
     return None if not value or has_placeholder(value) else value if value.startswith("jdbc:") else without_user(value)

@@ -82,7 +82,9 @@ def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Trace
     for use in _consumed(view, side):
         traced.topics.append(use)
         if use.is_pattern:
-            traced.flows.append(ConnectorFlow(None, use.name, use.name, use.evidence, maybe=True, is_pattern=True))
+            for found in _targets(view, "", TopicName(use.name, is_pattern=True)) or [FoundObject(None, None, EvidenceKind.LISTED)]:
+                name = traced.see(view, found, "", (*use.evidence, found.how))
+                traced.flows.append(ConnectorFlow(name, use.name, use.name, use.evidence, maybe=True, is_pattern=True))
             continue
         stale = asked and set(use.evidence) <= {EvidenceKind.OFFSETS, EvidenceKind.OBSERVED}
         for outcome in replay(chain, use.name).outcomes:

@@ -7,6 +7,7 @@ from lineage_bridge.sources.common.connect.transforms.patterns import replace_al
 from lineage_bridge.sources.common.connect.transforms.topics import TopicName, by_logical_table, regex_router
 
 _PIECE = re.compile(r"(?P<group>\((?!\?)[^()]*\))|\\(?P<escaped>[^\w])|(?P<plain>[\w\-.:/ ])")
+_WHOLE = re.compile(r"\.[*+]")
 _REFERENCE = re.compile(r"\$(\d)|\$\{(\d)\}")
 
 
@@ -24,6 +25,7 @@ def topics_before(chain: Chain, topic: str) -> list[str]:
 
 def _before(regex: str, replacement: str, name: str) -> str | None:
     """Return the name that a regex of plain text and groups turns into this one; None if it cannot be determined."""
+    regex, replacement = (f"({regex})", replacement.replace("$0", "$1")) if _WHOLE.fullmatch(regex) else (regex, replacement)
     groups = _groups(replacement, name)
     pieces, end, number = [], 0, 0
     while end < len(regex):

@@ -1,0 +1,74 @@
+"""The tables that Camel's endpoints read or write with a query: the kamelets of databases, its component `sql`, and Cassandra's."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from lineage_bridge.openlineage import naming
+from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
+from lineage_bridge.sources.common.connect.catalogue.filters import server
+from lineage_bridge.sql.reading import lineage_of
+
+
+class _Database(NamedTuple):
+    """The address of a database, and the dialect of its queries. `words`: in the name of a component, or of a driver's class."""
+
+    words: str
+    url: str
+    port: str
+    dialect: str
+
+
+_DATABASES = (
+    _Database(r"postgresql", "jdbc:postgresql://{server}:{port}/{database}", "5432", "postgres"),
+    _Database(r"mariadb", "jdbc:mariadb://{server}:{port}/{database}", "3306", "mysql"),
+    _Database(r"mysql", "jdbc:mysql://{server}:{port}/{database}", "3306", "mysql"),
+    _Database(r"sqlserver", "jdbc:sqlserver://{server}:{port};databaseName={database}", "1433", "tsql"),
+    _Database(r"oracle(?:database)?", "jdbc:oracle:thin:@//{server}:{port}/{database}", "1521", "oracle"),
+    _Database(r"redshift", "jdbc:redshift://{server}:{port}/{database}", "5439", "redshift"),
+)
+_PARAMETER = re.compile(r":[#?](?:\$\{[^{}]*\}|[\w.\-\[\]]+)|(?<=[(,=\s])#(?=[,)\s]|$)|\$\{[^{}]*\}")
+"""A value that Camel fills in: `:#name`, `:?name`, `:#${body}`, `#`."""
+_ELSEWHERE = ("classpath:", "file:", "http:", "https:", "ref:", "resource:")
+_KEYSPACE = re.compile(r"(?:(?P<port>\d+)/)?(?P<name>\w+)")
+
+
+def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[naming.DatasetName]:
+    """The tables that an endpoint reads or writes; none if its server, its database or its query is unknown.
+
+    `options`: by their names in lower case without separators. `way`: source or sink.
+    """
+    if component in ("cassandra", "cql"):
+        return _cassandra(options, way)
+    driver = component if component not in ("sql", "jdbc") else options.get("datasource", "").lower()
+    database = next((entry for entry in _DATABASES if re.search(entry.words, driver)), None)
+    if database is None or not (options.get("servername") and options.get("databasename")):
+        return []
+    url = database.url.format(
+        server=server(options["servername"]),
+        port=options.get("serverport") or options.get("portnumber") or database.port,
+        database=options["databasename"],
+    )
+    user = options.get("username", options.get("user", ""))
+    tables = _tables(options.get("query", ""), database.dialect, way)
+    kept = (table.upper() if database.dialect == "oracle" else table for table in tables)
+    return [name for name in (jdbc_dataset(url, table, user=user) for table in kept) if name is not None]
+
+
+def _cassandra(options: Mapping[str, str], way: str) -> list[naming.DatasetName]:
+    host = server(options.get("connectionhost") or options.get("hosts") or options.get("host", ""))
+    keyspace = _KEYSPACE.fullmatch(options.get("keyspace", ""))
+    if not host or keyspace is None:
+        return []
+    port = options.get("connectionport") or options.get("port") or keyspace["port"] or "9042"
+    tables = _tables(options.get("query") or options.get("cql", ""), "postgres", way)
+    names = (table if "." in table else f"{keyspace['name']}.{table}" for table in tables)
+    return [naming.dataset(f"cassandra://{host}:{port}", name) for name in names]
+
+
+def _tables(query: str, dialect: str, way: str) -> list[str]:
+    """The tables that a query reads or, for a sink, writes."""
+    if not query or query.startswith(_ELSEWHERE):
+        return []
+    lineage = lineage_of(_PARAMETER.sub("NULL", query), dialect)
+    return sorted(".".join(name) for name in (lineage.inputs if way == "source" else lineage.outputs))
