@@ -103,6 +103,7 @@ def test_the_rows_of_a_foreign_key_join_of_tables_are_those_of_the_left_one() ->
         ("SELECT * FROM letters PARTITION BY sender->street", "STREET SENDER TOWN KSQL_COL_1 ID"),
         ("SELECT id, sender->street FROM letters PARTITION BY sender->street", "STREET ID"),
         ("SELECT * FROM orders PARTITION BY NULL", "ITEM SHOP ID"),
+        ("SELECT * FROM orders PARTITION BY ROWTIME", "ROWTIME ITEM SHOP ID"),
         ("SELECT id, item FROM orders PARTITION BY item, shop", "ITEM ID"),
         (
             f"SELECT * {JOINED} PARTITION BY reason",
@@ -133,6 +134,7 @@ def test_what_rows_are_grouped_by_is_the_key(query: str, expected: str) -> None:
         ("SELECT id, sender->street, sender->town FROM letters", "ID STREET TOWN_1"),
         ("SELECT id, sender->town->zip, sender->town->`Name` FROM letters", "ID ZIP Name"),
         ("SELECT LEN(town), id, LEN(town), (LEN(town)) FROM letters", "ID KSQL_COL_0 KSQL_COL_2 KSQL_COL_3"),
+        ("SELECT id, +id, -id, (town) AS same, +(id) FROM letters", "ID KSQL_COL_0 KSQL_COL_2 SAME KSQL_COL_3"),
         ("SELECT sender->*, id FROM letters", "ID STREET TOWN"),
         ("SELECT id, l.sender->town->* FROM letters l", "ID ZIP Name"),
         ("SELECT id, x->* FROM copied", "ID STREET TOWN"),
@@ -182,6 +184,15 @@ def test_values_that_a_registry_defines_are_unknown_and_not_none(options: str) -
     assert flows(found) == {"ID -> ID 1.0", "EMAIL -> MAIL 0.8"}
     assert ("COPY",) in found.outputs
     assert found.errors == []
+
+
+@pytest.mark.parametrize("options", ["key_format = 'AVRO', value_format = 'JSON'", "FORMAT = 'JSON_SR'"])
+def test_the_key_that_a_registry_defines_is_one_column(options: str) -> None:
+    clicks = f"CREATE STREAM clicks (url STRING) WITH (kafka_topic = 'c', {options});"
+    assert columns("SELECT * FROM clicks", clicks) == "ROWKEY URL"
+    assert flows(lineage_of(clicks + "CREATE STREAM copy AS SELECT * FROM clicks;", "ksqldb")) == {"ROWKEY -> ROWKEY 1.0", "URL -> URL 1.0"}
+    joined = "SELECT ROWKEY_1, url, item FROM clicks c FULL OUTER JOIN orders o WITHIN 1 HOUR ON c.ROWKEY = o.id"
+    assert columns(joined, ORDERS + clicks) == "ROWKEY_1 URL ITEM"
 
 
 def test_values_in_json_are_those_that_are_listed() -> None:

@@ -52,3 +52,22 @@ def test_a_unit_of_time_is_no_column_of_a_table_of_unknown_columns(expression: s
 
 def _matches(influence: Influence, edge: tuple[str, str, str, str]) -> bool:
     return (influence.in_table, influence.in_column, influence.out_table) == edge[:3] and edge[3] in influence.kinds
+
+
+KNOWN = "CREATE TABLE k (id INT, x INT) WITH ('connector' = 'print');"
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ("CREATE TABLE o AS SELECT * FROM k, k AS l", {"id -> id 1.0", "x -> x 1.0", "id -> id0 1.0", "x -> x0 1.0"}),
+        ("CREATE VIEW v AS SELECT * FROM k, k AS l; CREATE TABLE o AS SELECT id0 FROM v", {"id -> id0 1.0"}),
+        ("CREATE TABLE o AS SELECT * FROM k, unknown", {"id -> id 1.0", "x -> x 1.0"}),
+        ("CREATE TABLE o AS SELECT * FROM unknown, k", {"id -> id 0.8", "x -> x 0.8"}),
+        ("CREATE TABLE o AS SELECT * FROM (SELECT * FROM unknown, k)", {"id -> id 0.8", "x -> x 0.8"}),
+    ],
+)
+def test_a_name_that_is_taken_gets_a_number_in_flink(statements: str, expected: set[str]) -> None:
+    found = lineage_of(KNOWN + statements, "flink")
+    assert found.errors == []
+    assert {f"{flow.in_column} -> {flow.out_column} {flow.confidence}" for flow in found.columns} == expected

@@ -110,6 +110,7 @@ class StreamingScript:
             table = self.catalog.add_table(filled_table(statement, relation, self.catalog))
             write(table.name, [name for name, _ in relation.columns], replace(relation, unknown=None), lineage)
             return
+        relation = relation.with_likely_names()
         named = [name for name, _ in relation.columns]
         computed = [column for column in columns or () if column.kind is not ColumnKind.PHYSICAL]
         whole = relation.unknown is None
@@ -228,7 +229,7 @@ class StreamingScript:
         if self._ksql:
             return QueryAnalysis(self.catalog, ksql=True, pseudo_columns=PSEUDO_COLUMNS)
         system = ("$rowtime",) if self._dialect == CONFLUENT_FLINK else ()
-        return QueryAnalysis(self.catalog, system_columns=system)
+        return QueryAnalysis(self.catalog, system_columns=system, numbers_repeated=True)
 
     def _resolve(self, query: Sequence[Token], lineage: Lineage) -> QueryRelation:
         analysis = self._analysis()

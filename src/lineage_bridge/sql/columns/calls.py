@@ -169,10 +169,11 @@ class Calls(Expressions):
             scope.add((variable,), replace(table, weak=True))
         keys = [(key[-1].text, self.value_of(key, scope)) for key in parts(clauses.get("PARTITION", ()))]
         measures = [_aliased(measure) for measure in parts(clauses.get("MEASURES", ()))]
-        columns = keys + [(name, self.value_of(expression, scope)) for expression, name in measures]
+        order = [self.value_of(_without_direction(key), scope) for key in parts(clauses.get("ORDER", ()))]
+        rowtime = merged(order[:1]).through(Subtype.TRANSFORMATION)
+        columns = keys + [(name, rowtime if _is_rowtime(measure) else self.value_of(measure, scope)) for measure, name in measures]
         conditions = {condition for _, value in keys for condition in value.deciding("WINDOW")}
-        for key in parts(clauses.get("ORDER", ())):
-            conditions |= self.value_of(_without_direction(key), scope).deciding("WINDOW")
+        conditions |= {condition for value in order for condition in value.deciding("WINDOW")}
         for definition in parts(clauses.get("DEFINE", ())):
             conditions |= self.value_of(definition[2:], scope).deciding("FILTER")
         if "ALL" in clauses:
@@ -236,6 +237,11 @@ def _model_name(tokens: Sequence[Token]) -> Name:
 
 def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[1:-1] if len(tokens) > 1 and tokens[0].upper == "(" and tokens[-1].upper == ")" else tokens
+
+
+def _is_rowtime(tokens: Sequence[Token]) -> bool:
+    """Whether a measure is MATCH_ROWTIME(): the time that orders the rows."""
+    return [token.upper for token in tokens] == ["MATCH_ROWTIME", "(", ")"]
 
 
 def _without_direction(tokens: Sequence[Token]) -> Sequence[Token]:

@@ -28,6 +28,7 @@ class QueryAnalysis:
 
     `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
     which come from no column. `unnamed`: the name of a column without one, by its position and the number of such before it.
+    `numbers_repeated`: columns of a query get a number behind a name that is taken.
     """
 
     catalog: Catalog
@@ -35,6 +36,7 @@ class QueryAnalysis:
     system_columns: tuple[str, ...] = ()
     pseudo_columns: tuple[str, ...] = ()
     unnamed: Callable[[int, int], str] = "EXPR${0}".format
+    numbers_repeated: bool = False
     views: list[Name] = field(default_factory=list)
     tables: dict[Name, Table] = field(default_factory=dict)
     models: dict[Name, None] = field(default_factory=dict)

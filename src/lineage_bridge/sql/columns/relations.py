@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
-from lineage_bridge.sql.columns.values import GUESSED, NO_SOURCES, Condition, Value, merged
+from lineage_bridge.sql.columns.values import GUESSED, LIKELY, NO_SOURCES, Condition, Value, merged
 
 Columns = tuple[tuple[str, Value], ...]
 """Columns in order, each with its value."""
@@ -66,6 +67,13 @@ class QueryRelation:
         inside = [undefined(name) for name in names[first : len(names) - len(behind)]]
         return [*values[: min(first, len(names) - len(behind))], *inside, *behind]
 
+    def with_likely_names(self) -> "QueryRelation":
+        """The same relation; columns behind undefined ones are only likely to have their names, if these may repeat one of those."""
+        if self.sure or self.gap is None:
+            return self
+        before, behind = self.columns[: self.gap[0]], self.columns[self.gap[0] :]
+        return replace(self, columns=(*before, *((name, value.doubted(LIKELY)) for name, value in behind)))
+
     def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
         """The same relation with more conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
@@ -88,6 +96,8 @@ class ProjectedColumns:
 
     def add_all(self, relation: QueryRelation, excluded: Collection[str]) -> None:
         """Add the columns of a relation but for those excluded, in lower case, and its undefined ones where they stand in it."""
+        # What undefined columns stand before may have the name of one of them, and gets a number then.
+        self.sure &= relation.sure and not (self.unknown is not None and relation.columns)
         first, last = relation.gap or (len(relation.columns), len(relation.columns))
         for at, item in enumerate(relation.columns):
             if at in (first, last):
@@ -103,6 +113,14 @@ class ProjectedColumns:
             position = len(self.columns)
             self.unknown = unknown if self.unknown is unknown else either([self.unknown, unknown])
             self.gap = (position if self.gap is None else self.gap[0], position)
+
+    def number_repeated(self) -> None:
+        """Give columns whose name is taken a number behind it, from 0, as Flink does."""
+        named: dict[str, Value] = {}
+        for name, value in self.columns:
+            free = name if name not in named else next(other for number in count() if (other := f"{name}{number}") not in named)
+            named[free] = value
+        self.columns = [*named.items()]
 
     def relation(self, conditions: Iterable[Condition]) -> QueryRelation:
         """The relation of these columns."""

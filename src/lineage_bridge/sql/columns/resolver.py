@@ -145,6 +145,8 @@ class Resolver(FromClause):
             if not name:
                 name, nameless = self.analysis.unnamed(number, nameless), nameless + 1
             found.columns.append((name, self.value(bare, here, ctes)))
+        if self.analysis.numbers_repeated:
+            found.number_repeated()
         return found
 
     def _star(self, found: ProjectedColumns, star: exp.Expr, here: Scope) -> None:

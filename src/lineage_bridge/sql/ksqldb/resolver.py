@@ -137,11 +137,12 @@ class KsqldbResolver(Resolver):
             if isinstance(key, exp.Null):
                 continue
             select.keys.append(select.text(key))
-            field = field_of(key)
-            select.has_expressions |= not path_of(key)
-            if field or not path_of(key):
+            field, path = field_of(key), path_of(key)
+            select.has_expressions |= not path
+            if field or not path or (path[-1] in PSEUDO_COLUMNS and not select.is_join):
                 value = self.value(key, select.scope, select.ctes)
-                select.added.append((aliases.field(field) if field else aliases.unnamed(), value))
+                name = aliases.field(field) if field else path[-1] if path else aliases.unnamed()
+                select.added.append((name, value))
 
     def _join_key(self, select: Select) -> None:
         """The column of the projection that equals the join's key, or a synthetic key."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from lineage_bridge.sql.columns.relations import QueryRelation
 from lineage_bridge.sql.columns.values import CERTAIN, LIKELY, NO_SOURCES, Subtype, Value
+from lineage_bridge.sql.ksqldb.naming import SYNTHETIC_KEY
 from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Table, TableColumn
 from lineage_bridge.sql.statements.datasets import KAFKA_TOPIC
 from lineage_bridge.sql.statements.statement_types import DefineTable
@@ -15,14 +16,16 @@ _REGISTERED = frozenset({"AVRO", "PROTOBUF", "JSON_SR"})
 
 def declared_table(statement: DefineTable) -> Table:
     """The stream or table that a statement without a query defines: columns of the key first, headers last."""
-    columns = statement.columns
-    ordered = None if columns is None else [*_ordered(columns, statement.keys)]
+    columns, keys = statement.columns, statement.keys
+    if _takes_key_of_the_registry(statement):
+        columns, keys = [TableColumn(SYNTHETIC_KEY), *(columns or ())], (SYNTHETIC_KEY,)
+    ordered = None if columns is None else [*_ordered(columns, keys)]
     return Table(
         statement.name,
         ordered,
         statement.options,
-        statement.keys,
-        open=ordered is not None and _takes_columns_of_the_registry(ordered, statement),
+        keys,
+        open=ordered is not None and _takes_columns_of_the_registry(statement),
         changelog=not statement.is_stream,
         windowed="window_type" in statement.options,
     )
@@ -32,14 +35,18 @@ def _ordered(columns: Sequence[TableColumn], keys: Sequence[str]) -> Sequence[Ta
     return sorted(columns, key=lambda column: 0 if column.name in keys else 2 if column.kind is ColumnKind.VIRTUAL else 1)
 
 
-def _takes_columns_of_the_registry(columns: Sequence[TableColumn], statement: DefineTable) -> bool:
-    """Whether the registry has columns beside those listed: values that have none here, or a key that has none."""
+def _takes_columns_of_the_registry(statement: DefineTable) -> bool:
+    """Whether the registry has columns beside those listed: values that have none here."""
     options = statement.options
-    values = [column for column in columns if column.name not in statement.keys and column.kind is not ColumnKind.VIRTUAL]
-    value_format, key_format = (_format(options, kind) for kind in ("value_format", "key_format"))
+    values = [column for column in statement.columns or () if column.name not in statement.keys and column.kind is not ColumnKind.VIRTUAL]
     if "value_schema_id" in options or "key_schema_id" in options:
         return True
-    return (not values and value_format in {*_REGISTERED, ""}) or (not statement.keys and key_format in _REGISTERED)
+    return not values and _format(options, "value_format") in {*_REGISTERED, ""}
+
+
+def _takes_key_of_the_registry(statement: DefineTable) -> bool:
+    """Whether the key is the one column ROWKEY, whose type is in the registry."""
+    return not statement.keys and "key_schema_id" not in statement.options and _format(statement.options, "key_format") in _REGISTERED
 
 
 def _format(options: Mapping[str, str], kind: str) -> str:

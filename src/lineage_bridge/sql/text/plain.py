@@ -15,10 +15,16 @@ from lineage_bridge.sql.text.messages import explained, quoted
 from lineage_bridge.sql.text.tokens import Kind, Token
 
 
+def _signed(parser: _Parser) -> exp.Expr:
+    """A unary plus makes an expression of a column, like a minus: sqlglot drops it, and with it that the result has no name."""
+    return exp.Neg(this=_Parser.UNARY_PARSERS[TokenType.PLUS](parser))
+
+
 class _Plain(Dialect):
     """Keeps functions as calls by name; `columns/functions.py` knows what they mean."""
 
     class Parser(_Parser):
+        UNARY_PARSERS: ClassVar[dict[TokenType, Callable[..., exp.Expr | None]]] = {**_Parser.UNARY_PARSERS, TokenType.PLUS: _signed}
         FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., exp.Expr | None]]] = {
             name: _Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")
