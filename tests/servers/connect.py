@@ -49,13 +49,13 @@ class Connect:
         """The status of the connector and its tasks."""
         return self.ask("GET", f"/connectors/{name}/status")
 
-    def wait_for_state(self, name: str, state: str, seconds: float = 60.0) -> Any:
-        """The status once the connector has tasks and all are in the state: RUNNING, FAILED, PAUSED."""
+    def wait_for_state(self, name: str, state: str, tasks: int = 1, seconds: float = 60.0) -> Any:
+        """The status once the connector has that many tasks and all are in the state: RUNNING, FAILED, PAUSED."""
         deadline = time.monotonic() + seconds
         while True:
             answer = httpx.get(f"{self.url}/connectors/{name}/status", timeout=60)
             status = answer.json() if answer.is_success else {}
-            if status.get("tasks") and {task["state"] for task in status["tasks"]} == {state}:
+            if [task["state"] for task in status.get("tasks", [])] == [state] * tasks:
                 return status
             assert time.monotonic() < deadline, f"not {state}: {answer.text}"
             time.sleep(0.1)

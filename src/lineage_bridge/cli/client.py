@@ -18,6 +18,8 @@ WAIT_S, PATIENCE_S = 10, 120.0
 LAG_WAIT_S, POLL_S = 120.0, 0.3
 """How long a question for something that was not found waits for the events that are not in the answers yet."""
 JSON_TYPE = "application/json"
+_CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
+"""The connection ended while a request was sent over it."""
 
 
 Json: TypeAlias = Any
@@ -93,7 +95,7 @@ class Client:
 
     def post(self, path: str, body: bytes = b"", kind: str = JSON_TYPE) -> Json:
         """The decoded JSON of the response. Raises as `get` does."""
-        return self._raise_for_error(self._post(path, body, kind)).json()
+        return self._raise_for_error(self._call(self._post_request(path, body, kind))).json()
 
     def delete(self, path: str) -> Json:
         """The decoded JSON of the response. Raises as `get` does."""
@@ -101,7 +103,7 @@ class Client:
 
     def post_events(self, body: bytes, kind: str, path: str = "/api/v1/lineage") -> Json:
         """Send events; returns their outcomes, also if all were rejected. Raises as `get` does."""
-        response = self._post(path, body, kind)
+        response = self._call(self._post_request(path, body, kind), repeatable=True)
         answer = _json(response)
         if response.is_success or (isinstance(answer, dict) and ("events" in answer or answer.get("status") == "rejected")):
             return answer
@@ -162,16 +164,24 @@ class Client:
 
     def _get(self, path: str, parameters: Mapping[str, Parameter]) -> httpx.Response:
         given = {name: value for name, value in parameters.items() if value is not None}
-        return self._call(self._http.build_request("GET", path, params=given))
+        return self._call(self._http.build_request("GET", path, params=given), repeatable=True)
 
-    def _post(self, path: str, body: bytes, kind: str) -> httpx.Response:
-        return self._call(self._http.build_request("POST", path, content=body, headers={"Content-Type": kind}))
+    def _post_request(self, path: str, body: bytes, kind: str) -> httpx.Request:
+        return self._http.build_request("POST", path, content=body, headers={"Content-Type": kind})
 
-    def _call(self, request: httpx.Request) -> httpx.Response:
+    def _call(self, request: httpx.Request, *, repeatable: bool = False) -> httpx.Response:
+        """Send a request; one that is `repeatable` is sent again if its connection is closed, as servers do to idle ones."""
         try:
+            try:
+                return self._http.send(request)
+            except _CLOSED:
+                if not repeatable:
+                    raise
             return self._http.send(request)
         except httpx.TimeoutException as error:
             raise UnavailableError(f"{self.address} did not answer within {TIMEOUT_S:g} s", "see: lineage-bridge status") from error
+        except _CLOSED as error:
+            raise UnavailableError(f"{self.address} closed the connection without an answer", "see: lineage-bridge status") from error
         except httpx.TransportError as error:
             raise UnavailableError(
                 f"no LineageBridge server at {self.address}", "start one with lineage-bridge serve, or give its address with --url"

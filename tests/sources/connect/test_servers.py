@@ -43,16 +43,18 @@ class Watch:
         """The events of the last poll, as JSON."""
         return list(self.seen[-1].events)
 
-    def until(self, *condition, seconds=60.0):
-        """The events of the first poll that gives all of these; the polls before gave heartbeats at most."""
+    def until(self, *expected, seconds=60.0):
+        """An event of each of these types and jobs, in this order, once polls have given them; none gives any other but heartbeats."""
+        found: dict[tuple[str, str], Any] = {}
         deadline = time.monotonic() + seconds
-        while True:
-            seen = self.look()
-            if set(condition) <= set(seen):
-                return [event for event in self.events() if (event.get("eventType"), event["job"]["name"]) in condition]
-            assert {kind for kind, _ in seen} <= {"RUNNING"}, f"{seen}, not {condition}"
-            assert time.monotonic() < deadline, f"not {condition}: {self.observer.worker.connectors()}"
-            time.sleep(0.2)
+        while not found.keys() >= set(expected):
+            assert time.monotonic() < deadline, f"{list(found)}, not {expected}: {self.observer.worker.connectors()}"
+            if self.seen:
+                time.sleep(0.2)
+            for key, event in zip(self.look(), self.events(), strict=True):
+                assert key[0] == "RUNNING" or (key in expected and key not in found), f"{key} after {list(found)}, not {expected}"
+                found[key] = event
+        return [found[key] for key in expected]
 
     def until_state(self, name, state, seconds=60.0):
         """The heartbeat that first tells of a state; no poll before ends anything."""
@@ -157,7 +159,7 @@ def test_a_mirror_has_a_run_for_each_of_its_tasks(connect, kafka):
     kafka.create_topics("mirrored", partitions=2)
     watch = Watch(connect, kafka, "mirror")
     connect.put("mirror", {**mirror_config(kafka, "mirrored", alias="south"), "tasks.max": "2"})
-    connect.wait_for_state("mirror", "RUNNING")
+    connect.wait_for_state("mirror", "RUNNING", tasks=2)
     events = watch.until(("START", "mirror"), ("START", "mirror.0"), ("START", "mirror.1"))
     assert [dataset["name"] for dataset in events[0]["outputs"]] == ["south.mirrored"]
     assert {event["run"]["facets"]["parent"]["run"]["runId"] for event in events[1:]} == {run_of(events[0])}
