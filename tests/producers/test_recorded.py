@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.events import KEY, records_of
 from tests.producers.__main__ import PRODUCERS
-from tests.producers.graphs import EXPECTED, LINES, difference, expected_graph, exported_graph
+from tests.producers.graphs import EXPECTED, LINES, Expected, Graph, difference, expected_graph, exported_graph
 from tests.producers.trial import SAMPLES, sample
 from tests.store.reading import reader_of
 
@@ -20,7 +20,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 MACHINE = re.compile(r"/(?:root|tmp|home)/|password=(?!\*)", re.IGNORECASE)
 
 
-def folded(events: list[bytes], path: Path, names: dict[str, str]) -> dict[str, object]:
+def folded(events: list[bytes], path: Path, expected: Expected) -> Graph:
     """The graph of events, as one store has it when the last of them has arrived."""
     times = [parsed.us for event in events if (parsed := parse_time(json.loads(event)["eventTime"]))]
     writer = GraphWriter(path, Names(KEY))
@@ -28,16 +28,16 @@ def folded(events: list[bytes], path: Path, names: dict[str, str]) -> dict[str, 
         rows = dict(flat(fold_records(records_of(events, arrival=max(times)), Names(KEY))))
         assert not rows.get("quarantine")
         writer.apply(Batch({}, rows), Budget(10**9))
-        return exported_graph(reader_of(writer).whole.lines(frozenset(LINES), now_us=max(times)), names)
+        return exported_graph(reader_of(writer).whole.lines(frozenset(LINES), now_us=max(times)), expected)
     finally:
         writer.close()
 
 
 @pytest.mark.parametrize("producer", PRODUCERS)
 def test_recorded_events_make_the_expected_graph(producer: str, tmp_path: Path) -> None:
-    expected, names = expected_graph(producer)
-    found = folded(sample(producer).read_bytes().splitlines(), tmp_path / "graph.db", names)
-    assert difference(expected, found) == ""
+    expected = expected_graph(producer)
+    found = folded(sample(producer).read_bytes().splitlines(), tmp_path / "graph.db", expected)
+    assert difference(expected.graph, found) == ""
 
 
 @pytest.mark.parametrize("producer", PRODUCERS)
@@ -51,9 +51,9 @@ def test_every_producer_has_an_expectation_and_a_sample() -> None:
 
 
 def test_a_missing_flow_and_a_surplus_dataset_are_seen(tmp_path: Path) -> None:
-    expected, names = expected_graph("python")
-    expected["jobs"]["sales http"]["flows"].pop()
-    expected["datasets"].append("http another")
-    found = folded(sample("python").read_bytes().splitlines(), tmp_path / "graph.db", names)
-    lines = [line for line in difference(expected, found).splitlines()[2:] if line[0] in "+-"]
+    expected = expected_graph("python")
+    expected.graph["jobs"]["sales http"]["flows"].pop()
+    expected.graph["datasets"].append("http another")
+    found = folded(sample("python").read_bytes().splitlines(), tmp_path / "graph.db", expected)
+    lines = [line for line in difference(expected.graph, found).splitlines()[2:] if line[0] in "+-"]
     assert [line[0] for line in lines] == ["-", "+"]

@@ -2,17 +2,21 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.producers.graphs import LINES, Graph, exported_graph
+from tests.producers.environments import ProducerError
+from tests.producers.graphs import LINES, Expected, Graph, exported_graph
 from tests.serving import Served, run
 
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.log_record import RecordKind
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+
+END_S = 240.0
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,25 @@ class Trial:
             text = text.replace(found, replacement)
         return text
 
-    def graph(self, names: dict[str, str]) -> Graph:
+    def wait_for_state(self, namespace: str, job: str, state: str) -> None:
+        """Return once a run of the job is in the state; a producer may report its end late. Raises ProducerError if it never does."""
+        deadline = time.monotonic() + END_S
+        states: list[str] = []
+        while state not in states:
+            if time.monotonic() > deadline:
+                raise ProducerError(f"no run of {job} was reported to be {state}: {states}")
+            time.sleep(1)
+            self.served.catch_up()
+            named = self.served.client.get("/api/v1/lineage/jobs", namespace=namespace)
+            if any(found["name"] == job for found in named):
+                states = [run["state"] for run in self.served.ask("/graph/runs", namespace=namespace, name=job)["runs"]]
+
+    def graph(self, expected: Expected) -> Graph:
         """The server's graph of everything that it has accepted."""
         self.served.catch_up()
         only = [word for kind in LINES for word in ("--only", kind)]
         lines = run("export", "--data-dir", self.served.paths.data_dir, *only)
-        return exported_graph(self.settled(lines).splitlines(), names)
+        return exported_graph(self.settled(lines).splitlines(), expected)
 
     def refused(self) -> dict[str, int]:
         """How many events were rejected, by reason."""
