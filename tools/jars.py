@@ -57,6 +57,14 @@ GROUPS: Mapping[str, tuple[Jar, ...]] = {
             "5d84b0ae7e72909b5aae7ed87df878bf06b28d9ac3005765c3529d0a66dbae6f",
         ),
     ),
+    "iceberg": (
+        Jar(
+            "org.apache.iceberg",
+            "iceberg-spark-runtime-4.1_2.13",
+            "1.11.0",
+            "d6ea6c5d099288daeb7d5a92061bd3d7d8f296492632b42378e5f2f0e3066242",
+        ),
+    ),
     "kafka": (
         Jar(
             "org.apache.spark",
