@@ -15,7 +15,7 @@ from lineage_bridge.openlineage.event import Dataset, Event, EventKind, Facets, 
 from lineage_bridge.openlineage.facet_maps import check_length, check_parent, place_facets, read_facets
 from lineage_bridge.openlineage.facets import MAX_NAME, Where, is_deleted, lineage_carrier
 from lineage_bridge.openlineage.json_text import bad_text_paths, is_deeper_than, mend_text
-from lineage_bridge.openlineage.query_names import leave_out_query_names
+from lineage_bridge.openlineage.queries.names import replace_query_names
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.times import DAY_US, parse_time
 from lineage_bridge.openlineage.wire import (
@@ -234,7 +234,7 @@ class _EventReader:
         """The outputs, whose columns do not come from names that exist only within the job's query."""
         if "sql" not in job.facets:
             return outputs
-        found = [leave_out_query_names(job, inputs, output) for output in outputs]
+        found = replace_query_names(job, inputs, outputs)
         for index, (_, paths) in enumerate(found):
             for below in paths:
                 self.repair("query_name", f"$.outputs[{index}]{below}")

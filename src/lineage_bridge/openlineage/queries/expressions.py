@@ -1,0 +1,190 @@
+"""The common table expressions of a query, read without a parser: their names, and the columns that they take over from one table.
+
+It takes time in proportion to the text, so it can be done for each event. What an expression computes is not known here.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""--[^\n]*|/\*.*?(?:\*/|\Z)|(?P<other>'[^']*(?:'|\Z)|\d\w*)|(?P<name>"[^"]*"|`[^`]*`|\[[^\]]*\]|[^\W\d]\w*)|(?P<mark>[^\s\w])""",
+    re.DOTALL,
+)
+"""What matters of a query. A doubled quote in a text begins another one."""
+_MODIFIERS = frozenset({"as", "not", "materialized"})
+_CLAUSES = frozenset({"where", "qualify", "order", "limit"})
+"""Clauses behind FROM that leave the columns as they are."""
+_SET_OPERATIONS = frozenset({"union", "except", "intersect", "minus"})
+_RESERVED = _CLAUSES | _SET_OPERATIONS | {"join", "inner", "left", "right", "full", "cross", "natural", "group", "having", "window", "on"}
+_MOST_HOPS = 50
+"""The longest chain of expressions that is followed."""
+_NESTING = 4
+"""How often the tokens of a text may be read again as parts of nested expressions."""
+TableName = tuple[str, ...]
+
+
+class _Token(NamedTuple):
+    """A token: a name without its quotes, a mark, or something else. `word` is an unquoted name in lower case."""
+
+    name: str = ""
+    mark: str = ""
+    word: str = ""
+
+
+class Expression(NamedTuple):
+    """What a common table expression selects from `table`; empty if that is not one table.
+
+    `columns` are its own columns in lower case, each with the column of the table; empty if it is computed. `rest`: all other columns are
+    those of the table.
+    """
+
+    table: TableName
+    columns: Mapping[str, str]
+    rest: bool
+
+
+_COMPUTED = Expression((), {}, rest=False)
+
+
+def expressions_of(query: str) -> dict[str, Expression]:
+    """The common table expressions of a query with unqualified names, nested ones included, by their names in lower case.
+
+    One that is defined twice counts as computed.
+    """
+    tokens = [_token(match) for match in _TOKEN.finditer(query) if match.lastgroup]
+    closing = dict(_pairs(tokens))
+    found: dict[str, Expression] = {}
+    left = _NESTING * len(tokens)
+    for start, token in enumerate(tokens):
+        for name, first, end in _listed(tokens, closing, start + 1) if token.word == "with" else ():
+            key = name.casefold()
+            left -= end - first
+            if name and "." not in name:
+                found[key] = _COMPUTED if key in found or left < 0 else _selected(tokens[first:end])
+    return found
+
+
+def origin_of(expressions: Mapping[str, Expression], name: str, field: str) -> tuple[TableName, str] | None:
+    """The table, in lower case, and its column that a column of an expression takes over, through others; None if there is none."""
+    key = name.casefold()
+    for _ in range(_MOST_HOPS):
+        expression = expressions[key]
+        field = expression.columns.get(field.casefold(), field if expression.rest else "")
+        if not field or not expression.table:
+            return None
+        table = tuple(part.casefold() for part in expression.table)
+        if len(table) > 1 or table[0] == key or table[0] not in expressions:
+            return table, field
+        key = table[0]
+    return None
+
+
+def _token(match: re.Match[str]) -> _Token:
+    name, mark = match["name"] or "", match["mark"] or ""
+    return _Token(name[1:-1], mark) if name and name[0] in '"`[' else _Token(name, mark, name.casefold())
+
+
+def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
+    """Each opening parenthesis with the one that closes it."""
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.mark == "(":
+            opened.append(index)
+        elif token.mark == ")" and opened:
+            yield opened.pop(), index
+
+
+def _listed(tokens: Sequence[_Token], closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
+    """The names in the list behind a WITH, each with the range of its query, which is empty if the columns are renamed."""
+    if at < len(tokens) and tokens[at].word == "recursive":
+        at += 1
+    while at < len(tokens) and (name := tokens[at].name):
+        at += 1
+        renamed = at in closing
+        if renamed:
+            at = closing[at] + 1
+        words = at
+        while at < len(tokens) and tokens[at].word in _MODIFIERS:
+            at += 1
+        if at == words or at not in closing:
+            return
+        yield name, at + 1, at + 1 if renamed else closing[at]
+        at = closing[at] + 1
+        if at >= len(tokens) or tokens[at].mark != ",":
+            return
+        at += 1
+
+
+def _selected(body: Sequence[_Token]) -> Expression:
+    """What a query selects, if it is SELECT ... FROM one table."""
+    tokens = list(_outside(body))
+    words = [token.word for token in tokens]
+    if words[:1] != ["select"] or "from" not in words or not _SET_OPERATIONS.isdisjoint(words):
+        return _COMPUTED
+    at = words.index("from")
+    table, alias = _source(tokens[at + 1 :])
+    if not table:
+        return _COMPUTED
+    columns, rest = _projected(tokens[2 if words[1] in ("distinct", "all") else 1 : at], {alias.casefold(), table[-1].casefold()})
+    return Expression(table, columns, rest)
+
+
+def _outside(body: Sequence[_Token]) -> Iterator[_Token]:
+    """The tokens that are not in parentheses; an opening parenthesis stands for the pair."""
+    depth = 0
+    for token in body:
+        depth -= token.mark == ")"
+        if not depth and token.mark != ")":
+            yield token
+        depth += token.mark == "("
+
+
+def _source(tokens: Sequence[_Token]) -> tuple[TableName, str]:
+    """The table behind FROM and its alias; an empty name if anything follows that changes columns."""
+    table: list[str] = []
+    at = 0
+    while at < len(tokens) and tokens[at].name and tokens[at].word not in _RESERVED:
+        table.append(tokens[at].name)
+        at += 1
+        if at >= len(tokens) or tokens[at].mark != ".":
+            break
+        at += 1
+    at += at < len(tokens) and tokens[at].word == "as"
+    alias = ""
+    if at < len(tokens) and tokens[at].name and tokens[at].word not in _RESERVED:
+        alias, at = tokens[at].name, at + 1
+    over = at == len(tokens) or tokens[at].word in _CLAUSES
+    return (tuple(table), alias) if table and over else ((), "")
+
+
+def _projected(tokens: Sequence[_Token], relations: set[str]) -> tuple[dict[str, str], bool]:
+    """The columns of a SELECT list, and whether it has a star. With a column whose name is not known, nothing is."""
+    columns: dict[str, str] = {}
+    rest = False
+    commas = [at for at, token in enumerate(tokens) if token.mark == ","]
+    for before, end in zip([-1, *commas], [*commas, len(tokens)], strict=True):
+        name, column = _column(tokens[before + 1 : end], relations)
+        if column == "*":
+            rest = True
+        elif not name:
+            return {}, False
+        else:
+            columns[name.casefold()] = column
+    return columns, rest
+
+
+def _column(projection: Sequence[_Token], relations: set[str]) -> tuple[str, str]:
+    """The name of a projected column (empty if not known), and the column that it is (empty if computed; `*` for a star)."""
+    bare = list(projection)
+    if len(bare) > 2 and bare[1].mark == "." and bare[0].name.casefold() in relations:
+        bare = bare[2:]
+    shape = ["*" if token.mark == "*" else "name" if token.name else token.mark for token in bare]
+    if shape == ["*"]:
+        return "", "*"
+    if shape == ["name"]:
+        return bare[0].name, bare[0].name
+    if shape == ["name", "name"] or (shape == ["name"] * 3 and bare[1].word == "as"):
+        return bare[-1].name, bare[0].name
+    named = len(bare) > 2 and bare[-2].word == "as"
+    return (bare[-1].name if named else ""), ""
