@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from tests.producers.environments import ProducerError
 from tests.producers.graphs import difference, expected_graph
-from tests.producers.real import dbt, python, spark
+from tests.producers.real import airflow, dbt, python, spark
 from tests.producers.trial import Trial
 from tests.serving import serving
 from tools.jars import JarError
@@ -29,6 +29,7 @@ PRODUCERS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
         "dbt-postgres": dbt.on_postgres,
         "dbt-logs": dbt.logs,
         "spark": spark.produce,
+        "airflow": airflow.produce,
     }
 )
 
