@@ -187,6 +187,18 @@ def test_an_unreadable_group_loses_itself_and_dead_groups_are_not_asked_for_offs
         assert [entry.what for entry in seen.unseen] == ["groups: consumer-groups"]
 
 
+def test_an_unreadable_subtopology_loses_itself_and_not_its_group() -> None:
+    api = test_groups.Api()
+    api.streams["totals"] = [["orders"], 3, ["refunds"]]  # type: ignore[list-item]
+    with polling(api, groups.planes, topic_metadata("orders", "refunds"), groups_by="rest", **KEY) as cluster:
+        seen = cluster.poll()
+        (totals,) = [event for event in seen.events if event["job"]["name"] == "consumer-group/totals"]
+        assert [dataset["name"] for dataset in totals["inputs"]] == ["orders", "refunds"]
+        assert "groups: topologies" in [entry.what for entry in seen.unseen]
+        api.streams["totals"] = [["orders"], ["refunds"]]
+        assert {event["eventType"] for event in cluster.poll().events} == {"RUNNING"}
+
+
 def test_groups_of_custom_connectors_are_not_applications() -> None:
     assert is_internal("connect-clcc-gkzo3r")
     assert is_internal("connector-consumer-clcc-gkzo3r-0")

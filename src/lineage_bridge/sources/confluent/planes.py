@@ -50,6 +50,8 @@ class PlaneFactory:
 
     def __init__(self, settings: ConfluentSettings, clients: Clients, factories: tuple[Factory, ...] = PLANE_FACTORIES) -> None:
         self._settings, self._clients, self._factories = settings, clients, factories
+        # Read here, once: a file that cannot be read is an error of the settings, and not of each cluster.
+        self._classes = settings.classes
 
     def create(self, organization: Organization, only: Selection = EVERYTHING) -> list[AnyPlane]:
         """Create every plane that is selected and not switched off, in the order of translation."""

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from lineage_bridge.sources.common.connect.settings import Mappings
-from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url
+from lineage_bridge.sources.common.connect.settings import OwnClasses
+from lineage_bridge.sources.common.settings import Secret, Url
 
 EVERY = "*"
 PLANES = (
@@ -53,7 +53,7 @@ def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-class ConfluentSettings(SourceSettings):
+class ConfluentSettings(OwnClasses):
     """An organization. Planes without a credential are reported as not observed."""
 
     interval_s: float = Field(default=300.0, ge=1, le=86_400, description="seconds between polls")
@@ -85,7 +85,6 @@ class ConfluentSettings(SourceSettings):
     environments: tuple[str, ...] = Field(default=(), description="ids of the environments to observe; empty: all")
     clusters: tuple[str, ...] = Field(default=(), description="ids of the Kafka clusters to observe; empty: all")
     off: Annotated[tuple[str, ...], AfterValidator(_planes)] = Field(default=(), description=f"planes to leave out: {', '.join(PLANES)}")
-    mappings: Mappings = Field(default=(), description="your own connector classes, as described in docs/connectors.md")
     metrics_hours: float = Field(default=1.0, gt=0, le=168, description="hours that metrics cover")
     exclude_clients: tuple[str, ...] = Field(default=(), description="client-id globs to exclude from producers")
     at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls per plane")

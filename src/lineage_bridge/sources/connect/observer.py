@@ -19,7 +19,7 @@ class ConnectObserver(Observer[ConnectSettings]):
     def __init__(self, name: str, settings: ConnectSettings) -> None:
         super().__init__(name, settings)
         self.worker = ConnectClient(settings)
-        self.classes, self.made = settings.classes(), Memos()
+        self.classes, self.made = settings.classes, Memos()
         self.namespace = settings.namespace or f"kafka-connect://{_address(settings.url)}"
 
     def test(self) -> Iterator[Check]:

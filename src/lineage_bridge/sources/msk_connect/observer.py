@@ -22,7 +22,7 @@ class MskObserver(Observer[MskSettings]):
     def __init__(self, name: str, settings: MskSettings) -> None:
         super().__init__(name, settings)
         self.service = _service(settings)
-        self.classes, self.made = settings.classes(), Memos()
+        self.classes, self.made = settings.classes, Memos()
 
     def test(self) -> Iterator[Check]:
         """Check the listing, and the description of the first connector."""

@@ -1,6 +1,7 @@
 """Managed connectors: handwritten answers of the service, and the events that follow from them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -293,6 +294,21 @@ def test_a_mapping_describes_a_custom_class(plane: Polling, cloud: Cloud) -> Non
     seen = plane.poll()
     assert f"{SPACE} shop.public.users > acme://north shop.public.users" in edges(seen)
     assert seen.events[0]["run"]["facets"]["kafka_connect"]["config"]["acme.shop"] == "north"
+
+
+def test_a_file_of_the_users_own_describes_a_custom_class(plane: Polling, cloud: Cloud, tmp_path: Path) -> None:
+    cloud.connectors = {"own": connector({**OWN, "acme.shop": "north"}, "sink")}
+    entry = [
+        "[[connector]]",
+        'classes = ["com.acme.AcmeSink"]',
+        'direction = "sink"',
+        'namespace = "acme://{acme.shop}"',
+        'object = "{topic}"',
+        'secrets = ["acme.pin"]',
+    ]
+    (tmp_path / "own.toml").write_text("\n".join(entry), "utf-8")
+    plane.settings = ConfluentSettings.model_validate({**plane.settings.model_dump(), "catalogue": str(tmp_path)})
+    assert f"{SPACE} shop.public.users > acme://north shop.public.users" in edges(plane.poll())
 
 
 def test_an_owner_who_gets_a_name_is_emitted_once(plane: Polling) -> None:

@@ -137,11 +137,11 @@ object = "{topic}"
     config = {"connector.class": "com.example.LedgerSinkConnector", "ledger.host": "h", "topics": "t"}
     for path in (tmp_path, tmp_path / "own.toml"):
         settings = ConnectSettings(url="http://worker:8083", catalogue=str(path))
-        assert [outside.dataset for outside in resolve(config, classes=settings.classes()).datasets] == [("ledger://h", "t")]
+        assert [outside.dataset for outside in resolve(config, classes=settings.classes).datasets] == [("ledger://h", "t")]
     mapping = {**MINE, "classes": ["com.example.LedgerSinkConnector"]}
     both = ConnectSettings(url="http://worker:8083", catalogue=str(tmp_path), mappings=(mapping,))
-    assert both.classes().find(config).name == MINE["name"]
-    assert ConnectSettings(url="http://worker:8083").classes().lookup("com.example.LedgerSinkConnector") is None
+    assert both.classes.find(config).name == MINE["name"]
+    assert ConnectSettings(url="http://worker:8083").classes.lookup("com.example.LedgerSinkConnector") is None
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, text):
     if text is not None:
         (tmp_path / "own.toml").write_text(text, "utf-8")
     with pytest.raises(ConfigError):
-        ConnectSettings(url="http://worker:8083", catalogue=str(tmp_path / "own.toml")).classes()
+        _ = ConnectSettings(url="http://worker:8083", catalogue=str(tmp_path / "own.toml")).classes
 
 
 @pytest.mark.parametrize(

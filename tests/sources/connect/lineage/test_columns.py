@@ -1,24 +1,13 @@
 """Columns across a connector: from a table through the transforms to a topic, and from a topic to a table."""
 
 import pytest
+from tests.sources.connect.lineage.connectors import CDC, COPY
 
 from lineage_bridge.sources.common.connect.lineage.columns import across
 from lineage_bridge.sources.common.connect.lineage.resolve import resolve
 from lineage_bridge.sources.common.connect.transforms.records import VALUE, RecordField
 
 KAFKA = "org.apache.kafka.connect.transforms."
-CDC = {
-    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
-    "database.hostname": "db",
-    "database.dbname": "shop",
-    "topic.prefix": "cdc",
-    "table.include.list": "public.people",
-}
-COPY = {
-    "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
-    "connection.url": "jdbc:postgresql://db/shop",
-    "topics": "cdc.public.people",
-}
 
 
 def chain(*steps):

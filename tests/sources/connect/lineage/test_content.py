@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.sources.connect.lineage.connectors import CDC, COPY
 from tests.sources.connect.worker import entry
 
 from lineage_bridge.openlineage.facets import SchemaField
@@ -17,19 +18,6 @@ SETTINGS = ConnectSettings(url="http://worker:8083", kafka="broker:9092")
 SPACE, JOBS = "kafka://broker:9092", "kafka-connect://worker:8083"
 T0, MINUTE_US = 1_795_000_000_000_000, 60_000_000
 NO_DETAIL, MADE = ConnectorDetail(), Memos()
-CDC = {
-    "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
-    "database.hostname": "db",
-    "database.dbname": "shop",
-    "topic.prefix": "cdc",
-    "table.include.list": "public.people",
-}
-COPY = {
-    "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
-    "connection.url": "jdbc:postgresql://db/shop",
-    "topics": "cdc.public.people",
-    "collection.name.format": "copy",
-}
 UNWRAP = "io.debezium.transforms.ExtractNewRecordState"
 KAFKA = "org.apache.kafka.connect.transforms."
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -23,21 +24,27 @@ Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
 """Entries for the catalogue of connector classes."""
 
 
-class ConnectorSettings(SourceSettings):
+class OwnClasses(SourceSettings):
+    """Settings with connector classes of the user's own."""
+
+    mappings: Mappings = Field(default=(), description="connector classes of your own, as docs/connectors.md has them")
+    catalogue: str = Field(default="", description="TOML file with connector classes of your own, or a folder of such files")
+
+    @cached_property
+    def classes(self) -> Catalogue:
+        """The catalogue with the user's own classes, read once; `mappings` go before the file. Raises ConfigError."""
+        return catalogue().with_file(self.catalogue).with_mappings(self.mappings)
+
+
+class ConnectorSettings(OwnClasses):
     """Settings for connectors, whichever service runs them."""
 
     namespace: str = Field(default="", description="namespace of its jobs; empty: that of who runs them")
     kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
     include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
     exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
-    mappings: Mappings = Field(default=(), description="connector classes of your own, as docs/connectors.md has them")
-    catalogue: str = Field(default="", description="TOML file with connector classes of your own, or a folder of such files")
     smt_namespace: str = Field(default="fh-local", description="OPENLINEAGE_NAMESPACE of the workers, for OpenLineageLifecycleSmt")
     smt_bootstrap: str = Field(default="kafka-1:19092", description="BOOTSTRAP of the workers, for OpenLineageLifecycleSmt")
-
-    def classes(self) -> Catalogue:
-        """The catalogue with the user's own classes; `mappings` go before the file. Raises ConfigError if the file cannot be read."""
-        return catalogue().with_file(self.catalogue).with_mappings(self.mappings)
 
     def matters(self, connector: str) -> bool:
         """Whether to observe a connector."""

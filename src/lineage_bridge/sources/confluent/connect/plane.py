@@ -8,7 +8,6 @@ from urllib.parse import quote
 import msgspec
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
-from lineage_bridge.sources.common.connect.catalogue.catalogue import catalogue
 from lineage_bridge.sources.common.connect.client import read_offsets
 from lineage_bridge.sources.common.connect.events.translate import shared_metadata, translate
 from lineage_bridge.sources.common.connect.settings import ConnectorSettings
@@ -53,7 +52,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
 
     def __init__(self, context: PlaneContext, cluster: KafkaCluster) -> None:
         super().__init__(context, cluster.scope)
-        self.cluster, self.classes = cluster, catalogue().with_mappings(self.settings.mappings)
+        self.cluster, self.classes = cluster, self.settings.classes
         self.path = f"/connect/v1/environments/{cluster.environment}/clusters/{cluster.id}/connectors"
 
     def unavailable_reason(self) -> str:

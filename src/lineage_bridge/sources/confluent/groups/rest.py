@@ -101,7 +101,7 @@ def fetch_groups(
         groups |= _with_members(rest, {name: groups[name] for name in readers}, failures)
     streams = sorted(name for name, group in groups.items() if group.kind == STREAMS)
     topologies = rest.fetch_each(
-        streams, lambda name: rest.list_all(_Subtopology, "streams-groups", name, "subtopologies"), _TOPOLOGIES, failures
+        streams, lambda name: _readable(rest, _Subtopology, _TOPOLOGIES, failures, name, "subtopologies", STREAMS), _TOPOLOGIES, failures
     )
     groups |= {
         name: groups[name]._replace(topology=tuple(subtopology.parsed() for subtopology in subtopologies))
@@ -139,9 +139,11 @@ def _list_groups(rest: KafkaRest, failures: Failures) -> dict[str, KafkaGroup]:
     return found
 
 
-def _readable(rest: KafkaRest, kind: type[_EntryT], what: str, failures: Failures, group: str, detail: str) -> list[_EntryT]:
-    """The entries of a group's detail that can be read; others are recorded. Raises SourceError."""
-    listing = rest.list_readable(kind, "consumer-groups", group, detail)
+def _readable(
+    rest: KafkaRest, kind: type[_EntryT], what: str, failures: Failures, group: str, detail: str, of: str = CLASSIC
+) -> list[_EntryT]:
+    """The entries of a group's detail that can be read; others are recorded. `of`: the kind of the group. Raises SourceError."""
+    listing = rest.list_readable(kind, _FOLDERS[of], group, detail)
     if listing.unreadable:
         failures.add_name(what, "some entries cannot be read", group)
     return listing.entries
