@@ -24,14 +24,45 @@ from lineage_bridge.sql.reading import lineage_of
         ("flink", "INSERT INTO a SELECT b FROM c JOIN d ON ((", (1, 42), "an expression is missing at '('"),
         ("spark", "INSERT INTO a SELECT b b b FROM c", (1, 26), "'b' is not expected here"),
         ("spark", "SELECT a FROM b JOIN c ON ((", (1, 28), "an expression is missing at '('"),
-        ("snowflake", "SELECT FROM WHERE", (1, 17), "the name of a table is expected here, not 'WHERE'"),
+        ("snowflake", "SELECT FROM WHERE", (1, 17), "the statement ends with 'WHERE', but the name of a table is expected"),
         ("postgres", "SELECT $$secret", (1, 1), "a string, a quoted name or a comment is opened and never closed"),
         ("spark", "CREATE FOO x", (1, 1), "a statement that begins with 'CREATE' is not understood"),
-        ("ksqldb", "SELECT x.y FROM t; CREATE STREAM s AS SELCT a FROM b;", (1, 47), "'FROM' is not expected here"),
+        (
+            "ksqldb",
+            "SELECT x.y FROM t; CREATE STREAM s AS SELCT a FROM b;",
+            (1, 47),
+            "'FROM' is not expected here: is 'SELCT' meant to be SELECT?",
+        ),
         ("ksqldb", "ksql> SELECT * FROM a;", (1, 1), "'ksql>' is the prompt of a console: remove it"),
         ("flink", "Flink SQL> INSERT INTO a SELECT b FROM c;", (1, 1), "'Flink SQL>' is the prompt of a console: remove it"),
         ("ksqldb", "+---+----+\n|ID |NAME|\n", (1, 1), "this was printed by a console: it is not SQL"),
-        ("flink", "SELEKT a FROM b", (1, 1), "no statement begins with 'SELEKT'"),
+        ("flink", "SELEKT a FROM b", (1, 1), "no statement begins with 'SELEKT': is 'SELEKT' meant to be SELECT?"),
+        ("flink", "INSERT INTO a SELECT b FORM c;", (1, 29), "'c' is not expected here: is 'FORM' meant to be FROM?"),
+        ("flink", "INSERT INTO a SELECT b FROM c GRUOP BY b;", (1, 37), "'BY' is not expected here: is 'GRUOP' meant to be GROUP?"),
+        ("flink", "INSERT INTO a SELECT b FROM c ORDER b;", (1, 37), "BY is expected here, not 'b'"),
+        ("flink", "INSERT orders SELECT b FROM c;", (1, 8), "INTO or OVERWRITE is expected here, not 'orders'"),
+        (
+            "flink",
+            "CREATE TABEL a AS SELECT b FROM c;",
+            (1, 8),
+            "TABLE, STREAM, VIEW, MODEL, FUNCTION or another kind of object is expected here, not 'TABEL': is 'TABEL' meant to be TABLE?",
+        ),
+        ("flink", "CREATE TABLE a (b INT c STRING) WITH ('connector' = 'print');", (1, 23), ", or ) is expected here, not 'c'"),
+        ("flink", "CREATE TABLE a (b INT) WITH ('connector' = 'kafka' 'topic' = 'x');", (1, 52), ", or ) is expected here, not a string"),
+        ("flink", "INSERT INTO a SELECT b FROM", (1, 24), "the statement ends with 'FROM', but the name of a table is expected"),
+        ("flink", "INSERT INTO a SELECT CASE WHEN b THEN 1 FROM c;", (1, 39), "the END of a CASE is missing behind '1'"),
+        ("flink", "SELECT a FROM b /* note", (1, 17), "a comment is opened here and never closed"),
+        ("flink", "CREATE TABLE s AS SELECT * FROM {{ ref('a') }};", (1, 33), "this is a template of dbt or Jinja: compile it first"),
+        ("spark", "{{ config() }} SELECT 1", (1, 1), "this is a template of dbt or Jinja: compile it first"),
+        ("spark", "SELECT a FROM b WHER c = 1", (1, 22), "'c' is not expected here: is 'WHER' meant to be WHERE?"),
+        (
+            "flink",
+            "CREATE TABLE s AS SELECT * FROM a EMIT CHANGES;",
+            (1, 40),
+            "'CHANGES' is not expected here: EMIT CHANGES is ksqlDB's, choose its dialect",
+        ),
+        ("ksqldb", " Message\n-------\n Stream created\n", (1, 2), "this was printed by a console: it is not SQL"),
+        ("flink", "[INFO] Table has been created.", (1, 1), "this was printed by a console: it is not SQL"),
         ("flink", "CREATE TABLE t (a INT); SELECT b FROM t", (1, 32), "no table here has a column 'b'"),
         ("flink", "CREATE TABLE t (a INT); SELECT x.* FROM t", (1, 32), "nothing is called 'x' here"),
         ("flink", "CREATE TABLE t (a INT, b INT); INSERT INTO t SELECT a FROM t", (1, 46), "the query has 1 columns, but 2 are written"),
@@ -53,3 +84,21 @@ def test_no_message_names_a_class_or_a_token_of_a_library(dialect: str, text: st
         assert "<" not in fault.message
         assert "sqlglot" not in fault.message
         assert "Token" not in fault.message
+
+
+@pytest.mark.parametrize("text", ["org.example.SqlError: From line 1, column 8", "[INFO] Reading from a table"])
+def test_prose_reads_no_tables(text: str) -> None:
+    found = lineage_of(text, "flink")
+    assert (found.inputs, found.outputs, len(found.errors)) == ({}, {}, 1)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "a TIMESTAMP(3) WITH LOCAL TIME ZONE, b TIME WITHOUT TIME ZONE, c ROW<x INT, y STRING>, d DOUBLE PRECISION",
+        "a MAP<STRING, ROW<x INT, y INT>>, b VARCHAR(3) NOT NULL COMMENT 'x', c INT ARRAY, d BIGINT METADATA FROM 'offset' VIRTUAL",
+        "date DATE, time TIME, timestamp TIMESTAMP(3), row ROW<date DATE, time TIME>",
+    ],
+)
+def test_types_of_several_words_lack_no_comma(columns: str) -> None:
+    assert lineage_of(f"CREATE TABLE t ({columns}) WITH ('connector' = 'print', 'a.b' = 'x=y')", "flink").errors == []

@@ -20,6 +20,7 @@ from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements.catalog import Catalog, Table, TableColumn, View
 from lineage_bridge.sql.text.cursor import TOO_DEEP, StatementError
+from lineage_bridge.sql.text.hints import TEMPLATE, hint, template_at
 from lineage_bridge.sql.text.messages import explained, quoted
 from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.scanning import froms_without_table, query_names
@@ -28,6 +29,7 @@ from lineage_bridge.sql.text.tokens import TokenError, tokens, words
 # It would print statements that it keeps as text; here they are errors with a position.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
+_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 _INERT = words(
     """ALTER ANALYZE ATTACH BEGIN CACHE CALL CLOSE COMMENT COMMIT DECLARE DESC DESCRIBE DETACH DROP EXECUTE EXPLAIN GRANT KILL LOCK OPTIMIZE
     PRAGMA REFRESH RESET REVOKE ROLLBACK SET SHOW START TRUNCATE UNCACHE UNSET USE VACUUM"""
@@ -93,8 +95,10 @@ class SqlglotScript:
             lineage = self._scanned(tokens)
             text = str(details.get("highlight") or "")
             found = quoted(text, is_string=text.startswith(("'", '"'))) if text else ""
-            message = explained(str(details.get("description") or str(err).splitlines()[0]), found)
-            lineage.errors.append(Fault(details.get("line") or tokens[0].line, details.get("col") or _column(tokens[0]), message))
+            line, column = details.get("line") or tokens[0].line, details.get("col") or _column(tokens[0])
+            last = (line, column) == (tokens[-1].line, tokens[-1].col)
+            message = explained(str(details.get("description") or str(err).splitlines()[0]), found, last=last)
+            lineage.errors.append(_hinted(message, tokens, line, column))
         return lineage
 
     def _parsed(self, text: str, tokens: list[PlainToken]) -> exp.Expr | None:
@@ -194,6 +198,16 @@ class SqlglotScript:
                 found = lineage.outputs if token.token_type is TokenType.INTO else lineage.inputs
                 found[self.catalog.table(name).name] = None
         return lineage
+
+
+def _hinted(message: str, tokens: list[PlainToken], line: int, column: int) -> Fault:
+    """An error at a place, with what may be meant."""
+    texts = ["" if token.token_type in _QUOTED else token.text for token in tokens]
+    template = template_at(texts)
+    if template is not None:
+        return Fault(tokens[template].line, _column(tokens[template]), TEMPLATE)
+    before = sum((token.line, token.col) <= (line, column) for token in tokens)
+    return Fault(line, column, hint(message, texts[:before]))
 
 
 def _name_at(tokens: list[PlainToken], at: int) -> Name:

@@ -23,12 +23,13 @@ from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Model, Ta
 from lineage_bridge.sql.statements.datasets import dataset_of, topic_of
 from lineage_bridge.sql.statements.parsing import parse
 from lineage_bridge.sql.text.cursor import TOO_DEEP, Cursor, StatementError
+from lineage_bridge.sql.text.hints import TEMPLATE, hint, template_at
 from lineage_bridge.sql.text.keywords import MERGE_WORDS, RESERVED
 from lineage_bridge.sql.text.plain import Query
 from lineage_bridge.sql.text.scanning import froms_without_table, query_names
 from lineage_bridge.sql.text.splitting import split
 from lineage_bridge.sql.text.streaming import lowered
-from lineage_bridge.sql.text.tokens import Token, TokenError, tokens
+from lineage_bridge.sql.text.tokens import Kind, Token, TokenError, tokens
 
 FLINK, CONFLUENT_FLINK, KSQLDB = "flink", "confluent-flink", "ksqldb"
 STREAMING = (FLINK, CONFLUENT_FLINK, KSQLDB)
@@ -77,13 +78,24 @@ class StreamingScript:
             self._apply(parse(statement, ksql=self._ksql), lineage)
         except (StatementError, RecursionError) as err:
             lineage = self._scanned(statement)
-            message, token = (err.message, err.token or statement[-1]) if isinstance(err, StatementError) else (TOO_DEEP, statement[0])
-            lineage.errors.append(_fault(message, token))
+            lineage.errors.append(self._explained(err, statement))
         for name in (*lineage.declares, *lineage.inputs, *lineage.outputs):
             dataset = self._dataset(name)
             if dataset is not None:
                 lineage.datasets[name] = dataset
         return lineage
+
+    def _explained(self, err: StatementError | RecursionError, statement: Sequence[Token]) -> Fault:
+        """An error in words, with what may be meant."""
+        if isinstance(err, RecursionError):
+            return _fault(TOO_DEEP, statement[0])
+        texts = ["" if token.kind in (Kind.STRING, Kind.NAME) else token.text for token in statement]
+        template = template_at(texts)
+        if template is not None:
+            return _fault(TEMPLATE, statement[template])
+        token = err.token or statement[-1]
+        before = sum(other.start <= token.start for other in statement)
+        return _fault(hint(err.message, texts[:before], ksql=self._ksql), token)
 
     def _dataset(self, name: Name) -> DatasetName | None:
         options = self.catalog.table(name).options
@@ -246,6 +258,8 @@ class StreamingScript:
         """The tables of a statement that cannot be parsed: the names after FROM, JOIN, INTO and similar words."""
         lineage = Lineage()
         words = [token.upper or token.text.upper() for token in statement]
+        if words[1:2] == ["."] or words[0] == "[":
+            return lineage  # Neither source code nor a log: prose has FROM as well.
         ignored = froms_without_table(words)
         defined = {words[at] for at in query_names(words)}
         fills = statement[0].upper == "CREATE" and any(token.upper == "SELECT" for token in statement)

@@ -30,6 +30,10 @@ _WITHOUT_EFFECT = words(
     JAR KILL LIST LOAD PAUSE PRINT QUIT REFRESH REGISTER REMOVE RESET RESTORE RESUME REVOKE RUN SET SHOW SPOOL STOP TERMINATE TRUNCATE
     UNDEFINE UNLOAD UNSET"""
 )
+_OTHER_OBJECTS = words(
+    "ARTIFACT CONNECTION CONNECTOR DATABASE FUNCTION MODULE SCHEMA SECRET SINK SOURCE STATISTICS SYSTEM TAG TOOL TYPE USER IF"
+)
+"""What CREATE makes that neither holds nor moves data."""
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "("})
 _TABLE_WORDS = (("TABLE",), ("STREAM",), ("SOURCE", "TABLE"), ("SOURCE", "STREAM"), ("MATERIALIZED", "TABLE"), ("EXTERNAL", "TABLE"))
 
@@ -50,7 +54,7 @@ def parse(statement: Sequence[Token], *, ksql: bool) -> Statement:
     if prompt is not None:
         text = " ".join(before.text for before in statement[:prompt])
         raise StatementError(f"'{text}>' is the prompt of a console: remove it", token)
-    if token.upper in ("+", "|"):
+    if token.upper in ("+", "|", "[") or (ksql and token.upper == "MESSAGE"):
         raise StatementError("this was printed by a console: it is not SQL", token)
     raise StatementError(f"no statement begins with '{token.text}'", token)
 
@@ -68,9 +72,17 @@ def _create(cursor: Cursor) -> Statement:
     if cursor.takes("AGENT"):
         cursor.until("MODEL")
         return DefineAgent(cursor.name()) if cursor.takes("MODEL") else Other()
+    return _create_other(cursor)
+
+
+def _create_other(cursor: Cursor) -> Statement:
     if cursor.folds and cursor.takes("TYPE"):
         return _create_type(cursor)
-    return _create_catalog(cursor) if cursor.takes("CATALOG") else Other()
+    if cursor.takes("CATALOG"):
+        return _create_catalog(cursor)
+    if not cursor.sees_any(*_OTHER_OBJECTS):
+        raise cursor.error("TABLE, STREAM, VIEW, MODEL, FUNCTION or another kind of object is expected here")
+    return Other()
 
 
 def _create_type(cursor: Cursor) -> Statement:

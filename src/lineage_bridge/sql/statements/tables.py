@@ -10,6 +10,11 @@ from lineage_bridge.sql.text.tokens import Kind, Token, words
 
 _TABLE_PARTS = ("COMMENT", "PARTITIONED", "DISTRIBUTED", "CLUSTERED", "FRESHNESS", "REFRESH_MODE", "START_MODE")
 _BEHIND_TYPES = words("METADATA AS COMMENT NOT NULL PRIMARY KEY UNIQUE CONSTRAINT HEADERS HEADER")
+_TYPES = words(
+    """ARRAY BIGINT BINARY BOOLEAN BYTES CHAR DATE DECIMAL DOUBLE FLOAT INT INTEGER MAP MULTISET NUMERIC ROW SMALLINT STRING STRUCT TIME
+    TIMESTAMP TIMESTAMP_LTZ TINYINT VARBINARY VARCHAR"""
+)
+_IN_TYPES = words("LOCAL WITH WITHOUT")
 _CONSTRAINTS = frozenset({"WATERMARK", "PRIMARY", "CONSTRAINT", "UNIQUE", "PERIOD"})
 
 
@@ -65,6 +70,8 @@ def options_of(cursor: Cursor) -> dict[str, str]:
         raise cursor.error("( is expected here")
     found = {}
     for part in parts(cursor.group()):
+        if any(token.upper == "=" for token in part[3:]):
+            raise Cursor(part[3:]).error(", or ) is expected here")
         if len(part) >= 3 and part[1].upper == "=":
             found[part[0].text if part[0].kind is Kind.STRING else part[0].text.lower()] = "".join(token.text for token in part[2:])
     return found
@@ -88,6 +95,7 @@ def _column(cursor: Cursor) -> TableColumn:
     start = cursor.at
     type_ = _type(cursor)
     type_tokens = cursor.tokens[start : cursor.at]
+    _demand_one(type_tokens)
     kind = ColumnKind.PHYSICAL
     comment = ""
     while cursor.token is not None:
@@ -123,6 +131,17 @@ def _type(cursor: Cursor) -> str:
         apart = written and written[-1] not in "<(" and token.text not in ("<", ">", "(", ")", ",")
         written += (" " if apart else "") + (f"'{token.text}'" if token.kind is Kind.STRING else token.text)
     return written
+
+
+def _demand_one(type_tokens: Sequence[Token]) -> None:
+    """Raises StatementError if a name and another type follow a type: a comma is missing."""
+    depth = 0
+    for at, token in enumerate(type_tokens[:-2]):
+        depth += (token.text == "<") - (token.text == ">")
+        name, after = type_tokens[at + 1 : at + 3]
+        follows = depth == 0 and (token.upper in _TYPES or token.upper == ")")
+        if follows and name.is_name and name.upper not in _TYPES | _IN_TYPES and after.upper in _TYPES:
+            raise Cursor(type_tokens[at + 1 :]).error(", or ) is expected here")
 
 
 def _expression(cursor: Cursor) -> Sequence[Token]:

@@ -13,18 +13,26 @@ def quoted(text: str, *, is_string: bool) -> str:
     return "a string" if is_string else f"'{text}'"
 
 
-def explained(description: str, found: str) -> str:
-    """What is wrong, with what was found instead, as `quoted` has it; `found` is empty at the end of a statement."""
-    instead = f", not {found}" if found else ""
+def explained(description: str, found: str, *, last: bool = False) -> str:
+    """What is wrong, with what was found instead, as `quoted` has it; that is empty at the end of a statement, or its `last` token."""
     if _MISSING.fullmatch(description):
         return f"an expression is missing at {found}" if found else "an expression is missing at the end"
-    if _CTE.fullmatch(description):
-        return f"a query is expected behind WITH{instead}"
     expected = _EXPECTED.fullmatch(description.rstrip("."))
-    if expected is not None and "<" not in expected["what"]:
-        return f"{_WHAT.get(expected['what'], expected['what'])} is expected here{instead}"
+    what = "a query behind WITH" if _CTE.fullmatch(description) else expected["what"] if expected is not None else ""
+    if what and "<" not in what:
+        return _expected(_WHAT.get(what, what), found, last=last)
     if description.startswith("Invalid expression / Unexpected token"):
         return f"{found} is not expected here" if found else "the statement ends too early"
     if "<" in description or not description:
         return f"{found} is not understood here" if found else "this is not understood"
     return description.rstrip(".")
+
+
+def _expected(what: str, found: str, *, last: bool) -> str:
+    if what == "END after CASE":
+        return f"the END of a CASE is missing behind {found}"
+    if what == "a query behind WITH":
+        return f"a query is expected behind WITH{f', not {found}' if found else ''}"
+    if last:
+        return f"the statement ends with {found}, but {what} is expected"
+    return f"{what} is expected here{f', not {found}' if found else ''}"

@@ -96,7 +96,8 @@ def parsed(text: str, line_tokens: Sequence[Token]) -> exp.Expr:
         details = err.errors[0] if err.errors else {}
         line = details.get("line")
         token = line_tokens[min(line, len(line_tokens)) - 1] if isinstance(line, int) and line_tokens else None
-        raise StatementError(explained(str(details.get("description") or ""), _found(token)), token) from err
+        last = token is not None and token is line_tokens[-1] and token.kind is not Kind.MARK
+        raise StatementError(explained(str(details.get("description") or ""), _found(token), last=last), token) from err
     except SqlglotError as err:
         raise StatementError(str(err).splitlines()[0], line_tokens[0] if line_tokens else None) from err
     if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):

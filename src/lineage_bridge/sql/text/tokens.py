@@ -76,6 +76,9 @@ def tokens(text: str) -> list[Token]:
             line_start = text.rindex("\n", seen, start) + 1
         seen = start
         if kind == "space":
+            if written.startswith("/*") and (len(written) < 4 or not written.endswith("*/")):
+                opening = Token(Kind.MARK, "/*", "/*", start, match.end(), line, start - line_start + 1)
+                raise TokenError(opening, found, "a comment is opened here and never closed")
             continue
         bare, upper = written, written.upper()
         if kind in ("string", "name"):

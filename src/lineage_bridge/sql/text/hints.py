@@ -1,0 +1,51 @@
+"""What may be meant where a statement is not understood: a misspelt keyword, a template, another dialect."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from itertools import pairwise
+
+from lineage_bridge.sql.text.keywords import RESERVED
+from lineage_bridge.sql.text.tokens import words
+
+TEMPLATE = "this is a template of dbt or Jinja: compile it first"
+"""The message for a statement with `{{ ... }}` or `{% ... %}`."""
+
+_KEYWORDS = sorted(
+    word
+    for word in RESERVED
+    | words("ALTER CHANGES CREATE DELETE DROP EMIT EXPLAIN HOPPING INSERT INTO MERGE SESSION STREAM TABLE TUMBLING UPDATE VIEW WITHIN")
+    if len(word) > 3
+)
+"""Keywords that may be misspelt; shorter ones are close to too many other words."""
+_CLAUSES = ("GROUP", "ORDER", "PARTITION")
+_BEHIND = 4
+
+
+def template_at(texts: Sequence[str]) -> int | None:
+    """The index of the first token of a template; None if there is none."""
+    joined = ((at, first + second) for at, (first, second) in enumerate(pairwise(texts)))
+    return next((at for at, text in joined if text.startswith(("{{", "{%"))), None)
+
+
+def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
+    """The message with what may be meant.
+
+    `texts`: those of the tokens up to the one at fault; empty for strings and quoted names.
+    """
+    if len(texts) > 1 and texts[-2].upper() in _CLAUSES and texts[-1].upper() != "BY":
+        return f"BY is expected here, not '{texts[-1]}'" if texts[-1] else "BY is expected here"
+    if not ksql and [text.upper() for text in texts[-2:]] == ["EMIT", "CHANGES"]:
+        return f"{message}: EMIT CHANGES is ksqlDB's, choose its dialect"
+    for text in reversed(texts[-_BEHIND:]):
+        meant = _meant(text.upper())
+        if meant:
+            return f"{message}: is '{text}' meant to be {meant}?"
+    return message
+
+
+def _meant(word: str) -> str:
+    """The keyword that a word may be; empty if it is one, or none is close. A plural is a name."""
+    if len(word) < len("FROM") or word in _KEYWORDS:
+        return ""
+    close = get_close_matches(word, _KEYWORDS, 1, 0.75)
+    return close[0] if close and not word.startswith(close[0]) else ""
