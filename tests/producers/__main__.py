@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from tests.producers.environments import ProducerError
 from tests.producers.graphs import difference, expected_graph
@@ -34,6 +35,13 @@ PRODUCERS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
 )
 
 
+class Attempt(Protocol):
+    """Runs a producer and returns how its graph differs from the expected one."""
+
+    def __call__(self, producer: str, *, keep: bool) -> str:
+        """Raises ProducerError when the producer cannot run."""
+
+
 def attempt(producer: str, *, keep: bool) -> str:
     """Run a producer and return how its graph differs from the expected one. Raises ProducerError when it cannot run."""
     expected = expected_graph(producer)
@@ -52,11 +60,11 @@ def attempt(producer: str, *, keep: bool) -> str:
             return difference(expected.graph, trial.graph(expected))
 
 
-def outcome(producer: str, *, keep: bool) -> bool:
+def outcome(producer: str, attempting: Attempt, *, keep: bool) -> bool:
     """Whether the producer ran and made the expected graph; the log has the rest."""
     started = time.monotonic()
     try:
-        found = attempt(producer, keep=keep)
+        found = attempting(producer, keep=keep)
     except (ProducerError, JarError, AssertionError, subprocess.CalledProcessError) as error:
         hint = f"\n{error.hint}" if isinstance(error, JarError) else ""
         log.error("%s: failed: %s%s", producer, error, hint)  # noqa: TRY400 - programs of others have failed, and say why
@@ -68,7 +76,7 @@ def outcome(producer: str, *, keep: bool) -> bool:
     return not found
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], attempting: Attempt = attempt) -> int:
     """Returns 0 when every producer named made the graph that is expected."""
     keep = "--record" in arguments
     asked = [argument for argument in arguments if argument != "--record"]
@@ -77,7 +85,7 @@ def main(arguments: list[str]) -> int:
         log.error("unknown producer %r; choose from: %s", unknown[0], ", ".join(PRODUCERS))
         return 2
     chosen = [producer for producer in PRODUCERS if not asked or any(_is_of(producer, name) for name in asked)]
-    failed = [producer for producer in chosen if not outcome(producer, keep=keep)]
+    failed = [producer for producer in chosen if not outcome(producer, attempting, keep=keep)]
     log.info("%d of %d producers as expected%s", len(chosen) - len(failed), len(chosen), f"; not: {', '.join(failed)}" if failed else "")
     return 1 if failed else 0
 

@@ -41,9 +41,9 @@ class Environment:
         return {**system, "PATH": path, "VIRTUAL_ENV": str(self.home), "LC_ALL": "C.UTF-8", **more}
 
 
-def environment(name: str) -> Environment:
+def environment(name: str, requirements: Path = REQUIREMENTS) -> Environment:
     """The producer's environment, made now or before. Raises ProducerError when pip cannot install it."""
-    lock = REQUIREMENTS / f"producers-{name}.txt"
+    lock = requirements / f"producers-{name}.txt"
     digest = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()
     folder = Path(platformdirs.user_cache_dir("lineage-bridge")) / "producers"
     folder.mkdir(parents=True, exist_ok=True)
