@@ -70,7 +70,7 @@ def test_without_java_the_hint_says_to_install_it(cache):
 def test_an_unknown_group_is_refused(cache):
     with pytest.raises(JarError, match="'agents'") as raised:
         fetch("agents", cache)
-    assert "agent, delta, kafka" in raised.value.hint
+    assert "agent, delta, iceberg, kafka" in raised.value.hint
 
 
 def test_every_archive_is_pinned_and_nothing_is_resolved_transitively():

@@ -132,7 +132,7 @@ def _custom(topics: Topics, secrets: Secrets) -> Json:
     topics.add(ORDERS, "ledger-bookings", "booking_id account amount:double")
     about = {"cluster": ORDERS, "name": "ledger-writer", "plugin": "com.acme.kafka.LedgerSinkConnector", "config": config}
     connector = _shell(about, "sink", secrets)
-    target = {"namespace": "https://ledger.acme.example:443", "name": "ledger-bookings"}
+    target = {"namespace": "https://ledger.acme.example:443", "name": "/api"}
     flow: Json = {"topic": "ledger-bookings", **target, "columns": [[path, path] for path in topics.columns(ORDERS, "ledger-bookings")]}
     return {**connector, "custom": True, "shown": ["ledger.api.token"], "lineage": {"flows": [flow], "dead_letters": None, "side": {}}}
 
