@@ -55,15 +55,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     environment = {**os.environ, "LINEAGE_BRIDGE_DATA_DIR": str(folder), "LINEAGE_BRIDGE_PORT": str(port)}
     process = subprocess.Popen([*COMMAND, "api"], env=environment)
     found = Server(f"http://127.0.0.1:{port}", DataFolder(folder))
-    with Client(found.url) as client:
-        deadline = time.monotonic() + 30
-        while not client.answers("/api/v1/health"):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-    yield found
-    process.terminate()
-    assert process.wait(20) == 0
+    try:
+        with Client(found.url) as client:
+            while not client.answers("/api/v1/health"):
+                assert process.poll() is None
+                time.sleep(0.1)
+        yield found
+    finally:
+        process.terminate()
+        code = process.wait()
+    assert code == 0
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,8 @@ def list_(
     as_json: bool,
 ) -> None:
     """List aliases with their evidence, and which are vetoed."""
+    if name and not namespace:
+        raise click.UsageError("--name needs --namespace")
     with Client(settings.address) as client:
         answer = client.get("/api/v1/aliases", kind=kind, entity=entity, namespace=namespace, name=name, limit=limit, offset=offset)
     if as_json:

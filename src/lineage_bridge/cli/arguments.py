@@ -52,7 +52,10 @@ def _get_first(client: Client, path: str, node: NodeRef, parameters: Mapping[str
     try:
         return _get_first(client, path, NodeRef(tuple(others), node.namespace, node.name), parameters)
     except NotFoundError as error:
-        raise first if first.near or not error.near else error from None
+        if first.near or error.near or client.lag():
+            raise first if first.near or not error.near else error from None
+        named = f"{node.name!r} in the namespace {node.namespace!r}"
+        raise NotFoundError(f"there is no {kind} or {others[0]} {named}", first.hint) from None
 
 
 def find_node(client: Client, names: tuple[str, ...], kind: str | None) -> Json:

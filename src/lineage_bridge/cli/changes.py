@@ -45,16 +45,18 @@ def changes(settings: Settings, after: str | None, kinds: tuple[str, ...], limit
 
 def _items(client: Client, after: str | None, kinds: tuple[str, ...], limit: int | None, *, follow: bool) -> Iterator[Json]:
     cursor, left = after, limit
+    answered = False
     try:
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
             answer = client.get(PATH, after=cursor, kind=list(kinds) or None, limit=size, wait_s=WAIT_S if follow and cursor else None)
+            answered = True
             yield from answer["changes"]
             cursor, left = answer["next"], None if left is None else left - len(answer["changes"])
             if not answer["more"] and not follow:
                 return
     finally:
-        if cursor:
+        if answered:
             print_message(f"continue with --after {cursor}")
 
 

@@ -20,6 +20,14 @@ LAG_WAIT_S, POLL_S = 120.0, 0.3
 JSON_TYPE = "application/json"
 _CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 """The connection ended while a request was sent over it."""
+_LISTS = {
+    "/api/v1/graph/runs/": "lineage-bridge runs NAMESPACE JOB lists the runs of a job",
+    "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, lineage-bridge search TEXT finds names",
+    "/api/v1/quarantine/": "lineage-bridge quarantine list lists its events",
+    "/api/v1/sources/": "lineage-bridge source list lists the sources",
+    "/api/v1/tasks/": "lineage-bridge task list lists the tasks",
+}
+"""Paths of the API, and the command that lists what they name; all others name datasets and jobs."""
 
 
 Json: TypeAlias = Any
@@ -206,7 +214,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
     message, hint = str(problem.get("message", "")), str(problem.get("hint", ""))
     if response.status_code == 404:
         near = [(name["namespace"], name["name"]) for name in problem.get("near", [])]
-        return NotFoundError(message, _did_you_mean(near) or "lineage-bridge search TEXT finds names", near)
+        return NotFoundError(message, _did_you_mean(near) or _where_to_look(response.url.path), near)
     if response.status_code == 410:
         return GoneError(message, hint)
     if response.status_code == 422:
@@ -214,6 +222,11 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
     if response.status_code == 503:
         return UnavailableError(message, "see: lineage-bridge status")
     return ServerError(message, response.status_code, hint)
+
+
+def _where_to_look(path: str) -> str:
+    """The command that lists what a path of the API names."""
+    return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "lineage-bridge search TEXT finds names")
 
 
 def _did_you_mean(near: list[tuple[str, str]]) -> str:

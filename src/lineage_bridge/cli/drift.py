@@ -32,8 +32,10 @@ def drift(settings: Settings, namespace: str | None, job: str | None, limit: int
         return
     if answer["drifts"]:
         print_table(["job", "drift", "what", "name", "since"], [_row(difference) for difference in use_preferred_names(answer)["drifts"]])
-    else:
+    elif answer["jobs"]:
         print_message(f"no drift in {format_count(answer['jobs'], 'declared job')}")
+    else:
+        print_message("no drift in 0 declared jobs: there is nothing to compare; events without a run (JobEvent) declare what jobs do")
     if "next" in answer:
         print_message(f"there are more; continue with --offset {answer['next']}")
 

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from lineage_bridge.cli.arguments import find_node
 from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line
@@ -45,6 +46,10 @@ def end(
     ends = {side: {"namespace": named[0], "name": named[1]} for side, named in (("source", source), ("target", target)) if named}
     order = {"job": {"namespace": namespace, "name": name}, "at": at or "", **ends}
     with Client(settings.address) as client:
+        if not undo:
+            find_node(client, (namespace, name), "job")
+            for dataset in filter(None, (source, target)):
+                find_node(client, dataset, "dataset")
         answer = client.post(f"/api/v1/operations/{'unend' if undo else 'end'}", json.dumps(order).encode())
     if as_json:
         print_json(answer)

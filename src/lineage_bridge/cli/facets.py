@@ -1,9 +1,11 @@
 """`facets`: the contents of facets, now and before."""
 
+import re
 from typing import Any
 
 import click
 
+from lineage_bridge.cli.arguments import KINDS, find_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, format_time, print_json, print_line, print_message
@@ -29,42 +31,79 @@ _SIDES = {
 @click.command(
     cls=Command,
     examples=(
+        "facets kafka://broker:9092 orders",
         "facets kafka://broker:9092 orders schema",
         "facets snowflake://acme db.public.orders dataQualityAssertions",
-        "facets airflow nightly sql --kind job --json",
+        "facets airflow nightly sql --json",
     ),
 )
 @click.argument("namespace")
 @click.argument("name")
-@click.argument("key")
-@click.option("--kind", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what NAME is")
-@click.option("--at", metavar="TIME", help="as known at this time, RFC 3339")
+@click.argument("key", required=False)
+@click.option("--kind", type=click.Choice(KINDS), help="what NAME is [default: a dataset, or else a job]")
+@click.option("--at", metavar="TIME", help="as known at this time, RFC 3339; needs KEY")
 @with_paging("versions", default=20, most=1000)
 @names_option
 @with_output("print the server's answer as JSON, with the unchanged facets")
 @with_settings(*CLIENT)
-def facets(settings: Settings, key: str, limit: int, offset: int, style: str, as_json: bool, **parameters: str | int | None) -> None:
-    """Show the versions of a facet of a dataset or a job.
+def facets(
+    settings: Settings,
+    namespace: str,
+    name: str,
+    key: str | None,
+    kind: str | None,
+    at: str | None,
+    limit: int,
+    offset: int,
+    style: str,
+    as_json: bool,
+) -> None:
+    """Show the facets of a dataset or a job, now and before.
 
     KEY is the facet's key in the events, such as schema, ownership, documentation or dataQualityAssertions.
 
     The newest version comes first, each with the times at which it was first and last seen. Of assertions, those that failed come first.
+    Without KEY, shows the current facets of the dataset or the job itself, without those of single reads and writes.
     """
+    if key is None and (at or offset):
+        raise click.UsageError("--at and --offset need KEY")
     with Client(settings.address) as client:
-        answer = client.query("/api/v1/graph/facets/history", "history", key=key, limit=limit, offset=offset, names=style, **parameters)
+        origin = find_node(client, (namespace, name), kind)
+        node = {member: str(origin[member]) for member in ("kind", "namespace", "name")}
+        if key is None:
+            answer = _current(client, node)
+        else:
+            parameters = {**node, "at": at, "limit": limit, "offset": offset, "names": style}
+            answer = client.query("/api/v1/graph/facets/history", "history", key=key, **parameters)
     if as_json:
         print_json(answer)
-        return
-    if not answer["history"]:
-        print_message(
-            f"no facet {key!r} was ever sent for {parameters['kind']} {parameters['namespace']} {parameters['name']}; "
-            "keys are as in the events, such as schema or ownership"
-        )
-        return
-    _print_versions(use_preferred_names(answer), offset)
-    print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
-    if answer["truncated"]:
-        print_message("the oldest versions were not read: ask for them with --at")
+    elif key is None:
+        _print_current(answer["facets"])
+    elif not answer["history"]:
+        print_message(f"no facet {key!r} was ever sent for {node['kind']} {namespace} {name}; without KEY, facets shows those it has")
+    else:
+        _print_versions(use_preferred_names(answer), offset)
+        print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
+        if answer["truncated"]:
+            print_message("the oldest versions were not read: ask for them with --at")
+
+
+def _current(client: Client, node: dict[str, str]) -> Json:
+    """A dataset or job with its current facets."""
+    if node["kind"] == "dataset":
+        return client.get("/api/v1/lineage/datasets/detail", namespace=node["namespace"], name=node["name"])
+    globs = {member: re.sub(r"([*?\[])", r"[\1]", node[member]) for member in ("namespace", "name")}
+    return next(iter(client.get("/api/v1/lineage/jobs", limit=1, **globs)), {**node, "facets": {}})
+
+
+def _print_current(found: dict[str, Any]) -> None:
+    out = console()
+    for key, facet in found.items():
+        print_line(key)
+        for line in facet_lines(key, facet, out.width - 2 if out.is_terminal else None):
+            print_line(f"  {line}")
+    if not found:
+        print_message("it has no facets")
 
 
 def _print_versions(answer: Json, offset: int) -> None:

@@ -43,7 +43,7 @@ def impact(
 ) -> None:
     """List what a change of a dataset or a job affects.
 
-    Each line gives the distance in hops, the number of paths, and whether all or only some of its data comes from here.
+    Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of its data comes from here.
 
     With --direction upstream, lists what the dataset or job depends on.
     """
@@ -77,10 +77,13 @@ def _print_affected(affected: list[Json]) -> None:
 def _print_answer(answer: Json, direction: str, *, offset: int, depth: int) -> None:
     counts = answer["counts"]
     verb = "affects" if direction == "downstream" else "depends on"
-    print_line(
-        f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
-        f"{counts['all']} entirely, {counts['some']} in part"
-    )
+    if not counts["datasets"] + counts["jobs"]:
+        print_line(f"{answer['origin']['name']} {verb} nothing that is known")
+    else:
+        print_line(
+            f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "
+            f"{counts['all']} entirely (all), {counts['some']} in part (some)"
+        )
     _print_affected([item for item in answer["affected"] if not item.get("only_failed")])
     if counts.get("only_failed"):
         print_line(f"of these, {counts['only_failed']} known from failed runs alone:")

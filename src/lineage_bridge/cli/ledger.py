@@ -50,6 +50,8 @@ def ledger(
     """Show how much passed each hop between two datasets.
 
     Compares what each job on the path read and wrote in a window with a baseline, and marks the hop where a change begins.
+
+    Amounts are steady, less, more, silent (nothing now), new (nothing before), or unknown.
     """
     with Client(settings.address) as client:
         answer = client.query(
@@ -68,7 +70,7 @@ def ledger(
         print_json(answer)
         return
     if not answer["hops"]:
-        print_message("no path found")
+        print_message("no path found; paths follow the data from SOURCE to TARGET, so try the other direction too")
         return
     _print_answer(use_preferred_names(answer))
 
@@ -86,7 +88,7 @@ def _print_answer(answer: Json) -> None:
             datasets(hop["target"]),
             _side(hop["read"]),
             _side(hop["written"]),
-            "<- the change starts here" if hop.get("began") else "",
+            "the change starts here" if hop.get("began") else "",
         ]
         for hop in answer["hops"]
     ]

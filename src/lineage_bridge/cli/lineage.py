@@ -49,6 +49,9 @@ def lineage(
     Follows the flows of a dataset or a job through every job on the way, and prints them as a tree.
 
     The namespace can be left out if only one dataset or job has that name.
+
+    Marks in brackets: stale (shown by no run for 30 days), superseded (no longer shown by the newest three complete runs), declared or
+    inferred (not observed in a run), by co-occurrence (one of several possible readings), and of streams alive, idle, silent or gone.
     """
     with Client(settings.address) as client:
         node = resolve_node(client, names, kind)

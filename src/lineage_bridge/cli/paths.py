@@ -54,7 +54,7 @@ def paths(
         return
     answer = use_preferred_names(answer)
     if not answer["paths"]:
-        print_message("no path found")
+        print_message("no path found; paths follow the data from SOURCE to TARGET, so try the other direction too")
     short = ShortNames(job for path in answer["paths"] for jobs in path["jobs"] for job in jobs)
     for number, path in enumerate(answer["paths"], 1):
         print_line(f"{number}. {path['nodes'][0]['name']}  {path['nodes'][0]['namespace']}")

@@ -22,6 +22,7 @@ _MARKS = {
 }
 """Members of a run that qualify one of its times: the mark of that time, and what it means."""
 _MARK_OF = {"started_at": "started_inferred", "ended_at": "conflict"}
+_TIMES = ("started_at", "ended_at", "last_seen", "nominal_start", "nominal_end")
 _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 
 
@@ -141,7 +142,12 @@ def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
     if of_one_job:
         del columns[1]
         rows = [[row[0], *row[2:]] for row in rows]
+    if all(run.get("ended_at") == run["last_seen"] for run in answer["runs"]):
+        rows = [[cell for column, cell in zip(columns, row, strict=True) if column != "last seen"] for row in rows]
+        columns.remove("last seen")
     print_table(columns, rows)
+    if any(_is_shortened(run) for run in answer["runs"]):
+        print_message("some failures are shortened; lineage-bridge runs RUN_ID shows all of a run")
     for name, (mark, meaning) in _MARKS.items():
         if any(run.get(name) for run in answer["runs"]):
             print_message(f"{mark}: {meaning}")
@@ -167,6 +173,10 @@ def _first_failure(run: dict[str, Any]) -> str:
     return f"{shown} (and {len(others)} more)" if others else shown
 
 
+def _is_shortened(run: dict[str, Any]) -> bool:
+    return len(run.get("failures", [])) > 1 or any("\n" in reason or len(reason) > _FAILURE_WIDTH for reason in run.get("failures", []))
+
+
 def _state(run: dict[str, Any]) -> str:
     """The state of a run, with the liveness of a streaming run."""
     state = "unobserved" if run.get("unobserved") else str(run["state"])
@@ -177,7 +187,8 @@ def _print_run(run: dict[str, Any]) -> None:
     print_line(f"run {run['run_id']} of {run['job']['namespace']} {run['job']['name']}: {_state(run)}")
     for name in ("raw_id", "started_at", "ended_at", "last_seen", "nominal_start", "nominal_end", "parent_run_id", "root_run_id"):
         if run.get(name):
-            print_line(f"  {name.replace('_', ' ')}: {run[name]}{_note(run, name)}")
+            shown = format_time(run[name]) if name in _TIMES else run[name]
+            print_line(f"  {name.replace('_', ' ')}: {shown}{_note(run, name)}")
     for name in ("parent_job", "named_parent_job", "root_job"):
         if run.get(name):
             print_line(f"  {name.replace('_', ' ')}: {run[name]['namespace']} {run[name]['name']}")

@@ -10,13 +10,14 @@ from rich.tree import Tree
 from lineage_bridge.cli.arguments import get_for_node, resolve_node
 from lineage_bridge.cli.client import Client, Json
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_tree
+from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
 from lineage_bridge.cli.notes import print_depth, print_settling, print_truncated
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.cli.tree import ABOVE, WHOLE, format_transformations
 from lineage_bridge.config import Settings
+from lineage_bridge.errors import NotFoundError
 
 Column = tuple[str, str]
 
@@ -54,8 +55,8 @@ def trace(
 ) -> None:
     """Print where a column comes from, or where it goes.
 
-    Every step names its job and the time of the newest event that proves it. Flows without column lineage are counted, because the traced
-    data may have taken them too.
+    Every step names its job and the time of the newest event that proves it ("seen"). Flows without column lineage are counted, because the
+    traced data may have taken them too.
     """
     with Client(settings.address) as client:
         node = resolve_node(client, names, None)
@@ -72,10 +73,13 @@ def trace(
             at=at,
             names=style,
         )
+        fields = _schema_fields(client, answer["origin"]) if column and not answer["flows"] else []
     if as_json:
         print_json(answer)
         return
     answer = use_preferred_names(answer)
+    if fields and column not in fields:
+        print_message(f"the schema of the dataset has no column {column!r}; it has {', '.join(fields)}")
     print_tree(TraceTree(answer).tree())
     _print_coverage(answer)
     _print_ends(answer)
@@ -130,7 +134,7 @@ class TraceTree:
         text.append(f"  by {self.job_names(self.nodes[flow['job']])}", style="italic")
         marks = [format_transformations(flow["transformations"])]
         marks += [f"[ends here: {end}]" for end in [self.ends.get(column, "")] if end]
-        marks += [f"[seen {flow['proof']['event_time']}]"] if "proof" in flow else []
+        marks += [f"[seen {format_time(flow['proof']['event_time'])}]"] if "proof" in flow else []
         return text.append("  " + " ".join(mark for mark in marks if mark), style="yellow")
 
 
@@ -145,6 +149,16 @@ def _print_coverage(answer: Json) -> None:
         print_line(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
     if len(coverage["gaps"]) < coverage["untold"]:
         print_message(f"{len(coverage['gaps'])} of {coverage['untold']} are shown; a higher --gaps shows more")
+
+
+def _schema_fields(client: Client, origin: Json) -> list[str]:
+    """The columns of a dataset's current schema; empty if it has none."""
+    try:
+        found = client.get("/api/v1/lineage/datasets/detail", namespace=origin["namespace"], name=origin["name"])
+    except NotFoundError:
+        return []
+    fields = found["facets"].get("schema", {}).get("fields") or []
+    return [field["name"] for field in fields if isinstance(field, dict) and "name" in field]
 
 
 def _print_ends(answer: Json) -> None:

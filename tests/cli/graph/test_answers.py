@@ -172,3 +172,37 @@ def test_arguments_that_do_not_fit_together_are_refused(ask):
 
 def test_a_name_of_many_datasets_lists_some_and_where_the_others_are(ask):
     assert "all: lineage-bridge search n" in ask("lineage", "n").err
+
+
+def test_facets_without_a_key_shows_the_current_ones(ask):
+    out = ask("facets", "ns", "x3").out
+    assert out.splitlines()[:2] == ["schema", "  fields:"]
+    assert "it has no facets" in ask("facets", "jobs", "wide").err
+    assert "need KEY" in ask("facets", "ns", "x3", "--offset", "2").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("lineage", "zz", "zzz"), "there is no dataset or job 'zzz' in the namespace 'zz'"),
+        (("runs", "zzz"), "lineage-bridge runs NAMESPACE JOB lists"),
+        (("schemas", "ns", "x3", "--diff"), "lineage-bridge schemas NAMESPACE NAME lists the versions"),
+        (("quarantine", "show", "zz"), "lineage-bridge quarantine list"),
+        (("task", "show", "zz"), "lineage-bridge task list"),
+        (("source", "list", "zz"), "lineage-bridge source list"),
+        (("end", "jobs", "zzz", "--source", "ns", "n1"), "there is no job 'zzz'"),
+        (("end", "jobs", "narrow", "--source", "ns", "zzz"), "there is no dataset 'zzz'"),
+        (("alias", "list", "--name", "x"), "--name needs --namespace"),
+        (("trace", "ns", "x3", "--column", "zzz"), "has no column 'zzz'; it has total"),
+        (("paths", "ns", "n4", "ns", "n1"), "try the other direction too"),
+        (("stats", "ns", "n1"), "--since and --until widen it"),
+        (("drift", "zzz*"), "there is nothing to compare"),
+        (("facets", "ns", "x3", "zzz"), "without KEY, facets shows those it has"),
+        (("changes", "--after", "zzz"), "error: 'zzz' is not a cursor"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_is_not_found_says_where_to_look(ask, arguments, hint):
+    error = ask(*arguments).err
+    assert hint in error
+    assert "continue with" not in error
