@@ -150,6 +150,10 @@ def alias_histories(draw: st.DrawFn) -> list[StoredRecord]:
     for statement in draw(st.lists(st.sampled_from(stated) | _vetoes if stated else _vetoes, max_size=3)):
         kind = draw(st.sampled_from(["veto", "veto", "lift"]))
         records.append(operator(alias_operation(kind, statement), len(records) + 1, T0 + draw(st.integers(0, 3))))
+    for name, entity in draw(st.lists(st.tuples(_name | st.just(("jobs", "j1")), _entities), max_size=3)):
+        kind = draw(st.sampled_from(["prefer", "prefer", "withdraw"]))
+        choice = {"a": end(*name), "entity": entity}
+        records.append(operator(alias_operation(kind, choice), len(records) + 1, T0 + draw(st.integers(0, 3))))
     if draw(st.integers(0, 3)) == 0:
         records.append(operator(erase(draw(st.sampled_from(RUNS[:3]))), len(records) + 1))
     return records

@@ -10,7 +10,7 @@ from lineage_bridge.cli.main import COMMANDS
 
 GROUPS = {
     "log": ("check", "repair", "restore"),
-    "alias": ("list", "add", "veto", "lift", "load"),
+    "alias": ("list", "add", "veto", "lift", "prefer", "withdraw", "load"),
     "quarantine": ("list", "show", "retry"),
     "demo": ("load", "remove"),
     "task": ("list", "show", "cancel", "resume"),

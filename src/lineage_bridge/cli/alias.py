@@ -17,10 +17,11 @@ from lineage_bridge.errors import RequestError
 
 BATCH_SIZE = 10_000
 """Most statements in one request."""
-OPERATIONS = ("alias", "veto", "lift")
+OPERATIONS = ("alias", "veto", "lift", "prefer", "withdraw")
 CommandT = TypeVar("CommandT", bound=Callable[..., None])
 KINDS = ("operator", "symlink", "facet", "rule")
-_DONE = {"alias": "added", "veto": "vetoed", "lift": "restored"}
+_DONE = {"alias": "added", "veto": "vetoed", "lift": "restored", "prefer": "chosen", "withdraw": "withdrawn"}
+_NOUNS = {"prefer": "name", "withdraw": "name"}
 
 
 def _alias_options(command: CommandT) -> CommandT:
@@ -47,7 +48,7 @@ def alias() -> None:
 
 
 @alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker:9092"))
-@click.option("--kind", type=click.Choice([*KINDS, "veto"]), help="only aliases with this kind of evidence, or all vetoes")
+@click.option("--kind", type=click.Choice([*KINDS, "preferred", "veto"]), help="only this kind of evidence; chosen names; or vetoes")
 @click.option("--entity", type=click.Choice(["dataset", "job"]), help="only aliases of datasets, or of jobs")
 @click.option("--namespace", help="only aliases with a name in this namespace")
 @click.option("--name", help="only aliases with this name; needs --namespace")
@@ -125,6 +126,38 @@ def lift(settings: Settings, names: tuple[str, ...], entity: str, prefix: str, e
     _send(settings, "lift", [_statement(names, entity=entity, prefix=prefix, evidence=evidence, kind=kind or "")], as_json=as_json)
 
 
+def _name_options(command: CommandT) -> CommandT:
+    """The arguments and options that describe one name."""
+    for option in (
+        click.argument("name"),
+        click.argument("namespace"),
+        click.option("--entity", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what the name denotes"),
+    ):
+        command = option(command)
+    return command
+
+
+@alias.command(examples=("alias prefer postgres://db:5432 shop.public.orders",))
+@_name_options
+@with_output()
+@with_settings(*CLIENT)
+def prefer(settings: Settings, namespace: str, name: str, entity: str, as_json: bool) -> None:
+    """Choose the name that a dataset or job goes by, among its names.
+
+    If several were chosen, the last one counts. Answers as of an earlier time use the choice of that time.
+    """
+    _send(settings, "prefer", [{"a": {"namespace": namespace, "name": name}, "entity": entity}], as_json=as_json)
+
+
+@alias.command(examples=("alias withdraw postgres://db:5432 shop.public.orders",))
+@_name_options
+@with_output()
+@with_settings(*CLIENT)
+def withdraw(settings: Settings, namespace: str, name: str, entity: str, as_json: bool) -> None:
+    """Take back the choice of a name."""
+    _send(settings, "withdraw", [{"a": {"namespace": namespace, "name": name}, "entity": entity}], as_json=as_json)
+
+
 @alias.command(examples=("alias load clusters.ndjson",))
 @click.argument("file", type=click.File("rb"))
 @with_output()
@@ -134,7 +167,8 @@ def load(settings: Settings, file: BinaryIO, as_json: bool) -> None:
 
     FILE (- for standard input) holds one JSON object a line: {"a": {"namespace", "name"}, "b": {...}, "evidence"}.
 
-    Leave the names out for whole namespaces. "operation" is alias (the default), veto or lift. The order of lines does not matter.
+    Leave the names out for whole namespaces. "operation" is alias (the default), veto, lift, prefer or withdraw. The order of lines does
+    not matter.
     """
     statements: dict[str, list[Json]] = {operation: [] for operation in OPERATIONS}
     for number, line in enumerate(file, 1):
@@ -182,10 +216,12 @@ def _send(settings: Settings, operation: str, statements: list[Json], *, as_json
     if as_json:
         print_json(answer)
         return
-    print_line(f"{format_count(answer['aliases'], 'alias')} {_DONE[operation]}")
+    print_line(f"{format_count(answer['aliases'], _NOUNS.get(operation, 'alias'))} {_DONE[operation]}")
 
 
 def _state(item: Json) -> str:
+    if item["kind"] == "preferred":
+        return "active" if item["standing"] else "other name"
     return "vetoed" if not item["standing"] else "stale" if item.get("stale") else "active"
 
 

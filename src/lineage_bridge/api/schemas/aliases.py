@@ -6,7 +6,7 @@ from lineage_bridge.graph.facts.operations import AliasStatement
 
 
 class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Aliases to state, to veto, or whose veto to lift: each of two names, or of two namespaces."""
+    """Aliases to state, to veto, or whose veto to lift: each of two names, or of two namespaces; or names to choose, as `a` alone."""
 
     aliases: list[AliasStatement]
 
@@ -39,7 +39,8 @@ class AliasItem(Struct, frozen=True, omit_defaults=True):
     """Two spellings of one dataset or job, or two namespaces: a name `n` of `a` is `prefix` and `n` of `b`.
 
     `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), a rule of naming (its
-    id). One that is not `standing` is vetoed, or contradicted by another facet. `parts`: for names of this many dotted parts.
+    id). One that is not `standing` is vetoed, or contradicted by another facet. `preferred`: operators chose the name, which stands at both
+    ends; it is `standing` if the dataset or job goes by it. `parts`: for names of this many dotted parts.
 
     `asserters` is how many state a symlink, `asserted_by` those who stated it last. It is `stale` if nobody has stated it for 30 days.
     """

@@ -1,4 +1,4 @@
-"""Converts an operator's erasure, alias, veto or lifted veto to rows of the relations; `flow_endings` does so for the ends of flows.
+"""Converts an operator's erasure or statement about aliases to rows of the relations; `flow_endings` does so for the ends of flows.
 
 An unreadable record gives no rows.
 """
@@ -10,14 +10,16 @@ import msgspec
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.identity.naming.spelling import LONGEST
-from lineage_bridge.graph.identity.steps import ANY, OPERATOR
+from lineage_bridge.graph.identity.steps import ANY, OPERATOR, PREFERRED
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import NEVER_US, NO_EVENT
 
 ENTITIES = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
-ALIAS, VETO, LIFT = "alias", "veto", "lift"
+ALIAS, VETO, LIFT, PREFER, WITHDRAW = "alias", "veto", "lift", "prefer", "withdraw"
+ALIAS_OPERATIONS = (ALIAS, VETO, LIFT, PREFER, WITHDRAW)
+"""Operations on aliases. `prefer` chooses the name that a group goes by, `withdraw` takes that back."""
 
 
 class End(msgspec.Struct, frozen=True):
@@ -28,7 +30,9 @@ class End(msgspec.Struct, frozen=True):
 
 
 class AliasStatement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An alias, a veto or a lifted veto. `a` and `b` are two names or two namespaces; names in the namespace `b` may have a `prefix`.
+    """An alias, a veto or a lifted veto, or the choice of the name `a`.
+
+    `a` and `b` are two names or two namespaces; names in the namespace `b` may have a `prefix`.
 
     `evidence` states what an alias rests on. A veto applies to the evidence it names, to all evidence of its `kind`, or to all evidence.
     A veto without `a` and `b` applies to a rule everywhere; one with the same namespace twice, to a rule within that namespace.
@@ -62,7 +66,7 @@ def _facts(operation: _Operation, record: LogRecord) -> Iterator[tuple[str, Row,
     if operation.operation == "erase":
         for run in operation.runs:
             yield "erased", (UUID(run).bytes,), (record.arrival_us,)
-    elif operation.operation in (ALIAS, VETO, LIFT):
+    elif operation.operation in ALIAS_OPERATIONS:
         order = record.arrival_us, record.event_id
         for statement in operation.aliases:
             key = alias_key(operation.operation, statement)
@@ -72,9 +76,11 @@ def _facts(operation: _Operation, record: LogRecord) -> Iterator[tuple[str, Row,
 
 def alias_key(operation: str, statement: AliasStatement) -> Row:
     """The key of a statement in the relation `alias`. Raises RequestError if the statement is invalid."""
-    whole = statement.a.name is None and statement.b.name is None
     if statement.entity not in ENTITIES:
         raise RequestError(f"{statement.entity!r} is not an entity", "use dataset or job")
+    if operation in (PREFER, WITHDRAW):
+        return _preference_key(statement)
+    whole = statement.a.name is None and statement.b.name is None
     if not whole and (statement.a.name is None or statement.b.name is None):
         raise RequestError("one end is a namespace and the other a name", "give both ends a name, or neither")
     names = (statement.a.name or "", statement.prefix if whole else statement.b.name or "")
@@ -102,6 +108,16 @@ def alias_key(operation: str, statement: AliasStatement) -> Row:
     )
 
 
+def _preference_key(statement: AliasStatement) -> Row:
+    """The key of the choice of a name, which stands at both ends. Raises RequestError."""
+    name = statement.a
+    if not name.namespace or not name.name or statement != AliasStatement(name, entity=statement.entity):
+        raise RequestError("the name that a group goes by is one namespace and name", 'send {"a": {"namespace", "name"}}, and entity')
+    if max(len(name.namespace), len(name.name)) > LONGEST:
+        raise RequestError(f"a text is longer than {LONGEST} characters")
+    return int(ENTITIES[statement.entity]), 0, name.namespace, name.name, name.namespace, name.name, PREFERRED, ""
+
+
 def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
     if statement.prefix and not whole:
         raise RequestError("only namespaces have a prefix")
@@ -116,9 +132,10 @@ def _check_alias(statement: AliasStatement, *, whole: bool) -> None:
 def alias_values(operation: str, principal: str, order: tuple[int, bytes]) -> Row:
     """The values of one statement in the relation `alias`.
 
-    They are the operator who stated the alias, then `vetoed`, each with its order. The half that the operation does not state is empty.
+    They are the operator who stated the alias or chose the name, then `vetoed` (of a chosen name: withdrawn), each with its order. The
+    half that the operation does not state is empty.
     """
     unstated = (None, NEVER_US, NO_EVENT)
-    if operation == ALIAS:
+    if operation in (ALIAS, PREFER):
         return (principal, *order, *unstated)
-    return (*unstated, int(operation == VETO), *order)
+    return (*unstated, int(operation in (VETO, WITHDRAW)), *order)

@@ -16,7 +16,7 @@ from lineage_bridge.graph.flows.run_shape import SHAPING_KEYS
 from lineage_bridge.graph.flows.run_shapes import RunShapes
 from lineage_bridge.graph.flows.shapes import Expansion, Shape, expand
 from lineage_bridge.graph.identity.claims import CLAIMING, NamespaceClaim, read_claims
-from lineage_bridge.graph.identity.grouping import StepsInMemory, names_in_groups, stated_aliases
+from lineage_bridge.graph.identity.grouping import StepsInMemory, names_in_groups, preferences, stated_aliases
 from lineage_bridge.graph.identity.steps import Spelling, symlinks
 from lineage_bridge.graph.ids import NodeKind, node_id
 from lineage_bridge.graph.merge_rules import Row
@@ -209,9 +209,8 @@ class _Derivation:
     def read_identity(self) -> None:
         live = {id_: self.texts.names_by_id[id_] for id_, _ in self.out["live"]}
         links = ((live[dataset], live[other], type_) for dataset, other, type_ in self.out["symlink"])
-        steps = StepsInMemory(
-            live.values(), links, stated_aliases(self.tables["alias"]), [NamespaceClaim(*row[:-1]) for row in self.out["namespace_claim"]]
-        )
+        claims, aliases = [NamespaceClaim(*row[:-1]) for row in self.out["namespace_claim"]], self.tables["alias"]
+        steps = StepsInMemory(live.values(), links, stated_aliases(aliases), claims, preferences(aliases))
         self.out["name_alias"] = {(owner_id(self.names, s), *here, rule, *to) for s, here, to, rule in steps.name_aliases}
         self.out["namespace_alias"] = {(space, *link) for space, link in steps.namespace_aliases}
         self.out["identity"] = set(names_in_groups(live, steps))

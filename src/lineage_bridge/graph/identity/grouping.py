@@ -7,14 +7,15 @@ from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, all_space_links, closure
 from lineage_bridge.graph.identity.steps import (
     OPERATOR,
+    PREFERRED,
     RULE,
     SYMLINK,
     NamespaceLink,
+    PreferenceOrder,
     Spelling,
     StatedAlias,
     Step,
     Vetoes,
-    canonical_order,
     groups,
 )
 from lineage_bridge.graph.ids import NodeKind
@@ -27,10 +28,20 @@ def stated_aliases(rows: Mapping[Row, Row]) -> list[StatedAlias]:
     return [StatedAlias._make((*key, int(values[1] != NEVER_US), int(bool(values[3])))) for key, values in rows.items()]
 
 
+def preferences(rows: Mapping[Row, Row]) -> dict[Spelling, PreferenceOrder]:
+    """The names that operators chose and did not withdraw since, of the rows of the relation `alias`."""
+    found = {key: (values[1:3], values[4:6]) for key, values in rows.items() if key[6] == PREFERRED}
+    return {Spelling(key[0], *key[2:4]): stated for key, (stated, withdrawn) in found.items() if stated > withdrawn}
+
+
 def valid_aliases(aliases: Iterable[StatedAlias], vetoes: Vetoes) -> Iterator[StatedAlias]:
     """The aliases that operators stated, except the vetoed ones."""
     for alias in aliases:
-        if alias.stated and (vetoes.link_stands(alias.entity, alias.link) if alias.whole else vetoes.stands(step_of(alias))):
+        if (
+            alias.stated
+            and alias.kind == OPERATOR
+            and (vetoes.link_stands(alias.entity, alias.link) if alias.whole else vetoes.stands(step_of(alias)))
+        ):
             yield alias
 
 
@@ -56,7 +67,9 @@ class StepsInMemory:
         symlinks: Iterable[tuple[Spelling, Spelling, str]],
         aliases: Collection[StatedAlias],
         claims: Iterable[NamespaceClaim] = (),
+        preferred: Mapping[Spelling, PreferenceOrder] | None = None,
     ) -> None:
+        self.preferred = preferred or {}
         self.vetoes = Vetoes()
         self.vetoes.add(aliases)
         stated = list(valid_aliases(aliases, self.vetoes))
@@ -112,17 +125,22 @@ class StepsInMemory:
         """The valid links from or to a namespace, sorted."""
         return sorted(self._links.get((kind, namespace), ()))
 
+    def preferences(self, spellings: Collection[Spelling]) -> dict[Spelling, PreferenceOrder]:
+        """Those of these spellings that operators chose for their groups, each with when."""
+        return {spelling: order for spelling, order in self.preferred.items() if spelling in spellings}
+
 
 def names_in_groups(nodes: Mapping[int, Spelling], reader: StepsInMemory) -> Iterator[tuple[int, int, str, str]]:
     """(node, head, namespace, name) of each node that has other names or whose own name is not the canonical one.
 
-    `head` is the node of the group's members in use that comes first in canonical order; namespace and name are the group's canonical ones.
+    `head` is the node of the group's members in use that the group goes by before the others; namespace and name are the group's
+    canonical ones.
     """
     found = groups(nodes.values(), reader)
     ids = {spelling: id_ for id_, spelling in nodes.items()}
     for id_, spelling in nodes.items():
         group = found[spelling]
         members = [other for other in group.spellings if other in ids]
-        head, name = ids[min(members, key=canonical_order)], group.canonical
+        head, name = ids[group.first(members)], group.canonical
         if len(members) > 1 or name != spelling:
             yield id_, head, name.namespace, name.name

@@ -7,7 +7,7 @@ and links connect. Groups are not stored, so vetoing a step or joining a namespa
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink, bridge_rank, form_rank, identifies, job_rank, respellings
@@ -16,6 +16,10 @@ from lineage_bridge.openlineage import facets as standard
 
 OPERATOR, RULE, SYMLINK, FACET = "operator", "rule", "symlink", "facet"
 """The kinds of evidence."""
+PREFERRED = "preferred"
+"""The kind of an operator's statement that a group goes by one of its names."""
+PreferenceOrder = tuple[int, bytes]
+"""When an operator chose a name: UTC microseconds and the id of the event. The greatest counts."""
 STANDARD, BRIDGE = "standard", "lineagebridge"
 """The styles in which answers write names."""
 ANY = ""
@@ -48,7 +52,7 @@ class NamespaceLink(NamedTuple):
 
 
 class StepReader(Protocol):
-    """The source of steps and links. It returns only valid ones."""
+    """The source of steps, links and chosen names. It returns only valid ones."""
 
     def steps(self, spellings: Collection[Spelling]) -> Iterable[Step]:
         """The steps from or to any of these spellings."""
@@ -56,17 +60,25 @@ class StepReader(Protocol):
     def links(self, kind: int, namespace: str) -> Sequence[NamespaceLink]:
         """The links from or to a namespace."""
 
+    def preferences(self, spellings: Collection[Spelling]) -> Mapping[Spelling, PreferenceOrder]:
+        """Those of these spellings that operators chose for their groups, each with when."""
+
 
 class NameGroup(NamedTuple):
-    """All spellings of one dataset or job, sorted, with the steps and links that join them."""
+    """All spellings of one dataset or job, sorted, with the steps and links that join them, and the one that operators chose last."""
 
     spellings: tuple[Spelling, ...]
     steps: tuple[Step, ...]
+    preferred: Spelling | None = None
 
     @property
     def canonical(self) -> Spelling:
-        """The least spelling by (rank of its form, namespace, name), which does not depend on the order of events."""
-        return min(self.spellings, key=canonical_order)
+        """The spelling that operators chose, else the least by (rank of its form, namespace, name), whatever the order of events."""
+        return self.first(self.spellings)
+
+    def first(self, spellings: Iterable[Spelling]) -> Spelling:
+        """The one of these spellings of the group that it goes by before the others."""
+        return min(spellings, key=lambda spelling: (spelling != self.preferred, canonical_order(spelling)))
 
 
 def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
@@ -78,13 +90,10 @@ def canonical_order(spelling: Spelling) -> tuple[int, bytes, bytes]:
 
 def spelt(group: NameGroup, style: str) -> tuple[str, str]:
     """The preferred namespace and name of a group: the canonical ones, or in the style BRIDGE, those that LineageBridge writes, if any."""
-    order = canonical_order if style == STANDARD else bridge_order
-    return min(group.spellings, key=order)[1:]
-
-
-def bridge_order(spelling: Spelling) -> tuple[int, int, bytes, bytes]:
-    """The sort key by which LineageBridge's own forms come first."""
-    return bridge_rank(spelling.namespace), *canonical_order(spelling)
+    if style == STANDARD:
+        return group.canonical[1:]
+    least = min(bridge_rank(spelling.namespace) for spelling in group.spellings)
+    return group.first(spelling for spelling in group.spellings if bridge_rank(spelling.namespace) == least)[1:]
 
 
 def groups(starts: Iterable[Spelling], reader: StepReader) -> dict[Spelling, NameGroup]:
@@ -104,7 +113,7 @@ def groups(starts: Iterable[Spelling], reader: StepReader) -> dict[Spelling, Nam
                     frontier.append(end)
             _join(above, step.a, step.b)
         steps |= found
-    return _grouped(starts, above, steps)
+    return _grouped(starts, above, steps, reader.preferences(above))
 
 
 def _linked(spellings: Iterable[Spelling], reader: StepReader) -> Iterator[Step]:
@@ -128,14 +137,17 @@ def _join(above: dict[Spelling, Spelling], a: Spelling, b: Spelling) -> None:
     above[other] = least
 
 
-def _grouped(starts: list[Spelling], above: dict[Spelling, Spelling], steps: set[Step]) -> dict[Spelling, NameGroup]:
+def _grouped(
+    starts: list[Spelling], above: dict[Spelling, Spelling], steps: set[Step], chosen: Mapping[Spelling, PreferenceOrder]
+) -> dict[Spelling, NameGroup]:
     members: dict[Spelling, list[Spelling]] = defaultdict(list)
     for spelling in above:
         members[_head(above, spelling)].append(spelling)
     joining: dict[Spelling, list[Step]] = defaultdict(list)
     for step in steps:
         joining[_head(above, step.a)].append(step)
-    made = {head: NameGroup(tuple(sorted(some)), tuple(sorted(joining[head]))) for head, some in members.items()}
+    preferred = {_head(above, spelling): spelling for spelling in sorted(chosen, key=lambda spelling: chosen[spelling])}
+    made = {head: NameGroup(tuple(sorted(some)), tuple(sorted(joining[head])), preferred.get(head)) for head, some in members.items()}
     return {spelling: made[_head(above, spelling)] for spelling in starts}
 
 

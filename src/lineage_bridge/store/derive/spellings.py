@@ -11,7 +11,7 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import owner_id
 from lineage_bridge.graph.identity.grouping import valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
-from lineage_bridge.graph.identity.steps import Spelling, StatedAlias, Vetoes
+from lineage_bridge.graph.identity.steps import PREFERRED, Spelling, StatedAlias, Vetoes
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import ALIAS, NEVER_US
@@ -36,8 +36,10 @@ _AT_SPACE = (
 _VETOED = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE vetoed = 1 AND entity = ? AND"
 _BETWEEN = f"{_VETOED} whole = ? AND a_namespace = ? AND a_name = ? AND b_namespace = ? AND b_name = ?"
 _BETWEEN_SPACES = f"{_VETOED} whole = 1 AND a_namespace = ? AND b_namespace = ?"
-_STATE = f"""SELECT stated_at <> {NEVER_US}, vetoed FROM alias WHERE entity = ? AND whole = ? AND a_namespace = ? AND a_name = ?
-AND b_namespace = ? AND b_name = ? AND kind = ? AND evidence = ?"""
+_STATE = f"""SELECT stated_at <> {NEVER_US},
+CASE WHEN kind <> '{PREFERRED}' THEN vetoed WHEN (stated_at, stated_event) > (vetoed_at, vetoed_event) THEN 0 ELSE 1 END
+FROM alias WHERE entity = ? AND whole = ? AND a_namespace = ? AND a_name = ? AND b_namespace = ? AND b_name = ? AND kind = ?
+AND evidence = ?"""
 _ADD_ALIAS = "INSERT INTO name_alias VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _MERGE = merge_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 

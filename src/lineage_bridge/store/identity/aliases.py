@@ -5,7 +5,7 @@ from itertools import islice
 
 from lineage_bridge.graph.identity.claims import NamespaceClaim
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink
-from lineage_bridge.graph.identity.steps import FACET, OPERATOR, RULE, SYMLINK, NamespaceLink, Spelling, Step
+from lineage_bridge.graph.identity.steps import FACET, OPERATOR, PREFERRED, RULE, SYMLINK, NamespaceLink, Spelling, Step
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import NEVER_US
 from lineage_bridge.model.history import AliasFilter, AliasRecord
@@ -15,10 +15,14 @@ from lineage_bridge.store.identity.symlinks import LinkAsserters
 
 _COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
 _STATED_ALIASES = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
-WHERE stated_at <> {NEVER_US} AND (:entity IS NULL OR entity = :entity)
+WHERE stated_at <> {NEVER_US} AND kind = 'operator' AND (:entity IS NULL OR entity = :entity)
 AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
-_VETOES = f"""SELECT {_COLUMNS}, NULL, vetoed_at FROM alias x WHERE vetoed = 1 AND (:entity IS NULL OR entity = :entity)
+_VETOES = f"""SELECT {_COLUMNS}, NULL, vetoed_at FROM alias x
+WHERE vetoed = 1 AND kind <> '{PREFERRED}' AND (:entity IS NULL OR entity = :entity)
 AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
+_CHOSEN = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
+WHERE kind = '{PREFERRED}' AND (stated_at, stated_event) > (vetoed_at, vetoed_event) AND (:entity IS NULL OR entity = :entity)
+AND {{}} ORDER BY entity, a_namespace, a_name"""
 _SPACES = """SELECT DISTINCT 1, 1, a_namespace, '', b_namespace, prefix, 'rule', rule, parts, NULL, NULL
 FROM (SELECT namespace AS a_namespace, other_namespace AS b_namespace, '' AS a_name, '' AS b_name, prefix, rule, parts
 FROM namespace_alias) x
@@ -32,7 +36,14 @@ SELECT namespace AS a_namespace, name AS a_name, to_namespace AS b_namespace, to
 WHERE :entity IN (1) AND {} ORDER BY a_namespace, a_name, b_namespace, b_name, rule"""
 _CLAIMS = """SELECT 1, whole, a_namespace, a_name, b_namespace, b_name, 'facet', evidence, 0, NULL, first FROM namespace_claim x
 WHERE :entity IN (1) AND {} ORDER BY whole, a_namespace, a_name, b_namespace, b_name, evidence"""
-_SOURCES = {OPERATOR: (_STATED_ALIASES,), SYMLINK: (_LINKS,), FACET: (_CLAIMS,), RULE: (_SPACES, _STEPS), "veto": (_VETOES,)}
+_SOURCES = {
+    OPERATOR: (_STATED_ALIASES,),
+    SYMLINK: (_LINKS,),
+    FACET: (_CLAIMS,),
+    RULE: (_SPACES, _STEPS),
+    PREFERRED: (_CHOSEN,),
+    "veto": (_VETOES,),
+}
 _DATASET = int(NodeKind.DATASET)
 
 
@@ -44,11 +55,11 @@ class AliasList:
         self.asserters = LinkAsserters(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases by filter: operators' first, then symlinks, what facets claim, and rules, each in the order of names."""
+        """Aliases by filter: operators' first, then symlinks, what facets claim, rules, and chosen names, each in the order of names."""
         return list(islice(self._rows(which), which.offset, which.offset + which.limit))
 
     def _rows(self, which: AliasFilter) -> Iterator[AliasRecord]:
-        kinds = (which.kind,) if which.kind else (OPERATOR, SYMLINK, FACET, RULE)
+        kinds = (which.kind,) if which.kind else (OPERATOR, SYMLINK, FACET, RULE, PREFERRED)
         entity = None if which.entity is None else int(which.entity)
         values = {"entity": entity, "namespace": which.namespace, "name": which.name}
         for kind in kinds:
@@ -62,6 +73,8 @@ class AliasList:
         a, b = Spelling(entity, a_namespace, a_name), Spelling(entity, b_namespace, b_name)
         if vetoes:
             in_effect = False
+        elif kind == PREFERRED:
+            in_effect = self.identities.group_of(a).canonical == a
         elif kind == FACET:
             in_effect = self._claim_stands(NamespaceClaim(whole, a_namespace, a_name, b_namespace, b_name, evidence, 0))
         elif whole:

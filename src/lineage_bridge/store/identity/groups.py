@@ -10,15 +10,16 @@ from lineage_bridge.graph.identity.claims import NamespaceClaim, uncontradicted
 from lineage_bridge.graph.identity.grouping import claim_stands, step_of, valid_aliases
 from lineage_bridge.graph.identity.naming.spelling import SpaceLink
 from lineage_bridge.graph.identity.steps import (
+    OPERATOR,
     RULE,
     SYMLINK,
     NameGroup,
     NamespaceLink,
+    PreferenceOrder,
     Spelling,
     StatedAlias,
     Step,
     Vetoes,
-    canonical_order,
     groups,
 )
 from lineage_bridge.graph.ids import NodeKind
@@ -27,7 +28,9 @@ from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 from lineage_bridge.store.identity.claims import Claims
+from lineage_bridge.store.identity.ends import HAS_ALIAS, HAS_CLAIM, HAS_STEP
 from lineage_bridge.store.identity.names_at import NamesAt
+from lineage_bridge.store.identity.preferences import Preferences
 from lineage_bridge.store.identity.symlinks import Symlinks
 from lineage_bridge.store.identity.unseen import WithSpelling
 
@@ -52,15 +55,6 @@ ON entity = k AND whole = 0 AND a_namespace = a AND a_name = b"""
 _B_ALIASES = f"""WITH wanted (k, a, b) AS (VALUES {{}}) SELECT {ALIAS_COLUMNS} FROM wanted STRAIGHT_JOIN alias INDEXED BY alias_back
 ON entity = k AND whole = 0 AND b_namespace = a AND b_name = b"""
 _LOOK_UP = "SELECT n.id, n.kind, n.namespace, n.name, n.first, {} FROM node n WHERE n.id IN ({})"
-_HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM name_alias r WHERE r.namespace = n.namespace AND r.name = n.name)
-OR EXISTS (SELECT 1 FROM name_alias r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""
-_HAS_ALIAS = """EXISTS (SELECT 1 FROM alias a WHERE a.entity = n.kind AND a.whole = 0 AND a.a_namespace = n.namespace AND a.a_name = n.name)
-OR EXISTS (SELECT 1 FROM alias a INDEXED BY alias_back
-WHERE a.entity = n.kind AND a.whole = 0 AND a.b_namespace = n.namespace AND a.b_name = n.name)"""
-_HAS_CLAIM = """n.kind = 1 AND (EXISTS (SELECT 1 FROM namespace_claim c
-WHERE c.whole = 0 AND c.a_namespace = n.namespace AND c.a_name = n.name)
-OR EXISTS (SELECT 1 FROM namespace_claim c INDEXED BY namespace_claim_back
-WHERE c.whole = 0 AND c.b_namespace = n.namespace AND c.b_name = n.name))"""
 _THERE = """WITH wanted (a, b, k) AS (VALUES {}) SELECT n.id, n.kind, n.namespace, n.name, n.first
 FROM wanted STRAIGHT_JOIN node n ON n.namespace = a AND n.name = b AND n.kind = k"""
 _BY_ID = "SELECT id, kind, namespace, name, first FROM node WHERE id IN ({})"
@@ -90,7 +84,7 @@ class Identities:
     def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
         self.connection = connection
         self.symlinks = Symlinks(connection, at_us)
-        self.claims = Claims(connection, at_us)
+        self.claims, self.chosen = Claims(connection, at_us), Preferences(connection, at_us)
         self.past = None if at_us is None else NamesAt(connection, at_us)
         self.ids: dict[Spelling, int] = {}
         self.names: dict[int, Spelling] = {}
@@ -136,7 +130,7 @@ class Identities:
         """Whether a node `n` is an end of any step, as SQL; empty if the store has neither steps nor links."""
         if self._joining is None:
             has_steps, has_links, has_aliases, has_space_aliases, has_claims = self._what_exists()
-            ways = [_HAS_STEP] * has_steps + [_HAS_ALIAS] * has_aliases + [_HAS_CLAIM] * has_claims
+            ways = [HAS_STEP] * has_steps + [HAS_ALIAS] * has_aliases + [HAS_CLAIM] * has_claims
             ways += [self.symlinks.touching] * self.symlinks.any
             has_links = has_links or (self.past is not None and self.past.applies_rules)
             self._joining = " OR ".join(ways) or ("0" if has_links or has_space_aliases else "")
@@ -151,8 +145,8 @@ class Identities:
         return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
 
     def head(self, group: NameGroup) -> int:
-        """The canonical node of a group: the one whose name comes first in the order of canonical names."""
-        return self.ids[min((s for s in group.spellings if s in self.ids), key=canonical_order)]
+        """The canonical node of a group: the one whose name the group goes by before the others."""
+        return self.ids[group.first(s for s in group.spellings if s in self.ids)]
 
     def group_of(self, spelling: Spelling) -> NameGroup:
         """The group of any spelling: that of the nodes it joins as written, else what the naming rules make of it."""
@@ -195,7 +189,7 @@ class Identities:
                 if self.past is None or self.past.has_step(row)
             ]
         found += self.past.steps(spellings) if self.past else ()
-        found += [step_of(alias) for alias in self._load_aliases(spellings) if alias.stated]
+        found += [step_of(alias) for alias in self._load_aliases(spellings) if alias.stated and alias.kind == OPERATOR]
         found += self._symlinked(spellings)
         found += self._claimed_names(spellings)
         for step in found:
@@ -223,6 +217,10 @@ class Identities:
             found += self._claimed_space(namespace) if kind == _DATASET else []
             self._links[key] = sorted(set(found))
         return self._links[key]
+
+    def preferences(self, spellings: Collection[Spelling]) -> dict[Spelling, PreferenceOrder]:
+        """As in StepReader."""
+        return self.chosen.among(spellings) if self._what_exists()[2] else {}
 
     def _rule_links(self, namespace: str) -> Iterator[SpaceLink]:
         """The links of a namespace of datasets by the rules."""

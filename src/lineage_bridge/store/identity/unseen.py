@@ -1,9 +1,9 @@
 """The group of a spelling that no node has: the rules apply to it as if it were a node's name."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lineage_bridge.graph.identity.naming.spelling import all_space_links, closure
-from lineage_bridge.graph.identity.steps import RULE, NamespaceLink, Spelling, Step, StepReader, Vetoes
+from lineage_bridge.graph.identity.steps import RULE, NamespaceLink, PreferenceOrder, Spelling, Step, StepReader, Vetoes
 from lineage_bridge.graph.ids import NodeKind
 
 _DATASET = int(NodeKind.DATASET)
@@ -31,3 +31,7 @@ class WithSpelling:
         own = (link for link in self._links if namespace in (link.names.space, link.names.other))
         others = self.reader.links(kind, namespace)
         return sorted({*others, *(link for link in own if kind == self.spelling.kind and self.vetoes.link_stands(kind, link))})
+
+    def preferences(self, spellings: Collection[Spelling]) -> Mapping[Spelling, PreferenceOrder]:
+        """As in StepReader."""
+        return self.reader.preferences(spellings)

@@ -1,4 +1,4 @@
-"""Aliases: which names stand for one dataset or job, and why; how operators state, veto and lift them."""
+"""Aliases: which names stand for one dataset or job, and why; how operators state, veto and lift them, and choose among names."""
 
 from typing import Annotated, Literal
 
@@ -18,17 +18,17 @@ from lineage_bridge.api.schemas.aliases import AliasAsserter, AliasEnd, Aliases,
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
-from lineage_bridge.graph.facts.operations import alias_key
+from lineage_bridge.graph.facts.operations import ALIAS_OPERATIONS, alias_key
 from lineage_bridge.graph.flows.labels import Label, freshness
 from lineage_bridge.graph.identity.naming.rules import VERSION
-from lineage_bridge.graph.identity.steps import OPERATOR
+from lineage_bridge.graph.identity.steps import OPERATOR, PREFERRED
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.history import AliasFilter, AliasRecord, LinkAsserter
 from lineage_bridge.openlineage.times import format_time
 
 MAX_ALIASES = 10_000
 _ORDER = msgspec.json.Decoder(AliasRequest)
-Kind = Literal["operator", "rule", "symlink", "facet", "veto"]
+Kind = Literal["operator", "rule", "symlink", "facet", "preferred", "veto"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -36,7 +36,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     """The routes for aliases."""
     router = APIRouter(tags=["aliases"], route_class=question_route(services))
     _list_route(router, services)
-    for operation in ("alias", "veto", "lift"):
+    for operation in ALIAS_OPERATIONS:
         _operation_route(router, intake, operation)
     return router
 
@@ -80,7 +80,7 @@ def _item(record: AliasRecord, now_us: int) -> AliasItem:
         standing=record.standing,
         prefix=record.b[1] if record.whole and record.b[1] else UNSET,
         parts=record.parts or UNSET,
-        stated_by=record.by or UNSET if record.kind == OPERATOR else UNSET,
+        stated_by=record.by or UNSET if record.kind in (OPERATOR, PREFERRED) else UNSET,
         stated_at=format_time(record.at_us) if record.at_us is not None else UNSET,
         asserters=record.asserters or UNSET,
         asserted_by=[_asserter(asserter) for asserter in record.asserted_by] or UNSET,
@@ -98,6 +98,8 @@ def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
         "alias": "State that names, or whole namespaces, are aliases. An alias that is vetoed stays vetoed until the veto is lifted.",
         "veto": "Veto aliases, as if they had never been stated: by an operator, by a producer, or by a naming rule.",
         "lift": "Lift vetoes, each as it was given.",
+        "prefer": "Choose the name that a dataset or job goes by, among its names: `a`. Of several, the one chosen last counts.",
+        "withdraw": "Take back the choice of a name.",
     }
 
     async def post(request: Request) -> Response:
