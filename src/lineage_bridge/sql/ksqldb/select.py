@@ -42,7 +42,8 @@ class Select:
         """New names beside those of all columns of the sources, also of those that only the query names."""
         known = [name for _, relation in self.sources for name, _ in relation.columns]
         undefined = {name for name, relation in self.sources if relation.unknown is not None}
-        return ColumnAliases([*known, *(column for source, column in self.mentioned if source in undefined)])
+        named = [column for source, column in self.mentioned if source in undefined] if undefined else []
+        return ColumnAliases([*known, *named])
 
     @cached_property
     def mentioned(self) -> set[SourceColumn]:

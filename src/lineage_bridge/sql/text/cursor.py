@@ -38,8 +38,14 @@ class Cursor:
 
     def sees(self, *words: str) -> bool:
         """Whether these words or symbols come next."""
-        ahead = self.tokens[self.at : self.at + len(words)]
-        return len(ahead) == len(words) and all(token.upper == word for token, word in zip(ahead, words, strict=True))
+        tokens, at = self.tokens, self.at
+        if at + len(words) > len(tokens):
+            return False
+        for word in words:
+            if tokens[at].upper != word:
+                return False
+            at += 1
+        return True
 
     def sees_any(self, *words: str) -> bool:
         """Whether one of these words or symbols comes next."""

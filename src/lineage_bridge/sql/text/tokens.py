@@ -37,6 +37,9 @@ class Kind(Enum):
     VARIABLE = "variable"
 
 
+_KINDS = {kind.value: kind for kind in Kind}
+
+
 @dataclass(frozen=True)
 class Token:
     """`text` is as written, without the quotes of a name or string; `upper` is empty for quoted text. Lines and columns count from 1."""
@@ -83,7 +86,7 @@ def tokens(text: str) -> list[Token]:
         bare, upper = written, written.upper()
         if kind in ("string", "name"):
             bare, upper = _unquoted(written), ""
-        token = Token(Kind(kind), bare, upper, start, match.end(), line, start - line_start + 1)
+        token = Token(_KINDS[kind], bare, upper, start, match.end(), line, start - line_start + 1)
         if kind in ("string", "name") and not _is_closed(written):
             raise TokenError(token, found, f"a {'string' if kind == 'string' else 'quoted name'} is opened here and never closed")
         found.append(token)
