@@ -16,10 +16,12 @@ from typing import Protocol
 
 from tests.producers.environments import ProducerError
 from tests.producers.graphs import difference, expected_graph
-from tests.producers.real import airflow, dbt, python, spark
+from tests.producers.real import airflow, dbt, debezium, flink, python, spark
 from tests.producers.trial import Trial
 from tests.serving import serving
 from tools.jars import JarError
+
+from lineage_bridge.errors import LineageBridgeError
 
 log = logging.getLogger("producers")
 
@@ -31,6 +33,8 @@ PRODUCERS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
         "dbt-logs": dbt.logs,
         "spark": spark.produce,
         "airflow": airflow.produce,
+        "flink": flink.produce,
+        "debezium": debezium.produce,
     }
 )
 
@@ -65,7 +69,7 @@ def outcome(producer: str, attempting: Attempt, *, keep: bool) -> bool:
     started = time.monotonic()
     try:
         found = attempting(producer, keep=keep)
-    except (ProducerError, JarError, AssertionError, subprocess.CalledProcessError) as error:
+    except (ProducerError, JarError, AssertionError, LineageBridgeError, subprocess.CalledProcessError) as error:
         hint = f"\n{error.hint}" if isinstance(error, JarError) else ""
         log.error("%s: failed: %s%s", producer, error, hint)  # noqa: TRY400 - programs of others have failed, and say why
         return False

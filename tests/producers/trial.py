@@ -47,20 +47,25 @@ class Trial:
             if time.monotonic() > deadline:
                 raise ProducerError(f"no run of {job} was reported to be {state}: {states}")
             time.sleep(1)
-            self.served.catch_up()
+            self.catch_up()
             named = self.served.client.get("/api/v1/lineage/jobs", namespace=namespace)
             if any(found["name"] == job for found in named):
                 states = [run["state"] for run in self.served.ask("/graph/runs", namespace=namespace, name=job)["runs"]]
 
+    def catch_up(self) -> None:
+        """Wait until answers reflect everything that the server has accepted, with more patience than a user has."""
+        self.served.client.wait_for("", patience_s=END_S)
+
     def graph(self, expected: Expected) -> Graph:
         """The server's graph of everything that it has accepted."""
-        self.served.catch_up()
+        self.catch_up()
         only = [word for kind in LINES for word in ("--only", kind)]
         lines = run("export", "--data-dir", self.served.paths.data_dir, *only)
         return exported_graph(self.settled(lines).splitlines(), expected)
 
     def refused(self) -> dict[str, int]:
         """How many events were rejected, by reason."""
+        self.catch_up()
         counts: dict[str, int] = self.served.ask("/quarantine", limit=1)["counts"]
         return counts
 
