@@ -127,7 +127,7 @@ def _parse_kafka(environment: str, entry: Mapping[str, Any]) -> KafkaCluster:
 
 def _parse_registry(environment: str, entry: Mapping[str, Any]) -> SchemaRegistry:
     spec, status = _object(entry.get("spec")), _object(entry.get("status"))
-    url = _url(spec.get("http_endpoint")) or _url(status.get("http_endpoint"))
+    url = _url(spec.get("http_endpoint")) or _url(status.get("http_endpoint")) or _private_url(spec)
     catalog_url = _url(spec.get("catalog_http_endpoint"))
     return SchemaRegistry(
         _id(entry),
@@ -138,6 +138,13 @@ def _parse_registry(environment: str, entry: Mapping[str, Any]) -> SchemaRegistr
         "" if catalog_url == url else catalog_url,
         str(spec.get("package") or ""),
     )
+
+
+def _private_url(spec: Mapping[str, Any]) -> str:
+    """The address of a registry that is reached on private networks only: that of its own region if there are several."""
+    listed = _object(_object(spec.get("private_networking_config")).get("regional_endpoints"))
+    by_region = [listed.get(_referenced_id(spec.get("region"))), *(listed[region] for region in sorted(listed))]
+    return next(filter(None, map(_url, (*by_region, spec.get("private_http_endpoint")))), "")
 
 
 def _parse_ksqldb(environment: str, entry: Mapping[str, Any]) -> KsqlCluster:
@@ -166,9 +173,10 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _url(value: object) -> str:
-    """An address, with https if it has no scheme."""
+    """An address, with https if its scheme is none or that of Kafka's listeners."""
     url = value.strip().rstrip("/") if isinstance(value, str) else ""
-    return url if not url or "://" in url else f"https://{url}"
+    scheme, _, host = url.rpartition("://")
+    return url if not url or scheme.lower() in ("http", "https") else f"https://{host}"
 
 
 def _referenced_id(reference: object) -> str:

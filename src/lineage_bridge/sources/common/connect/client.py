@@ -90,7 +90,7 @@ def read_connector(name: str, entry: object) -> ConnectorState | None:
     tasks = [task for task in _list(status.get("tasks")) if isinstance(task, dict)]
     settings = {str(key): str(value) for key, value in config.items() if value is not None}
     numbered = {int(task["id"]): _run_status(task) for task in tasks if str(task.get("id", "")).isdigit()}
-    return ConnectorState(name, settings, str(info.get("type") or status.get("type") or ""), _run_status(own), numbered)
+    return ConnectorState(name, settings, str(info.get("type") or status.get("type") or "").lower(), _run_status(own), numbered)
 
 
 def read_given(answer: object, config: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:

@@ -118,7 +118,7 @@ def _parse_mirror(mirror: _Mirror) -> Mirror:
     return Mirror(
         mirror.mirror_topic_name,
         mirror.source_topic_name,
-        mirror.mirror_status,
+        mirror.mirror_status.upper(),
         (mirror.state_time_ms or 0) * 1000,
         sum(lags) if lags else -1,
         "" if error == "NO_ERROR" else error,

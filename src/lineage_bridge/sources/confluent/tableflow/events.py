@@ -136,6 +136,9 @@ def _content(topic: TableflowTopic, context: TableflowContext) -> _RunContent:
         entries.append(_lineage_entry(name, table, same_columns))
         data_source = {"dataSource": PRODUCER.data_source(TITLES[catalog.kind], name[0])}
         outputs.append(PRODUCER.dataset(name, {**_table_type(), **data_source, **schema}))
+    if topic.dead_letters:
+        entries.append(_lineage_entry((context.namespace, topic.dead_letters), source, {}))
+        outputs.append(PRODUCER.dataset((context.namespace, topic.dead_letters)))
     job = {
         "jobType": PRODUCER.job_type("STREAMING", "CONFLUENT", "TABLEFLOW", context.period_s),
         "lineage": PRODUCER.lineage(entries),

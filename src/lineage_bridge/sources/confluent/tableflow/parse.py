@@ -9,13 +9,15 @@ import msgspec
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 
-GLUE, UNITY, SNOWFLAKE = "awsglue", "unity", "snowflake"
-TITLES = {GLUE: "AWS Glue", UNITY: "Unity Catalog", SNOWFLAKE: "Snowflake Open Catalog"}
-FORMATS = {GLUE: "ICEBERG", UNITY: "DELTA", SNOWFLAKE: "ICEBERG"}
+GLUE, UNITY, SNOWFLAKE, BIGLAKE = "awsglue", "unity", "snowflake", "biglakemetastore"
+TITLES = {GLUE: "AWS Glue", UNITY: "Unity Catalog", SNOWFLAKE: "Snowflake Open Catalog", BIGLAKE: "BigLake metastore"}
+FORMATS = {GLUE: "ICEBERG", UNITY: "DELTA", SNOWFLAKE: "ICEBERG", BIGLAKE: "ICEBERG"}
 """The table format that each kind of catalog lists."""
 PENDING, RUNNING, SUSPENDED, FAILED = "START", "RUNNING", "ABORT", "FAIL"
 """The state of a topic's Tableflow, as the type of the event that reports it."""
 _STATES = {"PENDING": PENDING, "FAILED": FAILED}
+_DEAD_LETTERS = "error_log"
+"""The topic of records that do not fit the table, unless one is set."""
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _STORAGE_MEMBERS = (
     "kind",
@@ -37,7 +39,10 @@ class CatalogSync(NamedTuple):
 
 
 class TableflowTopic(NamedTuple):
-    """A topic with Tableflow. `catalogs` is None if the service does not report them. `created`: when Tableflow was switched on."""
+    """A topic with Tableflow. `catalogs` is None if the service does not report them. `created`: when Tableflow was switched on.
+
+    `dead_letters`: the topic that gets the records that do not fit the table, if there is one.
+    """
 
     name: str
     formats: tuple[str, ...]
@@ -49,10 +54,11 @@ class TableflowTopic(NamedTuple):
     failing: Mapping[str, str] = {}
     storage: Mapping[str, str] = {}
     write_mode: str = ""
+    dead_letters: str = ""
 
 
 class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A catalog integration. `provider`: id of the provider integration that gives it access to the cloud provider.
+    """A catalog integration. `provider`: id of the provider integration that gives it access to the cloud provider; `project`: at Google.
 
     While it is suspended, it writes nothing.
     """
@@ -64,6 +70,7 @@ class Integration(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: str = ""
     provider: str = ""
     suspended: bool = False
+    project: str = ""
 
 
 class ClusterLocation(NamedTuple):
@@ -124,6 +131,9 @@ def table_of(topic: str, catalog: Integration, location: ClusterLocation) -> Dat
         if account:
             return f"arn:aws:glue:{location.region}:{account}", f"table/{database}/{table}"
         return f"aws://{location.region}/{database}", table
+    if catalog.kind == BIGLAKE:
+        parts = (catalog.project, catalog.catalog, schema, topic)
+        return ("bigquery", ".".join(parts)) if all(parts) else None
     host = urlsplit(catalog.endpoint).netloc or catalog.endpoint
     if not host or not catalog.catalog:
         return None
@@ -152,7 +162,14 @@ def _topic(entry: Mapping[str, Any]) -> TableflowTopic:
         {str(failure.get("format") or ""): _error(failure) for failure in failing},
         storage,
         str(status.get("write_mode") or ""),
+        _dead_letters(_dict(_dict(spec.get("config")).get("error_handling"))),
     )
+
+
+def _dead_letters(handling: Mapping[str, Any]) -> str:
+    if str(handling.get("mode") or "").upper() != "LOG":
+        return ""
+    return str(handling.get("target") or _DEAD_LETTERS)
 
 
 def _sync(entry: Mapping[str, Any]) -> CatalogSync:
@@ -179,6 +196,7 @@ def _integration(spec: Mapping[str, Any]) -> Integration:
         first("custom_database", "database_name", "custom_schema", "custom_namespace", "namespace"),
         first("provider_integration_id"),
         suspended=spec.get("suspended") is True,
+        project=first("gcp_project_id"),
     )
 
 
