@@ -7,11 +7,14 @@ from lineage_bridge.model.differences import Drift
 from lineage_bridge.model.graph import Node
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import GraphMoment
+from lineage_bridge.store.query.co_occurrence import CoOccurrence
+from lineage_bridge.store.query.flows import RawEdge
 from lineage_bridge.store.query.nodes import Nodes
 
 _DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM run_shape p JOIN node n ON n.id = p.job
 WHERE p.origin = 2 AND p.shape <> 0 AND n.kind = 2 AND n.namespace GLOB ? AND n.name GLOB ? ORDER BY n.namespace, n.name LIMIT ? OFFSET ?"""
-_FLOWS = """SELECT DISTINCT CASE f.source WHEN 0 THEN :job ELSE f.source END, CASE f.target WHEN 0 THEN :job ELSE f.target END, s.origin
+_FLOWS = """SELECT DISTINCT CASE f.source WHEN 0 THEN :job ELSE f.source END, CASE f.target WHEN 0 THEN :job ELSE f.target END, :job,
+s.origin, f.evidence, 0
 FROM (SELECT DISTINCT shape FROM job_shape WHERE job = :job) j JOIN shape s ON s.shape = j.shape JOIN shape_flow f ON f.shape = j.shape"""
 _SINCE_FLOW = """SELECT min(j.first) FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = :origin
 STRAIGHT_JOIN shape_flow f ON f.shape = j.shape AND f.source IN (:source, CASE :source WHEN :job THEN 0 ELSE :source END)
@@ -26,6 +29,7 @@ class DriftFinder:
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, when: GraphMoment) -> None:
         self.connection, self.nodes, self.when = connection, nodes, when
+        self.counted = CoOccurrence(connection, nodes)
 
     def jobs(self, namespace: str | None, name: str | None, limit: int, offset: int) -> list[Node]:
         """The jobs that have been declared, by globs, in the order of their names."""
@@ -48,11 +52,11 @@ class DriftFinder:
                 yield Drift(job, Origin(origin), what, self.nodes.by_id(dataset), None, self._since(_SINCE_PORT, values))
 
     def _flows(self, job: Node) -> Iterator[Drift]:
-        flows = [
-            row
-            for row in self.connection.execute(_FLOWS, {"job": job.id}).fetchall()
-            if not self.when.labels.endings.has_ended(row[0], row[1], job.id, row[2])
-        ]
+        edges: list[RawEdge] = self.connection.execute(_FLOWS, {"job": job.id}).fetchall()
+        hidden = self.counted.not_counting(edges)
+        has_ended = self.when.labels.endings.has_ended
+        stated = {(edge[0], edge[1], edge[3]) for edge in edges if edge not in hidden and not has_ended(*edge[:4])}
+        flows = sorted(stated)
         same = self._same(end for row in flows for end in row[:2])
         present = {(same[source], same[target], origin) for source, target, origin in flows}
         for source, target, origin in flows:
