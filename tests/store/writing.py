@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.store.reading import reader_of
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
+from lineage_bridge.graph.log_record import OffsetRange, RecordKind, StoredRecord
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.migration import migrate
 from lineage_bridge.store.reader import StoreReader
@@ -52,9 +53,21 @@ def settle(writer: GraphWriter) -> None:
         pass
 
 
-def add(writer: GraphWriter, *bodies: bytes, arrival: int = T0 + 400 * DAY_US) -> StoreReader:
-    records = records_of(list(bodies), arrival=arrival)
-    writer.apply(Batch({}, dict(flat(fold_records(records, Names(KEY))))), Budget(10**6))
+def add(
+    writer: GraphWriter,
+    *bodies: bytes,
+    arrival: int = T0 + 400 * DAY_US,
+    kind: RecordKind = RecordKind.EVENT,
+    seed: int | None = None,
+    batches: int = 1,
+    budget: int = 10**6,
+) -> StoreReader:
+    """Fold events in so many batches, in the order in which they are written here, or in an order that the seed decides."""
+    records = records_of(list(bodies), arrival=arrival, kind=kind)
+    if seed is not None:
+        Random(seed).shuffle(records)
+    for number in range(batches):
+        writer.apply(Batch({}, dict(flat(fold_records(records[number::batches], NAMES)))), Budget(budget))
     return reader_of(writer)
 
 

@@ -1,34 +1,27 @@
 """Schema versions, facet histories and the life of datasets, from events."""
 
 import json
+from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any
 
-from tests.events import KEY, RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, schema
+from tests.events import RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, schema
 from tests.store.reading import reader_of
 from tests.store.tables import execute
+from tests.store.writing import add as add_events
 
-from lineage_bridge.graph.facts.fold import flat, fold_records
-from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import SchemaHistory
-from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.write.apply import GraphWriter
 
-NAMES = Names(KEY)
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 NEVER = 2**62
 DEBEZIUM = Path(__file__).parents[2] / "samples" / "debezium" / "debezium_events.ndjson"
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> None:
-    order = list(bodies)
-    Random(7).shuffle(order)
-    for part in (order[::2], order[1::2]):
-        writer.apply(Batch({}, dict(flat(fold_records(records_of(part, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
+add = partial(add_events, seed=7, batches=2)
 
 
 def node(writer: GraphWriter, name: str = "b", namespace: str = "ns", kind: NodeKind = NodeKind.DATASET) -> Node:

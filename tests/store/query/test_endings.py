@@ -4,25 +4,18 @@ import json
 from typing import Any
 
 import pytest
-from tests.events import RUNS, T0, dataset, dataset_event, facet, job_event, records_of, run_event, stored_record
+from tests.events import RUNS, T0, dataset, dataset_event, facet, job_event, run_event, stored_record
 from tests.store.reading import reader_of
-from tests.store.writing import NAMES
+from tests.store.writing import NAMES, add
 
 from lineage_bridge.graph.facts.events import facts
-from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.graph import WalkLimits
-from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.write.apply import GraphWriter
 
 HOUR = 3_600_000_000
-
-
-def add(writer: GraphWriter, *bodies: bytes, kind: RecordKind = RecordKind.EVENT, arrival: int = T0 + 400 * DAY_US) -> None:
-    records = records_of(list(bodies), arrival=arrival, kind=kind)
-    writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
 
 
 def moved(source: str, target: str, time_us: int, run: str = RUNS[0], job: str = "job", type_: str = "COMPLETE") -> bytes:

@@ -1,12 +1,12 @@
 """Facets that are empty, half malformed, or on the wrong side of an event, as questions show them."""
 
-from random import Random
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.events import RUNS, T0, columns, dataset, facet, job_event, records_of, run_event, schema
-from tests.store.reading import node, reader_of
-from tests.store.writing import apply, settle
+from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event, schema
+from tests.store.reading import node
+from tests.store.writing import add as add_events
 
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.model.graph import WalkLimits
@@ -18,12 +18,7 @@ from lineage_bridge.store.write.apply import GraphWriter
 NO_SCHEMA: list[dict[str, Any]] = [facet(fields=[]), facet(fields=None), facet(), facet(fields=[{"type": "INT"}]), facet(fields=7)]
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    Random(5).shuffle(records)
-    apply(writer, records)
-    settle(writer)
-    return reader_of(writer)
+add = partial(add_events, seed=5)
 
 
 def columns_of(reader: StoreReader, name: str) -> list[list[str]]:

@@ -1,15 +1,14 @@
 """Answers about a dataset fold its names: whichever is asked for, the answer is the same."""
 
 import json
-from random import Random
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.events import RUNS, T0, dataset, facet, records_of, run_event, schema
-from tests.store.reading import node, reader_of
-from tests.store.writing import apply, settle
+from tests.events import RUNS, T0, dataset, facet, run_event, schema
+from tests.store.reading import node
+from tests.store.writing import add as add_events
 
-from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -20,12 +19,7 @@ def lifecycle(change: str) -> dict[str, Any]:
     return {"lifecycleStateChange": facet(lifecycleStateChange=change)}
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    Random(5).shuffle(records)
-    apply(writer, records)
-    settle(writer)
-    return reader_of(writer)
+add = partial(add_events, seed=5)
 
 
 def both(writer: GraphWriter) -> StoreReader:

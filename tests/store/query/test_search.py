@@ -3,23 +3,20 @@
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, records_of, run_event, schema, stored_record
+from tests.events import KEY, RUNS, T0, dataset, dataset_event, erase, facet, run_event, schema, stored_record
 from tests.store.reading import reader_of, search_of
 from tests.store.tables import execute
+from tests.store.writing import add
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
-
-
-def add(writer: GraphWriter, *bodies: bytes, budget: int = 10**6) -> None:
-    writer.apply(Batch({}, dict(flat(fold_records(records_of(list(bodies), arrival=T0 + 400 * DAY_US), NAMES)))), Budget(budget))
 
 
 def page(writer: GraphWriter, text: str, **more: Any) -> SearchPage:

@@ -1,12 +1,12 @@
 """Flows that only failed runs know of are marked, and impact lists what they lead to apart."""
 
-from random import Random
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.events import RUNS, T0, dataset, facet, records_of, run_event
-from tests.store.reading import node, reader_of
-from tests.store.writing import apply, settle
+from tests.events import RUNS, T0, dataset, facet, run_event
+from tests.store.reading import node
+from tests.store.writing import add as add_events
 
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.store.reader import StoreReader
@@ -16,12 +16,7 @@ MOVE: dict[str, Any] = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
 DEBEZIUM = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM")}
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    records = records_of(list(bodies), arrival=T0 + 1)
-    Random(5).shuffle(records)
-    apply(writer, records)
-    settle(writer)
-    return reader_of(writer)
+add = partial(add_events, seed=5, arrival=T0 + 1)
 
 
 def marked(reader: StoreReader, name: str = "a") -> set[tuple[str, str, bool]]:

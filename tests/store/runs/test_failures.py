@@ -1,13 +1,14 @@
 """Why runs failed: in answers about runs, and in search."""
 
-from random import Random
+from functools import partial
 from typing import Any
 
-from tests.events import RUNS, T0, dataset, erase, facet, records_of, run_event, stored_record
+from tests.events import RUNS, T0, dataset, erase, facet, run_event, stored_record
 from tests.store.reading import reader_of
-from tests.store.writing import apply, settle
+from tests.store.writing import add as add_events
+from tests.store.writing import apply
 
-from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter
 from lineage_bridge.store.reader import StoreReader
@@ -18,12 +19,7 @@ def error(message: str) -> dict[str, Any]:
     return {"errorMessage": facet(message=message, programmingLanguage="SQL")}
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    Random(5).shuffle(records)
-    apply(writer, records)
-    settle(writer)
-    return reader_of(writer)
+add = partial(add_events, seed=5)
 
 
 def failures(reader: StoreReader, run: str = RUNS[0]) -> tuple[str, ...]:

@@ -1,25 +1,18 @@
 """Which run produced what a run read."""
 
-from random import Random
+from functools import partial
 from typing import Any
 
-from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event
+from tests.events import RUNS, T0, dataset, facet, run_event
 from tests.store.reading import reader_of
+from tests.store.writing import add as add_events
 
-from lineage_bridge.graph.facts.fold import flat, fold_records
-from lineage_bridge.graph.facts.names import Names
-from lineage_bridge.graph.ids import DAY_US
-from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.write.apply import GraphWriter
 
-NAMES = Names(KEY)
 MINUTE = 60_000_000
 
 
-def add(writer: GraphWriter, *bodies: bytes) -> None:
-    order = list(bodies)
-    Random(5).shuffle(order)
-    writer.apply(Batch({}, dict(flat(fold_records(records_of(order, arrival=T0 + 400 * DAY_US), NAMES)))), Budget(10**6))
+add = partial(add_events, seed=5)
 
 
 def links(writer: GraphWriter, run: int, direction: str = "upstream", depth: int = 1, limit: int = 100) -> list[tuple[int, int, str, str]]:

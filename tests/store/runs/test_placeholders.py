@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from tests.aliases import alias_operation, between_names, operator
-from tests.events import RUNS, T0, facet, records_of, run_event
-from tests.store.reading import node, reader_of
-from tests.store.writing import apply
+from tests.events import RUNS, T0, facet, run_event
+from tests.store.reading import node
+from tests.store.writing import add, apply
 
-from lineage_bridge.graph.ids import DAY_US, NodeKind
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
@@ -20,11 +20,6 @@ RAW = "scheduled__2022-05-10T00:00:00+00:00"
 def under(run: str, job: str, root: tuple[str, str] | None = None) -> dict[str, Any]:
     above = {"root": {"run": {"runId": root[0]}, "job": {"namespace": "jobs", "name": root[1]}}} if root else {}
     return {"parent": facet(run={"runId": run}, job={"namespace": "jobs", "name": job}, **above)}
-
-
-def add(writer: GraphWriter, *bodies: bytes) -> StoreReader:
-    apply(writer, records_of(list(bodies), arrival=T0 + 400 * DAY_US))
-    return reader_of(writer)
 
 
 def listed(reader: StoreReader, job: str, **which: Any) -> list[RunRecord]:

@@ -1,40 +1,28 @@
 """Runs, on what real producers were seen to send, in whatever order it came."""
 
 import json
+from functools import partial
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event
-from tests.store.reading import reader_of
+from tests.events import RUNS, T0, dataset, facet, run_event
+from tests.store.writing import add as add_events
 
-from lineage_bridge.graph.facts.fold import flat, fold_records
-from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.labels import Label
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.model.graph import WalkLimits
 from lineage_bridge.model.runs import RunFilter, RunRecord
-from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.write.apply import GraphWriter
 
-NAMES = Names(KEY)
 MS, S, MINUTE = 1_000, 1_000_000, 60_000_000
 FLINK = {"jobType": facet(processingType="STREAMING", integration="FLINK", jobType="JOB")}
 DEBEZIUM = {"jobType": facet(processingType="STREAMING", integration="DEBEZIUM", jobType="TASK")}
 SAMPLES = Path(__file__).parents[2] / "samples"
 
 
-def add(writer: GraphWriter, *bodies: bytes, seed: int | None = 3) -> StoreReader:
-    """Fold events in two batches, in another order than they are written here."""
-    order = list(bodies)
-    if seed is not None:
-        Random(seed).shuffle(order)
-    for half in (order[::2], order[1::2]):
-        records = records_of(half, arrival=T0 + 400 * DAY_US)
-        writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
-    return reader_of(writer)
+add = partial(add_events, seed=3, batches=2)
 
 
 def only(reader: StoreReader, run: str = RUNS[0]) -> RunRecord:

@@ -1,15 +1,16 @@
 """Runs of several jobs under one id, and one run under several names of its job."""
 
 import json
-from random import Random
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
 from tests.aliases import alias_operation, between_names, operator
-from tests.events import RUNS, T0, dataset, erase, facet, records_of, run_event, stored_record
+from tests.events import RUNS, T0, dataset, erase, facet, run_event, stored_record
 from tests.store.reading import node, reader_of
 from tests.store.tables import contents
+from tests.store.writing import add as add_events
 from tests.store.writing import apply
 
 from lineage_bridge.graph.ids import DAY_US, NodeKind
@@ -23,13 +24,7 @@ STREAM = {"jobType": facet(processingType="STREAMING", integration="FLINK")}
 ALIAS = operator(alias_operation("alias", between_names(("jobs", "a"), ("jobs", "b"), entity="job")))
 
 
-def add(writer: GraphWriter, *bodies: bytes, seed: int = 3) -> StoreReader:
-    """Fold events in two batches, shuffled."""
-    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    Random(seed).shuffle(records)
-    for half in (records[::2], records[1::2]):
-        apply(writer, half)
-    return reader_of(writer)
+add = partial(add_events, seed=3, batches=2)
 
 
 def runs_of(reader: StoreReader, job: str, **which: Any) -> list[RunRecord]:

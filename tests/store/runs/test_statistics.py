@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.events import KEY, RUNS, T0, dataset, facet, records_of, run_event, stored_record
+from tests.events import KEY, RUNS, T0, dataset, facet, run_event, stored_record
 from tests.store.reading import reader_of
+from tests.store.writing import add
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
@@ -17,11 +18,6 @@ from lineage_bridge.store.write.apply import GraphWriter
 NAMES = Names(KEY)
 S = 1_000_000
 HOUR = 3600 * S
-
-
-def add(writer: GraphWriter, *bodies: bytes) -> None:
-    records = records_of(list(bodies), arrival=T0 + 400 * DAY_US)
-    writer.apply(Batch({}, dict(flat(fold_records(records, NAMES)))), Budget(10**6))
 
 
 def asked(writer: GraphWriter, since: int = T0, until: int = T0 + DAY_US, name: str = "b", **more: Any) -> tuple[StatisticsSeries, ...]:
