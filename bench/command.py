@@ -15,13 +15,14 @@ import duckdb
 import psutil
 import pyspark
 
-from bench import aliases, confluent, fold, freshness, graph_sizes, http, hubs, processes, questions, search, sources, sql, walks
+from bench import aliases, bodies, confluent, fold, freshness, graph_sizes, http, hubs, processes, questions, search, sources, sql, walks
 from bench.meter import Result, calibrate
 from bench.progress import report
 
 NAMES = (
     "fold",
     "http",
+    "bodies",
     "freshness",
     "walks",
     "graph_sizes",
@@ -64,6 +65,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
     return {
         "fold": lambda work: fold.run(work, sizes),
         "http": lambda work: http.run(work, quick=quick),
+        "bodies": lambda _: bodies.run(bodies.QUICK_SIZE if quick else bodies.SIZE),
         "freshness": lambda work: freshness.run(work, quick=quick),
         "walks": lambda work: walks.run(work, quick=quick),
         "search": lambda work: search.run(work, quick=quick),

@@ -30,7 +30,7 @@ from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, Sender, ingest, 
 from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
 
 CHANNEL = "http"
-STATUS = {**HTTP_STATUS, "too_many": 413}
+STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422}
 """Code of a rejection -> status of the answer to a request that holds nothing else."""
 
 

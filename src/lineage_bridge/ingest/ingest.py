@@ -8,12 +8,14 @@ import msgspec
 
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
+from lineage_bridge.ingest.effort import EVENT_NS, OBJECT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
 from lineage_bridge.ports.log import EventLog
 
-_WHOLE_PAYLOAD = frozenset({"not_json", "too_large", "too_many"})
+_WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
+_COSTLY_SAMPLE_BYTES = 2048
 _NOTE_CHARACTERS = 2000
 
 
@@ -67,12 +69,10 @@ def ingest(received: Payload | SplitPayload, sender: Sender, log: EventLog, arri
     rejected. Does not wait for the disk. Raises UnavailableError when too much waits for it; the future fails with LogError.
     """
     events = split_payload(received) if isinstance(received, Payload) else received
-    if events.rejected:
-        judged = [_rejected(mask(events.items[0]), events.rejected, sender, arrival_us)]
-    else:
-        judged = [_judge_event(raw, sender, arrival_us) for raw in events.items]
+    judged = _judge_events(events, sender, arrival_us)
+    single = events.single or (len(judged) == 1 and _is_too_costly(judged[0]))
     is_refused = all_or_nothing and any(isinstance(event.verdict, Rejected) for event in judged)
-    return Ingested(judged, events.single, log.submit([] if is_refused else [event.record for event in judged]))
+    return Ingested(judged, single, log.submit([] if is_refused else [event.record for event in judged]))
 
 
 def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us: int) -> "Future[list[int]]":
@@ -80,8 +80,27 @@ def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us
     return log.submit([LogRecord(RecordKind.OPERATOR, event_id(operation), arrival_us, *sender, b"", operation)])
 
 
-def _judge_event(raw: bytes, sender: Sender, arrival_us: int) -> JudgedEvent:
-    masked = mask(raw)
+def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int) -> list[JudgedEvent]:
+    """The events of a payload, or its rejection as a whole."""
+    size = sum(map(len, events.items))
+    effort = Effort(size)
+    try:
+        if events.rejected:
+            return [_rejected(mask(events.items[0], effort.spend), events.rejected, sender, arrival_us)]
+        effort.spend(len(events.items) * EVENT_NS)
+        return [_judge_event(raw, effort, sender, arrival_us) for raw in events.items]
+    except TooCostlyError:
+        verdict = events.rejected or too_costly(len(events.items), size)
+        return [_rejected(mask(events.items[0][:_COSTLY_SAMPLE_BYTES]), verdict, sender, arrival_us)]
+
+
+def _is_too_costly(event: JudgedEvent) -> bool:
+    return isinstance(event.verdict, Rejected) and event.verdict.code == "too_costly"
+
+
+def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int) -> JudgedEvent:
+    effort.spend(raw.count(b"{") * OBJECT_NS)
+    masked = mask(raw, effort.spend)
     verdict = judge(masked, arrival_us)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked

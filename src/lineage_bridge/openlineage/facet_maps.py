@@ -35,15 +35,15 @@ def _read(where: Where, text: bytes) -> FacetMap | None:
     problems: list[tuple[str, str]] = []
     for key, value in _MEMBERS.decode(text).items():
         facet = bytes(value)
-        path = member_path("", key)
-        found = [("null", path)]
+        found = ["null"]
+        lost: tuple[str, ...] = ()
         if facet != b"null":
             facets[key] = facet
             seen = inspect(where, key, facet)
-            found = [(problem, path) for problem in seen.problems if problem != "facet_item"]
-            found += [("facet_item", path + item) for item in seen.lost]
-        if found and len(problems) < MAX_PROBLEMS:
-            problems.extend(found)
+            found, lost = [problem for problem in seen.problems if problem != "facet_item"], seen.lost
+        if (found or lost) and len(problems) < MAX_PROBLEMS:
+            path = member_path("", key)
+            problems += [(problem, path) for problem in found] + [("facet_item", path + item) for item in lost]
     return facets, tuple(problems)
 
 

@@ -2,10 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 _NO_BRACKET = bytes(set(range(256)) - set(b"{}[]"))
 _BRACES = bytes.maketrans(b"[]", b"{}")
+_MANY_BRACKETS = 4096
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u0000|u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -16,6 +20,58 @@ _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")
 _PATH_KEY_LENGTH = 100
 
+SMALL = 4096
+"""Bytes up to which reading JSON token by token costs little."""
+_BRACKET = re.compile(rb"[{}\[\]]")
+_ENDS = {b"{": b"}", b"[": b"]"}
+_PLAIN_OBJECTS = re.compile(rb'(?:\s*,\s*\{[^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}\}){1,64}')
+_PLAIN_MEMBERS = re.compile(rb'(?:\s*"(?!value")[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s{}\[\]\\",:]+)\s*,){1,64}')
+
+
+class PlainParts:
+    """The parts of a JSON text in which nothing is at one of some places: they can be passed over without reading their tokens.
+
+    `places` are sorted; None if they are unknown, and nothing is passed over.
+    """
+
+    def __init__(self, raw: bytes, places: Sequence[int] | None) -> None:
+        self.raw, self.places = raw, places
+
+    def is_plain(self, start: int, end: int) -> bool:
+        """Whether none of the places lies in this part."""
+        return self.places is not None and self._next_place(start) >= end
+
+    def flat_end(self, opening: bytes, start: int) -> int:
+        """The end of the object or array whose content starts here, if it contains no other and no escapes; else 0."""
+        closes = _ENDS.get(opening)
+        if self.places is None or closes is None:
+            return 0
+        bracket = _BRACKET.search(self.raw, start)
+        if bracket is None or bracket[0] != closes:
+            return 0
+        inner = self.raw[start : bracket.start()]
+        return 0 if b"\\" in inner or inner.count(b'"') % 2 else bracket.end()
+
+    def objects_end(self, at: int) -> int:
+        """The end of the plain flat objects that follow in an array; `at` if none does."""
+        return self._run_end(_PLAIN_OBJECTS, at)
+
+    def members_end(self, at: int) -> int:
+        """The end of the plain scalar members that follow in an object, except of one called `value`; 0 if none does."""
+        end = self._run_end(_PLAIN_MEMBERS, at) if self.places is not None else at
+        return end if end > at else 0
+
+    def _run_end(self, pattern: re.Pattern[bytes], at: int) -> int:
+        limit = self._next_place(at)
+        while found := pattern.match(self.raw, at, limit):
+            at = found.end()
+        return at
+
+    def _next_place(self, at: int) -> int:
+        places = self.places or ()
+        index = bisect_left(places, at)
+        return places[index] if index < len(places) else len(self.raw)
+
 
 def is_deeper_than(raw: bytes, levels: int) -> bool:
     """Whether objects and arrays nest deeper than `levels`. Exact for valid JSON: brackets in strings do not count."""
@@ -23,6 +79,9 @@ def is_deeper_than(raw: bytes, levels: int) -> bool:
         return False
     outside = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     brackets = b"".join(outside).translate(_BRACES, _NO_BRACKET)
+    if len(brackets) > _MANY_BRACKETS:
+        depths = np.cumsum(np.where(np.frombuffer(brackets, np.uint8) == ord("{"), 1, -1), dtype=np.int32)
+        return bool(depths.max() > levels)
     for _ in range(levels):
         rest = brackets.replace(b"{}", b"")
         if len(rest) == len(brackets):
@@ -44,7 +103,11 @@ def bad_text_paths(raw: bytes) -> Iterator[str]:
 
     `raw` is valid JSON of bounded depth.
     """
-    yield from dict.fromkeys(_bad_texts(json.loads(raw.decode(), parse_int=str, parse_float=str), "$"))
+    seen: set[str] = set()
+    for path in _bad_texts(json.loads(raw.decode(), parse_int=str, parse_float=str), "$"):
+        if path not in seen:
+            seen.add(path)
+            yield path
 
 
 def _bad_texts(value: object, path: str) -> Iterator[str]:

@@ -7,12 +7,14 @@ are not valid JSON.
 import json
 import re
 from collections.abc import Callable
+from itertools import islice
 
 import msgspec
 
+from lineage_bridge.openlineage.json_text import SMALL, PlainParts
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_forms import MASK
-from lineage_bridge.openlineage.secrets import is_suspicious, is_weak, mask_text, names_secret
+from lineage_bridge.openlineage.secrets import is_suspicious, is_weak, mask_text, names_secret, suspicious_places
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -25,15 +27,26 @@ _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"fals
 _ANY = msgspec.json.Decoder(msgspec.Raw)
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
 _PASSES = 8
+_TOKENS_AT_ONCE = 512
+
+Spend = Callable[[int], None]
+"""Accounts for work, in nanoseconds that it takes about. May raise, which ends it."""
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS = 20, 1_000, 2_500, 30_000, 400, 20_000
 
 
-def mask(raw: bytes) -> bytes:
+def _no_limit(_: int) -> None:
+    """Spend without a limit."""
+
+
+def mask(raw: bytes, spend: Spend = _no_limit) -> bytes:
     """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more."""
     for _ in range(_PASSES):
         if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
             break
-        masked = _Scan(raw).masked()
+        spend(len(raw) * _PASS_NS)
+        masked = _Scan(raw, spend).masked()
         if not _is_json(masked):
+            spend(_text_ns(masked))
             masked = _mask_bytes(masked)
         if masked == raw:
             break
@@ -46,10 +59,10 @@ class _Container:
 
     `secret`: all of them are secrets. `columns`: its keys are column names. `tags`: they are tags, which name no settings. `named`: one
     member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: the
-    scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one.
+    scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one. `plain_key`: the key names no secret.
     """
 
-    __slots__ = ("columns", "is_object", "key", "named", "option", "secret", "sink", "tags", "values")
+    __slots__ = ("columns", "is_object", "key", "named", "option", "plain_key", "secret", "sink", "tags", "values")
 
     def __init__(
         self,
@@ -62,28 +75,73 @@ class _Container:
     ) -> None:
         self.is_object, self.secret, self.columns, self.tags, self.sink = is_object, secret, columns, tags, sink
         self.key: str | None = None
-        self.named = self.option = False
+        self.named = self.option = self.plain_key = False
         self.values: list[re.Match[bytes]] = []
 
 
 class _Scan:
     """One pass over the tokens of a body. It never fails, also if brackets do not match."""
 
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
+    def __init__(self, raw: bytes, spend: Spend) -> None:
+        self.raw, self.spend = raw, spend
+        self.plain = PlainParts(raw, suspicious_places(raw) if len(raw) > SMALL else None)
         self.edits: dict[int, tuple[int, bytes]] = {}
         self.frames = [_Container(is_object=False)]
 
     def masked(self) -> bytes:
-        for token in _TOKEN.finditer(self.raw):
-            step = _STEPS.get(token[0])
-            if step is None:
-                self.text(token)
-            else:
-                step(self)
+        at = 0
+        while (following := self.walk(at)) > at:
+            at = following
         while len(self.frames) > 1:
             self.close()
         return self.edited()
+
+    def walk(self, at: int) -> int:
+        """Handle some tokens, up to the end of one that is passed over; where to go on."""
+        number = 0
+        for number, token in enumerate(islice(_TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
+            step = _STEPS.get(token[0])
+            if step is None:
+                self.text(token)
+                at = token.end()
+            elif end := self.passes_over(token):
+                self.spend(number * _TOKEN_NS)
+                return end
+            else:
+                step(self)
+                at = token.end()
+                if end := self.passes_members(at):
+                    self.spend(number * _TOKEN_NS)
+                    return end
+        self.spend(number * _TOKEN_NS)
+        return at
+
+    def passes_over(self, token: "re.Match[bytes]") -> int:
+        """The end of a container that need not be read: one with nothing suspicious in it, or a long array of secrets; else 0."""
+        outer, start = self.frames[-1], token.end()
+        if outer.sink is not None or (outer.is_object and outer.key == "value"):
+            return 0
+        end = self.plain.flat_end(token[0], start)
+        if not end:
+            return 0
+        if not self.holds_secrets(outer):
+            return self.plain.objects_end(end) if self.plain.is_plain(start, end) else 0
+        if token[0] != b"[" or end - start <= SMALL:
+            return 0
+        self.edits[start] = (end - 1, _MASKED)
+        return end
+
+    def passes_members(self, at: int) -> int:
+        """The end of a run of members that need not be read, if an object goes on with them; else 0."""
+        frame = self.frames[-1]
+        if not frame.is_object or frame.key is not None or frame.secret or frame.sink is not None:
+            return 0
+        return self.plain.members_end(at)
+
+    def holds_secrets(self, outer: _Container) -> bool:
+        """Whether all that a value of a container contains is a secret."""
+        key = outer.key if outer.is_object else None
+        return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
 
     def open_object(self) -> None:
         self.open(True)
@@ -95,9 +153,10 @@ class _Scan:
         self.frames[-1].key = None
 
     def open(self, is_object: bool) -> None:
+        self.spend(_OPEN_NS)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
-        secret = outer.secret or (key is not None and not outer.columns and names_secret(key))
+        secret = self.holds_secrets(outer)
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
@@ -117,13 +176,13 @@ class _Scan:
         """Handle a string or another scalar, as a key or as a value."""
         frame = self.frames[-1]
         if frame.is_object and frame.key is None:
-            frame.key = _read(token[0])
+            frame.key, frame.plain_key = _read(token[0]), self.plain.is_plain(token.start(), token.end())
             self.edit_text(token)
             return
         if self.is_secret(frame, token[0]):
             self.edit_secret(token)
             return
-        if frame.key in _NAMING and not frame.tags and names_secret(_read(token[0])):
+        if frame.key in _NAMING and not frame.tags and not self.plain.is_plain(*token.span()) and names_secret(_read(token[0])):
             frame.named = True
         if frame.key == "value":
             frame.values.append(token)
@@ -136,7 +195,7 @@ class _Scan:
         if frame.secret:
             return True
         if frame.key is not None:
-            return names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
+            return not frame.plain_key and names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
         follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(_read(text).strip("-"))
         return follows and not frame.option and not text.startswith(b'"-')
 
@@ -145,8 +204,9 @@ class _Scan:
             self.edits[token.start()] = (token.end(), _MASKED)
 
     def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> None:
-        if not is_suspicious(token[0]):
+        if self.plain.is_plain(*token.span()) or not is_suspicious(token[0]):
             return
+        self.spend(_text_ns(token[0]))
         masked = _masked_token(token[0], mask_name if is_name else mask_text)
         if masked != token[0]:
             self.edits[token.start()] = (token.end(), masked)
@@ -169,6 +229,11 @@ _STEPS = {
     b"]": _Scan.close,
     b",": _Scan.next_member,
 }
+
+
+def _text_ns(text: bytes) -> int:
+    """About how long it takes to find the secrets in a text."""
+    return _TEXT_NS + len(text) * _TEXT_BYTE_NS + len(suspicious_places(text)) * _PLACE_NS
 
 
 def _read(token: bytes) -> str:

@@ -135,6 +135,15 @@ def _is_suspicious(piece: bytes) -> bool:
 _is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
 
 
+def suspicious_places(raw: bytes) -> list[int]:
+    """Where in a body something begins that may be a secret, or name one; sorted. Pieces without any are not suspicious."""
+    return sorted(
+        found.start()
+        for pattern, text in ((_SUSPECT, raw.lower()), (_UPPER, raw), (_USER_INFO, raw if b"@" in raw else b""))
+        for found in pattern.finditer(text)
+    )
+
+
 def is_weak(name: str) -> bool:
     """Whether only a text under this name is a secret, not a number."""
     return name.lower() in _WEAK

@@ -1,0 +1,35 @@
+"""How much work a payload may cause, in proportion to its bytes."""
+
+from typing import Final
+
+from lineage_bridge.openlineage.verdict import Rejected
+
+LEAST_NS: Final = 100_000_000
+"""What the smallest payload may cost."""
+NS_PER_BYTE: Final = 80
+OBJECT_NS: Final = 500
+EVENT_NS: Final = 20_000
+"""What judging an object in an event, and judging and recording an event, cost at least."""
+
+
+class TooCostlyError(Exception):
+    """A payload causes more work than its size allows. `ingest` catches it."""
+
+
+class Effort:
+    """What a payload of some bytes may still cost, in nanoseconds that its work takes about; counted, not measured."""
+
+    def __init__(self, size: int) -> None:
+        self.left_ns = LEAST_NS + size * NS_PER_BYTE
+
+    def spend(self, nanoseconds: int) -> None:
+        """Account for work that follows. Raises TooCostlyError."""
+        self.left_ns -= nanoseconds
+        if self.left_ns < 0:
+            raise TooCostlyError
+
+
+def too_costly(events: int, size: int) -> Rejected:
+    """Why such a payload is refused."""
+    what = "the event is" if events == 1 else f"the {events} events are"
+    return Rejected("too_costly", "$", f"{what} too costly to check for secrets: {size} bytes; send less at once, with fewer tiny values")

@@ -1,0 +1,91 @@
+"""Masking costs what a body weighs: large bodies are masked as small ones are, and what costs too much is refused."""
+
+import json
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.events import T0, run_event
+from tests.openlineage.test_redaction import BODIES
+
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.ingest.effort import LEAST_NS, Effort, TooCostlyError
+from lineage_bridge.ingest.ingest import Ingested, Sender, ingest
+from lineage_bridge.ingest.payload import Payload
+from lineage_bridge.openlineage.json_text import SMALL
+from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.verdict import Rejected
+
+HEAD = b'{"eventType":"START","run":{"runId":"x","facets":{"a":'
+
+
+class Kept:
+    """A log that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.records: list[LogRecord] = []
+
+    def submit(self, records: Any) -> "Future[list[int]]":
+        self.records += records
+        done: Future[list[int]] = Future()
+        done.set_result(list(range(len(records))))
+        return done
+
+    def end(self) -> int:
+        return 0
+
+
+def ingested(body: bytes, log: Kept | None = None) -> Ingested:
+    return ingest(Payload(body), Sender("http"), log or Kept(), T0)
+
+
+@given(BODIES, st.lists(BODIES, max_size=3))
+def test_a_large_body_is_masked_as_a_small_one(body: Any, others: list[Any]) -> None:
+    around = {"filling": [{"a": "x", "b": 1}] * SMALL}
+    for value in ([body, *others], {"a": body, "b": others}, [{"c": 1, "d": [body]}, *others]):
+        small = json.loads(mask(json.dumps(value).encode()))
+        large = json.loads(mask(json.dumps([around, value, around]).encode()))
+        assert large == [around, small, around]
+
+
+COSTLY = {
+    "secrets in pairs": b"[" + b",".join([b'{"name":"password","value":"x"}'] * 100_000) + b"]",
+    "deep brackets": b'{"password":' + b"[" * 400_000 + b"]" * 400_000 + b"}",
+    "texts": b"[" + b",".join(b'"token=%d"' % number for number in range(100_000)) + b"]",
+    "tiny objects": b"[" + b"{}," * 900_000 + b"{}]",
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_what_costs_too_much_is_refused_with_a_reason_and_a_sample(name: str) -> None:
+    log = Kept()
+    found = ingested(HEAD + COSTLY[name] + b"}}}", log)
+    (event,) = found.events
+    assert isinstance(event.verdict, Rejected)
+    assert (event.verdict.code, found.single, found.is_refused_whole) == ("too_costly", True, True)
+    (record,) = log.records
+    assert len(record.body) <= 1 << 14
+
+
+def test_many_tiny_events_are_refused_as_a_whole() -> None:
+    found = ingested(b"[" + b"{}," * 9_000 + b"{}]")
+    assert [event.verdict.code for event in found.events if isinstance(event.verdict, Rejected)] == ["too_costly"]
+
+
+def test_ordinary_events_cost_little() -> None:
+    event = run_event(run_facets={"x": {"password": "hunter2", "url": "https://a:b@c/d", "sql": "select token from t where token = 'x'"}})
+    assert ingested(b"[" + b",".join([event] * 50) + b"]").accepted == 50
+
+
+def test_a_long_array_of_secrets_becomes_one_mask() -> None:
+    assert json.loads(mask(json.dumps({"password": ["x"] * 5_000, "a": 1}).encode())) == {"password": ["********"], "a": 1}
+    assert json.loads(mask(json.dumps({"password": ["x"] * 5}).encode())) == {"password": ["********"] * 5}
+
+
+def test_effort_ends() -> None:
+    effort = Effort(0)
+    effort.spend(LEAST_NS)
+    with pytest.raises(TooCostlyError):
+        effort.spend(1)
