@@ -74,3 +74,12 @@ def test_another_job_that_did_not_fail_leads_there_too(writer: GraphWriter) -> N
     reader = add(writer, run_event("FAIL", **MOVE), run_event("COMPLETE", RUNS[1], job="other", **MOVE))
     assert marked(reader) == {("a", "b", True), ("a", "b", False)}
     assert ("b", False) in affected(reader)
+
+
+def test_the_states_of_many_failed_runs_are_read_at_once(writer: GraphWriter) -> None:
+    reader = add(writer, *(run_event("FAIL", f"run {n}", time_us=T0 + n, **MOVE) for n in range(100)))
+    statements: list[str] = []
+    reader.nodes.connection.raw.set_trace_callback(statements.append)
+    assert marked(reader) == {("a", "b", True)}
+    reader.nodes.connection.raw.set_trace_callback(None)
+    assert 0 < sum("run_event" in statement for statement in statements) < 10

@@ -50,8 +50,8 @@ class FailedFlows:
             self._sound.update((job, self._sound_of(job, shapes)) for job, shapes in failed.items())
 
     def _has_failed(self, job: int, shape: int) -> bool:
-        runs = self.connection.execute(_RUNS, (job, shape, _SCAN)).fetchall()
-        return all(self.runs.state(run, job).state == "FAIL" for (run,) in runs)
+        runs = [row[0] for row in self.connection.execute(_RUNS, (job, shape, _SCAN)).fetchall()]
+        return all(run.state == "FAIL" for run in self.runs.states(runs, job))
 
     def _sound_of(self, job: int, failed: set[int]) -> _Sound | None:
         shapes = {row[0] for row in self.connection.execute(_SHAPES, (job, _MOST_SHAPES + 1))}

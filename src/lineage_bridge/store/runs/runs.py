@@ -95,6 +95,15 @@ class Runs:
         """What the events of a run amount to, those under all names of the job."""
         return self._state(asserter, job, self._events(asserter, job))
 
+    def states(self, asserters: Sequence[bytes], job: int) -> list[RunState]:
+        """The same of several runs of a job, in their order."""
+        names = set(self.nodes.members(job))
+        events: dict[bytes, list[tuple[str, int, int]]] = {asserter: [] for asserter in asserters}
+        for asserter, name, *event in self._rows(_EVENTS_OF, asserters):
+            if name in names:
+                events[asserter].append((event[0], event[1], event[2]))
+        return [self._state(asserter, job, events[asserter]) for asserter in asserters]
+
     def _events(self, asserter: bytes, job: int) -> list[tuple[str, int, int]]:
         names = self.nodes.members(job)
         return self.connection.execute(_EVENTS.format(marks(names)), (asserter, *names)).fetchall()
