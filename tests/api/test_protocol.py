@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -159,3 +160,22 @@ def test_a_second_request_has_its_own_time(impatient: int) -> None:
             time.sleep(0.2)
         connection.sendall(b"GET / HT")
         assert b" 408 " in read.read()
+
+
+class CrowdedProtocol(Protocol):
+    MOST_CONNECTIONS = 2
+    HEAD_S = 600.0
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Iterator[int]:
+    yield from serving(CrowdedProtocol)
+
+
+def test_a_connection_too_many_is_closed_and_the_others_are_answered(crowded: int) -> None:
+    with ExitStack() as stack:
+        opened = [stack.enter_context(socket.create_connection(("127.0.0.1", crowded), timeout=600)) for _ in range(2)]
+        assert b" 503 " in ending(crowded)
+        for connection in opened:
+            connection.sendall(request())
+            assert answer(stack.enter_context(connection.makefile("rb")))["body"] == BODY.decode()

@@ -18,6 +18,8 @@ _OFFER = frozenset({b"upgrade", b"http2-settings"})
 class Protocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1; a request with an offer is parsed a second time, without the offer."""
 
+    MOST_CONNECTIONS: ClassVar = 512
+    """How many connections may be open at once; a further one is told to come back later, and closed."""
     HEAD_BYTES: ClassVar = 1 << 16
     """How large a request line and headers may be."""
     HEAD_S: ClassVar = 10.0
@@ -36,6 +38,8 @@ class Protocol(HttpToolsProtocol):
         """Begin to wait for the first request."""
         super().connection_made(transport)  # type: ignore[arg-type]  # asyncio's transport, as uvicorn expects
         self._expect("head", self.HEAD_S)
+        if len(self.connections) > self.MOST_CONNECTIONS:
+            self._refuse("503 Service Unavailable", "Too many connections are open; try again later.")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
