@@ -4,8 +4,8 @@ from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
 
-LEAST_NS: Final = 100_000_000
-"""What the smallest payload may cost."""
+LEAST_NS: Final = 1_000_000_000
+"""What the smallest payload may cost. Plans and scripts of half a megabyte that mention secrets are taken."""
 NS_PER_BYTE: Final = 80
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
