@@ -80,6 +80,7 @@ class Server:
             log_health=self.log_health,
             version="1.2.3",
             graph_id=graph_id(KEY),
+            key=KEY,
             sources=self.sources,
             tasks=self.tasks,
         )

@@ -8,7 +8,7 @@ from tests.openlineage.planted import innocent, planted
 
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.secret_forms import MASK
+from lineage_bridge.openlineage.secret_rules.values import MASK
 
 
 def test_planted_secrets_are_masked() -> None:
@@ -50,12 +50,32 @@ def test_credentials_are_no_part_of_a_name(name: str, masked: str) -> None:
 
 
 def test_names_with_other_secrets_stay_different() -> None:
-    paths = [f"events/token={value}/part-{number}.parquet" for value in ("abc", "def", "ghi") for number in range(3)]
+    paths = [f"events/token={value}/part-{number}.parquet" for value in ("a1c", "d2f", "g3i") for number in range(3)]
     masked = [mask_name(path) for path in paths]
     assert len(set(masked)) == len(paths)
     assert all(MASK in path and path.endswith(".parquet") for path in masked)
     assert masked == [mask_name(path) for path in paths]
     assert masked == [mask_name(path) for path in masked]
+
+
+def test_a_digest_depends_on_the_key_of_the_installation() -> None:
+    name = "load password=hunter2"
+    digests = {mask_name(name, key) for key in (b"", b"a" * 32, b"b" * 32)}
+    assert len(digests) == 3
+    assert all(len(digest) == len("load password=") + len(MASK) + 16 for digest in digests)
+    masked = mask(json.dumps({"name": name}).encode(), key=b"a" * 32)
+    assert masked == json.dumps({"name": mask_name(name, b"a" * 32)}).encode()
+    assert mask(masked, key=b"b" * 32) is masked
+
+
+def test_a_digest_of_an_older_version_stays() -> None:
+    name = b'{"name": "events/token=' + MASK.encode() + b'0a1b2c3d/part-1"}'
+    assert mask(name, key=b"a" * 32) is name
+
+
+def test_a_word_in_a_partition_is_no_secret() -> None:
+    assert mask_name("events/token=shop/part-1.parquet") == "events/token=shop/part-1.parquet"
+    assert mask_name("events/password=shop/part-1.parquet") != "events/password=shop/part-1.parquet"
 
 
 def test_a_secret_in_a_name_is_not_in_its_digest() -> None:

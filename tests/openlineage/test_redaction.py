@@ -11,8 +11,9 @@ from tests.openlineage.support import SAMPLES, event, sample_lines, text
 
 from lineage_bridge.openlineage import masked_names, redaction, secret_forms, secrets, sql_secrets
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.secret_forms import MASK
-from lineage_bridge.openlineage.secrets import names_secret
+from lineage_bridge.openlineage.secret_rules import code, commands, names, prose, values, webhooks
+from lineage_bridge.openlineage.secret_rules.names import names_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.verdict import Rejected, judge
 
 SECRET = "hunter2xyzzy42"
@@ -194,12 +195,13 @@ PIECES = [
     "identified by ",
 ]
 ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"}
+ANCHORED |= {"_FUNCTION", "_WHOLE_REFERENCE", "_FILE", "_CODE", "_LOGIN", "_ATTACHED", "_ATTACHING", "_NEXT_ROW"}
 """Patterns that are matched at one place only."""
 BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
 PATTERNS = [
     pattern
-    for module in (masked_names, redaction, secret_forms, secrets, sql_secrets)
+    for module in (masked_names, redaction, secret_forms, secrets, sql_secrets, code, commands, names, prose, values, webhooks)
     for name, value in vars(module).items()
     for pattern in patterns_in(value, name)
 ]

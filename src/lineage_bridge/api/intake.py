@@ -53,7 +53,7 @@ class Intake:
         payload = await read_payload(request, self.services)
 
         def ingest_payload() -> Ingested:
-            return ingest(payload, sender(request), self.services.log, self.services.clock_us())
+            return ingest(payload, sender(request), self.services.log, self.services.clock_us(), key=self.services.key)
 
         if payload.estimated_bytes > self.services.thread_bytes:
             return await self.ingest_in_thread(ingest_payload)

@@ -56,7 +56,8 @@ class Services:
 
     `graph` opens a reader within one read transaction and raises StoreMissingError before there is a store. `pipeline` returns the
     pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
-    with the log. `graph_id` is the UUID of the installation's one graph. `findings` raises NotFoundError before the first analysis.
+    with the log. `graph_id` is the UUID of the installation's one graph, `key` the
+    installation's key, on which digests of secrets in names depend. `findings` raises NotFoundError before the first analysis.
     `allowed_hosts` are the host names, without port, that a request may be addressed to. A question for what is not in the graph yet
     waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are
     answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A
@@ -73,6 +74,7 @@ class Services:
     log_state: Callable[[], str]
     version: str
     graph_id: str
+    key: bytes = field(repr=False)
     sources: SourceService
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings

@@ -62,14 +62,17 @@ class Ingested:
         return isinstance(verdict, Rejected) and verdict.code in _WHOLE_PAYLOAD
 
 
-def ingest(received: Payload | SplitPayload, sender: Sender, log: EventLog, arrival_us: int, *, all_or_nothing: bool = False) -> Ingested:
+def ingest(
+    received: Payload | SplitPayload, sender: Sender, log: EventLog, arrival_us: int, *, key: bytes = b"", all_or_nothing: bool = False
+) -> Ingested:
     """Mask secrets in what was received, split it into events, judge each, and append their records to the log.
 
     Rejected events become records too, which the graph keeps in quarantine; with `all_or_nothing`, nothing is appended if any event is
-    rejected. Does not wait for the disk. Raises UnavailableError when too much waits for it; the future fails with LogError.
+    rejected. `key` is the installation's: digests of secrets in names depend on it. Does not wait for the disk. Raises UnavailableError
+    when too much waits for it; the future fails with LogError.
     """
     events = split_payload(received) if isinstance(received, Payload) else received
-    judged = _judge_events(events, sender, arrival_us)
+    judged = _judge_events(events, sender, arrival_us, key)
     single = events.single or (len(judged) == 1 and _is_too_costly(judged[0]))
     is_refused = all_or_nothing and any(isinstance(event.verdict, Rejected) for event in judged)
     return Ingested(judged, single, log.submit([] if is_refused else [event.record for event in judged]))
@@ -80,27 +83,27 @@ def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us
     return log.submit([LogRecord(RecordKind.OPERATOR, event_id(operation), arrival_us, *sender, b"", operation)])
 
 
-def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int) -> list[JudgedEvent]:
+def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: bytes) -> list[JudgedEvent]:
     """The events of a payload, or its rejection as a whole."""
     size = sum(map(len, events.items))
     effort = Effort(size)
     try:
         if events.rejected:
-            return [_rejected(mask(events.items[0], effort.spend), events.rejected, sender, arrival_us)]
+            return [_rejected(mask(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
         effort.spend(len(events.items) * EVENT_NS)
-        return [_judge_event(raw, effort, sender, arrival_us) for raw in events.items]
+        return [_judge_event(raw, effort, sender, arrival_us, key) for raw in events.items]
     except TooCostlyError:
         verdict = events.rejected or too_costly(len(events.items), size)
-        return [_rejected(mask(events.items[0][:_COSTLY_SAMPLE_BYTES]), verdict, sender, arrival_us)]
+        return [_rejected(mask(events.items[0][:_COSTLY_SAMPLE_BYTES], key=key), verdict, sender, arrival_us)]
 
 
 def _is_too_costly(event: JudgedEvent) -> bool:
     return isinstance(event.verdict, Rejected) and event.verdict.code == "too_costly"
 
 
-def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int) -> JudgedEvent:
+def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     effort.spend(raw.count(b"{") * OBJECT_NS)
-    masked = mask(raw, effort.spend)
+    masked = mask(raw, effort.spend, key)
     verdict = judge(masked, arrival_us)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked

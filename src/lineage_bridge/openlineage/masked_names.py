@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from hashlib import blake2s
 
-from lineage_bridge.openlineage.secret_forms import MASK
-from lineage_bridge.openlineage.secrets import SIGNATURES, mask_with, names_secret
+from lineage_bridge.openlineage.secret_rules.names import names_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.secrets import SIGNATURES, mask_with
 
 _CREDENTIALS = (
     re.compile(r"((?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://)[^\s/?#\"'@:]{0,300}:[^\s/?#\"']{1,300}@"),
@@ -19,18 +21,18 @@ _ROTATING = re.compile(
 _QUERY_PART = re.compile(r"(?P<mark>[?&;])(?P<name>[\w.\-]{1,300})=[^\s;&\"']*")
 
 
-def mask_name(name: str) -> str:
+def mask_name(name: str, key: bytes = b"") -> str:
     """A name or namespace of a dataset or job without credentials, which are no part of what it names.
 
     Users and passwords, signatures, keys and what expires with them are removed. Any other secret becomes a short digest, so that
-    different names stay different.
+    different names stay different. The digest depends on `key`, the installation's: without it, no guess of a secret can be checked.
     """
     for pattern in _CREDENTIALS:
         name = pattern.sub(r"\1", name)
     if _SIGNED.search(name):
         name = _drop_parameters(name, lambda parameter: bool(_ROTATING.fullmatch(parameter)))
     name = _drop_parameters(name, lambda parameter: names_secret(parameter) or parameter.lower() in SIGNATURES)
-    return mask_with(name, _digest)
+    return mask_with(name, partial(_digest, key=key))
 
 
 def _drop_parameters(name: str, drops: Callable[[str], bool]) -> str:
@@ -41,6 +43,6 @@ def _drop_parameters(name: str, drops: Callable[[str], bool]) -> str:
     return kept.replace("?&", "?").rstrip("?&")
 
 
-def _digest(secret: str) -> str:
-    """What stands for a secret in a name: the same for the same secret."""
-    return MASK + blake2s(secret.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+def _digest(secret: str, key: bytes) -> str:
+    """What stands for a secret in a name: the same for the same secret and key."""
+    return MASK + blake2s(secret.encode("utf-8", "surrogatepass"), digest_size=8, key=key, person=b"names").hexdigest()

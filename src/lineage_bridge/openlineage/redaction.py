@@ -7,14 +7,18 @@ are not valid JSON.
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 import msgspec
 
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts
 from lineage_bridge.openlineage.masked_names import mask_name
-from lineage_bridge.openlineage.secret_forms import MASK
-from lineage_bridge.openlineage.secrets import is_suspicious, is_weak, mask_text, names_secret, suspicious_places
+from lineage_bridge.openlineage.secret_rules.commands import argument_secret
+from lineage_bridge.openlineage.secret_rules.container import Container
+from lineage_bridge.openlineage.secret_rules.names import is_weak, names_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_random, is_reference
+from lineage_bridge.openlineage.secrets import is_suspicious, mask_text, suspicious_places
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -24,6 +28,14 @@ _NAMING = frozenset(("name", "key"))
 _NAMES = frozenset(("namespace", "name"))
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
+_TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
+_MEASURES = frozenset(("maxLength", "minLength"))
+"""What JSON Schema says of a property that is called like a secret."""
+_ENCODED_KEYS = frozenset(("auth", "_auth"))
+"""Members that are secrets if their value is a key in base64: Docker's and npm's."""
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_DEEPEST = 6
+"""How deep JSON in strings in JSON is read as JSON."""
 _ANY = msgspec.json.Decoder(msgspec.Raw)
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
 _PASSES = 8
@@ -38,13 +50,16 @@ def _no_limit(_: int) -> None:
     """Spend without a limit."""
 
 
-def mask(raw: bytes, spend: Spend = _no_limit) -> bytes:
-    """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more."""
+def mask(raw: bytes, spend: Spend = _no_limit, key: bytes = b"") -> bytes:
+    """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more.
+
+    `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
+    """
     for _ in range(_PASSES):
         if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
             break
         spend(len(raw) * _PASS_NS)
-        masked = _Scan(raw, spend).masked()
+        masked = _Scan(raw, spend, key).masked()
         if not _is_json(masked):
             spend(_text_ns(masked))
             masked = _mask_bytes(masked)
@@ -54,39 +69,15 @@ def mask(raw: bytes, spend: Spend = _no_limit) -> bytes:
     return raw
 
 
-class _Container:
-    """An open object or array, and what is known about the values in it.
-
-    `secret`: all of them are secrets. `columns`: its keys are column names. `tags`: they are tags, which name no settings. `named`: one
-    member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: the
-    scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one. `plain_key`: the key names no secret.
-    """
-
-    __slots__ = ("columns", "is_object", "key", "named", "option", "plain_key", "secret", "sink", "tags", "values")
-
-    def __init__(
-        self,
-        *,
-        is_object: bool,
-        secret: bool = False,
-        columns: bool = False,
-        tags: bool = False,
-        sink: "list[re.Match[bytes]] | None" = None,
-    ) -> None:
-        self.is_object, self.secret, self.columns, self.tags, self.sink = is_object, secret, columns, tags, sink
-        self.key: str | None = None
-        self.named = self.option = self.plain_key = False
-        self.values: list[re.Match[bytes]] = []
-
-
 class _Scan:
     """One pass over the tokens of a body. It never fails, also if brackets do not match."""
 
-    def __init__(self, raw: bytes, spend: Spend) -> None:
-        self.raw, self.spend = raw, spend
+    def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
+        self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
+        self.mask_name = partial(mask_name, key=key)
         self.plain = PlainParts(raw, suspicious_places(raw) if len(raw) > SMALL else None)
         self.edits: dict[int, tuple[int, bytes]] = {}
-        self.frames = [_Container(is_object=False)]
+        self.frames = [Container(is_object=False)]
 
     def masked(self) -> bytes:
         at = 0
@@ -138,7 +129,7 @@ class _Scan:
             return 0
         return self.plain.members_end(at)
 
-    def holds_secrets(self, outer: _Container) -> bool:
+    def holds_secrets(self, outer: Container) -> bool:
         """Whether all that a value of a container contains is a secret."""
         key = outer.key if outer.is_object else None
         return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
@@ -160,7 +151,7 @@ class _Scan:
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
-        self.frames.append(_Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink))
+        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink))
 
     def close(self) -> None:
         if len(self.frames) == 1:
@@ -168,7 +159,8 @@ class _Scan:
         frame = self.frames.pop()
         if frame.named:
             for token in frame.values:
-                self.edit_secret(token)
+                if not frame.tags or is_random(_read(token[0])):
+                    self.edit_secret(token)
         if frame.sink is not None:
             frame.sink.extend(frame.values)
 
@@ -182,7 +174,9 @@ class _Scan:
         if self.is_secret(frame, token[0]):
             self.edit_secret(token)
             return
-        if frame.key in _NAMING and not frame.tags and not self.plain.is_plain(*token.span()) and names_secret(_read(token[0])):
+        if not frame.is_object and self.edit_argument(frame, token):
+            return
+        if frame.key in _NAMING and not self.plain.is_plain(*token.span()) and names_secret(_read(token[0])):
             frame.named = True
         if frame.key == "value":
             frame.values.append(token)
@@ -190,26 +184,46 @@ class _Scan:
             frame.sink.append(token)
         self.edit_text(token, is_name=frame.key in _NAMES)
 
-    def is_secret(self, frame: _Container, text: bytes) -> bool:
+    def is_secret(self, frame: Container, text: bytes) -> bool:
         """Whether a value is a secret by its key, or by the option of a command before it."""
         if frame.secret:
-            return True
+            return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES
         if frame.key is not None:
+            if frame.key in _ENCODED_KEYS:
+                return bool(_ENCODED.fullmatch(_read(text))) and is_key_like(_read(text))
             return not frame.plain_key and names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
         follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(_read(text).strip("-"))
         return follows and not frame.option and not text.startswith(b'"-')
 
+    def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
+        """Mask the secret in an element of an array that is an argument of a command, if it is one."""
+        argument = _read(token[0])
+        secret = argument_secret(frame.program, frame.before, argument)
+        frame.program, frame.before = frame.program or argument, argument
+        if secret and not is_reference(secret) and secret != MASK:
+            self.edits[token.start()] = (token.end(), _write(argument.removesuffix(secret) + MASK))
+        return bool(secret)
+
     def edit_secret(self, token: "re.Match[bytes]") -> None:
-        if token[0] not in _NO_SECRET:
+        if token[0] not in _NO_SECRET and not is_reference(_read(token[0])):
             self.edits[token.start()] = (token.end(), _MASKED)
 
     def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> None:
         if self.plain.is_plain(*token.span()) or not is_suspicious(token[0]):
             return
         self.spend(_text_ns(token[0]))
-        masked = _masked_token(token[0], mask_name if is_name else mask_text)
+        masked = _masked_token(token[0], self.mask_name if is_name else self.mask_string)
         if masked != token[0]:
             self.edits[token.start()] = (token.end(), masked)
+
+    def mask_string(self, text: str) -> str:
+        """Mask the secrets in a string, which may be JSON itself."""
+        if text.lstrip()[:1] not in ("{", "[") or self.depth >= _DEEPEST:
+            return mask_text(text)
+        raw = text.encode("utf-8", "surrogatepass")
+        return (
+            _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass") if _is_json(raw) else mask_text(text)
+        )
 
     def edited(self) -> bytes:
         pieces: list[bytes] = []

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 
-from lineage_bridge.openlineage.secret_forms import MASK, Mask
+from lineage_bridge.openlineage.secret_forms import Mask
+from lineage_bridge.openlineage.secret_rules.values import MASK
 
 _OBJECTS = (
     "TABLE|VIEW|MATERIALIZED|TEMP|TEMPORARY|EXTERNAL|USER|ROLE|SECRET|SERVER|DATABASE|SCHEMA|CATALOG|STREAM|FUNCTION|CONNECTION|CONNECTOR"
@@ -23,10 +24,18 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
-_CALL = re.compile(r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb)\s*\(", re.IGNORECASE)
-_ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300})\s*(?P<end>[,)]?)")
+_CALL = re.compile(
+    r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb"
+    r"|pgp_sym_(?:en|de)crypt(?:_bytea)?|aes_(?:en|de)crypt|(?:en|de)crypt|(?:en|de)cryptbypassphrase)\s*\(",
+    re.IGNORECASE,
+)
+_ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
+_COMMENT = re.compile(r"'(?:[^']|'')*'|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
+_INSERT = re.compile(r"\bINSERT\s+INTO\s+[^\s(]{1,300}\s*\((?P<columns>[^()']{1,4000})\)\s*VALUES\s*\(", re.IGNORECASE)
+_NEXT_ROW = re.compile(r"\s*,\s*\(")
 _SECRETS = {"s3": (1, 2), "s3cluster": (2, 3), "gcs": (1, 2), "oss": (1, 2), "cosn": (1, 2)}
-"""Which arguments of ClickHouse's functions are keys; of all others the fifth is a password."""
+"""Which arguments of ClickHouse's functions are keys. Of functions that encrypt, it is the second, or the first if that is a phrase; of all
+others the fifth is a password."""
 _FORMAT = re.compile(
     r"(?:csv|tsv|json|parquet|orc|avro|native|arrow|raw|line|template|auto|nosign|protobuf|tabseparated)\w*\Z", re.IGNORECASE
 )
@@ -41,6 +50,8 @@ def is_sql(text: str) -> bool:
 def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callable[[str], str], mask: Mask) -> str:
     """A statement with the secrets in its string literals masked. `inside` masks assignments in the text of a literal."""
     text = _mask_arguments(text, mask)
+    for start, stop in reversed(_inserted(text, names_secret)):
+        text = text[:start] + mask(text[start:stop]) + text[stop:]
 
     def masked(found: re.Match[str]) -> str:
         literal = found[1]
@@ -75,6 +86,14 @@ def _mask_arguments(text: str, mask: Mask) -> str:
     return "".join((*pieces, text[end:]))
 
 
+def _positions(function: str, count: int) -> tuple[int, ...]:
+    if "crypt" in function:
+        return (0,) if function.endswith("bypassphrase") else (1,)
+    if function.startswith("remote") and count == 4:
+        return (3,)
+    return _SECRETS.get(function, (4,))
+
+
 def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
     """Where the credentials among the arguments of a function are."""
     arguments: list[re.Match[str]] = []
@@ -83,8 +102,31 @@ def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
         at = argument.end()
         if argument["end"] != ",":
             break
-    positions = _SECRETS.get(function, (4,))
+    positions = _positions(function, len(arguments))
     if len(arguments) <= max(positions) or any(_FORMAT.match(arguments[index]["text"] or "x y") for index in positions):
         return []
     found = [arguments[index] for index in positions if arguments[index]["text"]]
     return [argument.span("text") for argument in found if not argument["text"].startswith(MASK)]
+
+
+def _inserted(text: str, names_secret: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Where the values of columns that contain secrets are in the rows of an INSERT."""
+    spans: list[tuple[int, int]] = []
+    for insert in _INSERT.finditer(text):
+        columns = [bool(_PASSWORD.search(name)) and names_secret(name.strip(' `"[]\n')) for name in insert["columns"].split(",")]
+        at, index = insert.end(), 0
+        while True in columns and (value := _ARGUMENT.match(text, at)) and value.end() > at:
+            if index < len(columns) and columns[index] and not _harmless(value["text"] or ""):
+                spans.append(value.span("text"))
+            at, index = value.end(), index + 1
+            if value["end"] != ",":
+                row = _NEXT_ROW.match(text, at)
+                if row is None:
+                    break
+                at, index = row.end(), 0
+    return spans
+
+
+def mask_comments(text: str, inside: Callable[[str], str]) -> str:
+    """A statement with the secrets in its comments masked, which are sentences and settings, no SQL."""
+    return _COMMENT.sub(lambda found: inside(found[0]) if found["comment"] else found[0], text)

@@ -75,7 +75,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
         stack.callback(StateCopies(settings).close)
         watch = LogWatch(paths.log)
         stack.callback(watch.close)
-        records, service, graph = log_reader(settings), source_service(settings), graph_id(state_database(settings).key())
+        records, service, key = log_reader(settings), source_service(settings), state_database(settings).key()
+        graph = graph_id(key)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         yield create_app(
             Services(
@@ -89,6 +90,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
                 graph_id=graph,
+                key=key,
                 sources=service,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),

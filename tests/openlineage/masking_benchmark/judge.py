@@ -38,11 +38,16 @@ def lost(case: Planted, accepted: Any) -> bool:
     found = list(strings(accepted))
     if case.setting and case.setting not in found and not any(f'"{case.setting}"' in text for text in found):
         return True
-    joined = "\n".join(found)
+    joined = _plain("\n".join(found))
     position = 0
     for part in case.kept:
-        for word in part.split():
-            if (at := joined.find(word.strip('"\\,;'), position)) < 0:
+        for word in _plain(part).split():
+            if (at := joined.find(word.strip(",;"), position)) < 0:
                 return True
             position = at
     return False
+
+
+def _plain(text: str) -> str:
+    """Without quotes and escapes, which differ in a string of JSON."""
+    return text.replace("\\n", " ").replace("\\t", " ").replace("\\", "").replace('"', "")

@@ -6,14 +6,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.ingest.ingest import Sender, ingest
-from lineage_bridge.ingest.payload import Payload
-from lineage_bridge.ports.log import EventLog
 from tests.openlineage.masking_benchmark.carriers import Event, event
 from tests.openlineage.masking_benchmark.corpus import Planted, innocents, planted
 from tests.openlineage.masking_benchmark.datasets import Dataset, Pair, different, same
 from tests.openlineage.masking_benchmark.judge import leaked, lost
+
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.ingest.ingest import Sender, ingest
+from lineage_bridge.ingest.payload import Payload
+from lineage_bridge.ports.log import EventLog
 
 _ARRIVAL_US = 1_767_604_500_000_000
 

@@ -7,7 +7,7 @@ import re
 
 from lineage_bridge.openlineage.jdbc.drivers import FILE_DATABASES, read_jdbc
 from lineage_bridge.openlineage.naming import DatasetName, parts_of
-from lineage_bridge.openlineage.secret_forms import MASK
+from lineage_bridge.openlineage.secret_rules.values import MASK
 
 _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc", "awsathena": "default", "databricks": "default"}
 """The default schema of databases that have schemas."""

@@ -29,7 +29,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         imported = await to_thread.run_sync(_imported, payload, now_us, limiter=services.ingest_threads)
 
         def ingest_import() -> Ingested:
-            ingested = ingest(SplitPayload(imported.events), sender(request), services.log, now_us, all_or_nothing=True)
+            ingested = ingest(SplitPayload(imported.events), sender(request), services.log, now_us, key=services.key, all_or_nothing=True)
             for event in ingested.events:
                 _check_accepted(event)
             return ingested

@@ -77,7 +77,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
         def ingest_again() -> Ingested:
             payload = SplitPayload([_quarantined_record(services, event_id).body], single=True)
-            return ingest(payload, sender(request, RETRY), services.log, services.clock_us(), all_or_nothing=True)
+            return ingest(payload, sender(request, RETRY), services.log, services.clock_us(), key=services.key, all_or_nothing=True)
 
         receipt = await intake.ingest_in_thread(ingest_again)
         (event,) = receipt.ingested.events

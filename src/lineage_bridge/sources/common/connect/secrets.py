@@ -5,8 +5,9 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from lineage_bridge.openlineage.jdbc.datasets import anonymous_jdbc
-from lineage_bridge.openlineage.secret_forms import MASK
-from lineage_bridge.openlineage.secrets import mask_text, names_secret
+from lineage_bridge.openlineage.secret_rules.names import names_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.secrets import mask_text
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
 _CREDENTIAL = re.compile(
@@ -15,9 +16,6 @@ _CREDENTIAL = re.compile(
 )
 """Settings of connectors whose values are credentials, or may be."""
 _LOGIN = re.compile(r"(?P<key>[?&;](?:user(?:name)?|uid|password|pwd|ssl\w*))=(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+(?=[&;]|$)", re.IGNORECASE)
-_WEBHOOK = re.compile(
-    r"(https://(?:hooks\.slack(?:-gov)?\.com|(?:\w+\.)?discord(?:app)?\.com/api/webhooks|[\w\-]+\.webhook\.office\.com|hooks\.zapier\.com)/)\S+"
-)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[\w.\-]+)=[^&\s,;\"']+")
 _HARMLESS = frozenset(
     (
@@ -91,7 +89,7 @@ def _without_secrets(value: str) -> str:
         return _anonymous_jdbc(text)
     if text.startswith("data:"):
         return f"data:{MASK}"
-    masked = _WEBHOOK.sub(rf"\1{MASK}", without_user(value))
+    masked = without_user(value)
     return mask_text(_PARAMETER.sub(_masked_parameter, masked) if "://" in masked else masked)
 
 

@@ -9,8 +9,9 @@ import msgspec
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.openlineage.facets import SchemaField
-from lineage_bridge.openlineage.secret_forms import MASK
-from lineage_bridge.openlineage.secrets import mask_text, names_secret
+from lineage_bridge.openlineage.secret_rules.names import names_secret
+from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.registry.answers import RegisteredSchema, SchemaReference
 from lineage_bridge.sources.common.registry.fields.fields import fields_of
 from lineage_bridge.sources.common.registry.fields.texts import SchemaDocumentation, Tagged, read_documentation

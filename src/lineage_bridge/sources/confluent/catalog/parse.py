@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from lineage_bridge.openlineage.secrets import mask_text, names_secret
+from lineage_bridge.openlineage.secret_rules.names import names_secret
+from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.observer import Unseen
 
 

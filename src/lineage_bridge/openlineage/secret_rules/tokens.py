@@ -1,0 +1,25 @@
+"""Forms of tokens, as their issuers document them and secret scanners (gitleaks, detect-secrets) look for them."""
+
+_WORD = r"[A-Za-z0-9_\-]"
+TOKENS = (
+    rf"gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}}|gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-{_WORD}{{16,}}",
+    rf"xox[a-z](?:\.xox[a-z])?-{_WORD}{{8,}}|xapp-{_WORD}{{10,}}",
+    rf"sk-(?:(?:ant|proj|svcacct|admin|None|or|lf)-{_WORD}{{16,}}|{_WORD}{{0,8}}[A-Za-z0-9]{{20,}}{_WORD}*)|(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{{10,}}|whsec_[A-Za-z0-9+/=]{{16,}}",
+    rf"AIza{_WORD}{{30,}}|ya29\.{_WORD}{{20,}}|GOCSPX-{_WORD}{{20,}}",
+    rf"dapi[a-f0-9]{{32}}(?:-\d)?|hf_[A-Za-z0-9]{{20,}}|npm_[A-Za-z0-9]{{30,}}|pypi-{_WORD}{{16,}}",
+    rf"SG\.{_WORD}{{16,}}\.{_WORD}{{16,}}|key-[0-9a-f]{{32}}|SK[0-9a-f]{{32}}|xkeysib-[0-9a-f]{{32,}}(?:-\w+)?|[0-9a-f]{{32}}-us\d{{1,2}}",
+    rf"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{{32}}|do[oprt]_v1_[a-f0-9]{{32,}}|dckr_pat_{_WORD}{{20,}}|hv[sbr]\.{_WORD}{{20,}}|{_WORD}{{14}}\.atlasv1\.{_WORD}{{40,}}",
+    rf"gl(?:sa|c)_[A-Za-z0-9+/=_]{{20,}}|NRAK-[A-Z0-9]{{20,}}|PMAK-{_WORD}{{40,}}|figd_{_WORD}{{30,}}|lin_api_[A-Za-z0-9]{{30,}}|ntn_[A-Za-z0-9]{{30,}}",
+    rf"sq0(?:atp|csp)-{_WORD}{{20,}}|EAAC{_WORD}{{30,}}|sntry[su]_{_WORD}{{30,}}|pscale_(?:tkn|pw|oauth)_{_WORD}{{20,}}|lsv2_(?:pt|sk)_\w{{20,}}",
+    rf"rubygems_[a-f0-9]{{40,}}|oy2[a-z0-9]{{43}}|tfp_{_WORD}{{20,}}|sgp_[A-Za-z0-9_]{{30,}}|ATATT3[A-Za-z0-9_\-=]{{30,}}|ATCTT3[A-Za-z0-9_\-=]{{30,}}",
+    rf"AGE-SECRET-KEY-1[A-Z0-9]{{40,}}|LTAI[A-Za-z0-9]{{16,24}}|nvapi-{_WORD}{{30,}}",
+    rf"r8_[A-Za-z0-9]{{30,}}|gsk_[A-Za-z0-9]{{30,}}|pplx-[A-Za-z0-9]{{30,}}|phc_[A-Za-z0-9]{{30,}}|CCIPAT_{_WORD}{{20,}}|fo1_{_WORD}{{30,}}|dp\.pt\.\w{{30,}}",
+    rf"ABSK[A-Za-z0-9+/]{{60,}}={{0,2}}|HRKU-AA{_WORD}{{30,}}|cflt[A-Za-z0-9+/]{{56,}}|dbt[cu]_{_WORD}{{30,}}|AKCp[A-Za-z0-9]{{60,}}|cmVmd[A-Za-z0-9]{{55,}}",
+    rf"pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}|pat-(?:na|eu)\d-[0-9a-f\-]{{36}}|sbp_[a-f0-9]{{40}}|pul-[a-f0-9]{{40}}|pn[ub]_[a-zA-Z0-9]{{30,}}|tskey-[a-z]{{2,10}}-{_WORD}{{16,}}",
+    rf"CFPAT-{_WORD}{{40,}}|napi_[a-z0-9]{{40,}}|FlyV1 fm\d_[A-Za-z0-9+/=,_]{{40,}}|fm[12]_[A-Za-z0-9+/=_]{{40,}}",
+    r"nfp_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{70,}",
+    rf"bkua_[a-z0-9]{{40}}|rdme_[a-z0-9]{{60,}}|duffel_(?:test|live)_{_WORD}{{40,}}|shippo_(?:live|test)_[a-f0-9]{{40}}|aio_[A-Za-z0-9]{{28}}|FLWSECK(?:_TEST)?-{_WORD}{{12,}}",
+    rf"AKID[A-Za-z0-9]{{32}}|AQVN{_WORD}{{35,}}|EZ[AT]K[A-Za-z0-9]{{54}}|sl\.(?:u\.)?{_WORD}{{100,}}|1//0{_WORD}{{40,}}|mdb_sa_sk_{_WORD}{{30,}}|GOOG1E[A-Z0-9]{{50,60}}",
+    r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
+)
+"""Patterns of whole tokens. A token begins where a word does."""
