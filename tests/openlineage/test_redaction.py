@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.openlineage.regex_steps import steps
 from tests.openlineage.support import SAMPLES, event, sample_lines, text
 
-from lineage_bridge.openlineage import masked_names, redaction, secret_forms, secrets, sql_secrets
+from lineage_bridge.openlineage import masked_names, redaction, secrets
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.secret_rules import code, commands, names, prose, values, webhooks
+from lineage_bridge.openlineage.secret_rules import code, commands, forms, names, prose, sql, values, webhooks
 from lineage_bridge.openlineage.secret_rules.names import names_secret
 from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.verdict import Rejected, judge
@@ -201,7 +201,7 @@ BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
 PATTERNS = [
     pattern
-    for module in (masked_names, redaction, secret_forms, secrets, sql_secrets, code, commands, names, prose, values, webhooks)
+    for module in (masked_names, redaction, secrets, code, commands, forms, names, prose, sql, values, webhooks)
     for name, value in vars(module).items()
     for pattern in patterns_in(value, name)
 ]

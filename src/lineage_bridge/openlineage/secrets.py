@@ -3,13 +3,13 @@
 import re
 from functools import lru_cache
 
-from lineage_bridge.openlineage.secret_forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.code import CALLED, DEFAULT, ENCODED, NAMED_VALUE, TYPED
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
+from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import WORKING_DIRECTORIES, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE
+from lineage_bridge.openlineage.secret_rules.sql import is_comparison, is_sql, mask_comments, mask_literals
 from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_up
-from lineage_bridge.openlineage.sql_secrets import is_comparison, is_sql, mask_comments, mask_literals
 
 _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|sh|pg|gp|sa|pp|se|ac|wt|ok|th|oy|ls|vt|dk|in"
 # Every alternative starts with a character that is rare in events and looks back from there, which is five times as fast.

@@ -167,3 +167,16 @@ def test_without_a_query_nothing_is_left_out() -> None:
     lineage = {"columnLineage": {**META, "fields": {"spent": {"inputFields": [source("orders")]}}}}
     found = clean(text(event(outputs=[{"namespace": "duckdb://x", "name": "revenue", "facets": lineage}])))
     assert found.outputs[0].facets["columnLineage"] == text(lineage["columnLineage"])
+
+
+@pytest.mark.parametrize(
+    "projected", ["null as spent", "current_date spent", "not spent", "true as spent", "spent, current_date", "date as day, spent"]
+)
+def test_words_that_are_no_columns_are_not_taken_for_columns(projected: str) -> None:
+    origin = origin_of(expressions_of(f"with orders as (select {projected} from customers) select * from orders"), "orders", "spent")
+    assert origin == ((("customers",), "spent") if projected in ("spent, current_date", "date as day, spent") else None)
+
+
+def test_a_quoted_word_is_a_column() -> None:
+    expressions = expressions_of('with orders as (select "null" as spent from customers) select * from orders')
+    assert origin_of(expressions, "orders", "spent") == (("customers",), "null")

@@ -17,6 +17,31 @@ _CLAUSES = frozenset({"where", "qualify", "order", "limit"})
 """Clauses behind FROM that leave the columns as they are."""
 _SET_OPERATIONS = frozenset({"union", "except", "intersect", "minus"})
 _RESERVED = _CLAUSES | _SET_OPERATIONS | {"join", "inner", "left", "right", "full", "cross", "natural", "group", "having", "window", "on"}
+_NO_COLUMNS = frozenset(
+    [
+        "current_catalog",
+        "current_date",
+        "current_datetime",
+        "current_role",
+        "current_schema",
+        "current_time",
+        "current_timestamp",
+        "current_user",
+        "distinct",
+        "false",
+        "localtime",
+        "localtimestamp",
+        "not",
+        "null",
+        "session_user",
+        "sysdate",
+        "system_user",
+        "systimestamp",
+        "true",
+        "user",
+    ]
+)
+"""Words that are values or operators where a column may stand. An unquoted column that is called so counts as computed."""
 _MOST_HOPS = 50
 """The longest chain of expressions that is followed."""
 _NESTING = 4
@@ -179,12 +204,13 @@ def _column(projection: Sequence[_Token], relations: set[str]) -> tuple[str, str
     bare = list(projection)
     if len(bare) > 2 and bare[1].mark == "." and bare[0].name.casefold() in relations:
         bare = bare[2:]
+    plain = bool(bare) and bare[0].word not in _NO_COLUMNS
     shape = ["*" if token.mark == "*" else "name" if token.name else token.mark for token in bare]
     if shape == ["*"]:
         return "", "*"
-    if shape == ["name"]:
+    if plain and shape == ["name"]:
         return bare[0].name, bare[0].name
-    if shape == ["name", "name"] or (shape == ["name"] * 3 and bare[1].word == "as"):
+    if plain and (shape == ["name", "name"] or (shape == ["name"] * 3 and bare[1].word == "as")):
         return bare[-1].name, bare[0].name
     named = len(bare) > 2 and bare[-2].word == "as"
-    return (bare[-1].name if named else ""), ""
+    return (bare[-1].name if named or shape in (["name"], ["name", "name"]) else ""), ""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from lineage_bridge.openlineage.secret_forms import Mask
+from lineage_bridge.openlineage.secret_rules.forms import Mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
 
 _OBJECTS = (
