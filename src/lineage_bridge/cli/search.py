@@ -19,6 +19,7 @@ _FIELDS = ["name", "column", "owner", "tag", "description", "sql", "failure"]
         'search "orders fact" --kind dataset',
         "search customer_id --in column --in sql",
         "search --owner team:data --has schema",
+        "search --has dataQualityAssertions",
     ),
 )
 @click.argument("text", required=False)
@@ -47,8 +48,8 @@ def search(
 
     Every word of TEXT must be part of the name, or the beginning of a word in a column, owner, tag, description or SQL text.
     """
-    if text is None and parameters["owner"] is None and parameters["tag"] is None:
-        raise click.UsageError("give TEXT, --owner or --tag")
+    if text is None and parameters["owner"] is None and parameters["tag"] is None and not has:
+        raise click.UsageError("give TEXT, --owner, --tag or --has")
     page = {"limit": limit, "offset": offset}
     with Client(settings.address) as client:
         answer = client.query(

@@ -11,7 +11,7 @@ class SearchFilter:
     """A search for nodes that contain every word of `text` in the given `fields`, where `name` stands for namespace and name.
 
     A word of the text matches the beginning of a word in a facet, or any part of a name. The other members are filters: `tag` is a key or
-    `key=value`, `has` are keys of current facets. Without text, the search is for `owner` or `tag`.
+    `key=value`, `has` are keys of current facets, each stated under any name of the node. Without text, the filters are the search.
     """
 
     text: str
@@ -27,7 +27,7 @@ class SearchFilter:
 
 @dataclass(frozen=True)
 class Match:
-    """A node that was found by its name (`named`), by lines of its facets, as (field, line), or by both."""
+    """A node under the first of its names that match: by name (`named`), by lines of its facets, as (field, line), or by both."""
 
     node: Node
     named: bool

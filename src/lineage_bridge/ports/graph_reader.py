@@ -54,7 +54,7 @@ class NodeReader(Protocol):
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a node's group, and all its members."""
 
-    def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
+    def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
         """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together."""
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:

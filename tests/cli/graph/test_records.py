@@ -72,5 +72,6 @@ def test_facets_and_life(call, server):
 def test_search(call, server):
     assert "column: x" in call("search", "x", "--in", "column", "--url", server.url).out
     assert "r1" in call("search", "r1", "--has", "schema", "--url", server.url).out
+    assert "r1" in call("search", "--has", "schema", "--url", server.url).out
     assert "no dataset or job matches" in call("search", "zzz", "--url", server.url).err
     assert call("search", "--url", server.url).code == 2

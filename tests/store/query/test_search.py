@@ -91,6 +91,29 @@ def test_filters(searchable: GraphWriter) -> None:
     assert found(searchable, "order", limit=1, offset=1) == ["load_orders"]
 
 
+def test_a_facet_alone_can_be_searched_for(searchable: GraphWriter) -> None:
+    assert found(searchable, "", has=("ownership",)) == ["load_orders", "orders", "customers"]
+    assert found(searchable, "", has=("ownership", "schema")) == ["orders"]
+    assert found(searchable, "", has=("schema",), kind=NodeKind.JOB) == found(searchable, "", has=("unheard",)) == []
+    few = search_of(searchable, candidates=2).page(SearchFilter("", has=("ownership",)))
+    assert (len(few.matches), few.truncated) == (2, True)
+
+
+def test_filters_look_at_all_names_of_a_dataset(writer: GraphWriter) -> None:
+    tagged = dataset("orders", "s3a://lake", tags=facet(tags=[{"key": "pii", "value": "yes"}]), schema=schema("spent"))
+    add(writer, run_event(outputs=[tagged]), run_event(run=RUNS[1], outputs=[dataset("orders", "s3://lake", ownership=owned("ann"))]))
+    whole: dict[str, Any] = {"owner": "ann", "tag": "pii", "has": ("schema", "ownership")}
+    assert found(writer, "orders") == found(writer, "orders", **whole) == found(writer, "", **whole) == ["orders"]
+    assert found(writer, "spent", owner="ann") == found(writer, "", has=whole["has"]) == ["orders"]
+    assert (
+        found(writer, "", namespace="s3://lake", tag="pii") == found(writer, "", namespace="s3a://lake", has=("ownership",)) == ["orders"]
+    )
+    assert page(writer, "spent").matches[0].lines == page(writer, "orders spent").matches[0].lines[-1:] == (("column", "spent"),)
+    add(writer, run_event(run=RUNS[2], time_us=T0 + 1, inputs=[dataset("orders", "s3a://lake", ownership=owned("bob"))]))
+    assert found(writer, "", owner="bob") == ["orders"]
+    assert found(writer, "", owner="ann") == found(writer, "orders", owner="ann") == []
+
+
 def test_the_text_follows_the_current_facet(searchable: GraphWriter) -> None:
     add(searchable, run_event(run=RUNS[1], time_us=T0 + 1, inputs=[dataset("raw", schema=schema("client_id"))]))
     assert found(searchable, "amount") == []

@@ -1,7 +1,7 @@
 """Nodes by id, by name, by glob and by search."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lineage_bridge.graph.identity.steps import STANDARD, Spelling, spelt
@@ -16,7 +16,7 @@ from lineage_bridge.store.identity.groups import Identities
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 _FACETS = """SELECT c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node IN ({}) AND c.job IN ({}) ORDER BY c.key"""
+WHERE c.node IN ({}) AND c.job IN ({}) AND ({}) ORDER BY c.key"""
 _KINDS = {int(kind): kind for kind in NodeKind}
 _TRIGRAM = 3
 
@@ -93,11 +93,15 @@ class Nodes:
         """How many nodes of a kind there are."""
         return int(self.connection.execute("SELECT count(*) FROM node WHERE kind = ?", (int(kind),)).fetchone()[0])
 
-    def facets(self, node: Node, job: Node | None = None) -> dict[str, str]:
-        """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together."""
+    def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
+        """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together.
+
+        With `keys`, only those.
+        """
         names, owners = self.members(node.id), self.members(job.id) if job else [0]
         newest: dict[str, tuple[int, int, bytes, bytes, int, str]] = {}
-        for key, *found in self.connection.execute(_FACETS.format(marks(names), marks(owners)), (*names, *owners)):
+        sql = _FACETS.format(marks(names), marks(owners), f"c.key IN ({marks(keys)})" if keys else "1 = 1")
+        for key, *found in self.connection.execute(sql, (*names, *owners, *keys)):
             candidate = found[0], found[1], found[2], found[3], found[4], found[5]
             newest[key] = max(newest.get(key, candidate), candidate)
         return {key: text for key, (*_, deleted, text) in newest.items() if not deleted}

@@ -1,12 +1,14 @@
 """Search by parts of names, and by the texts of nodes' facets."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 from lineage_bridge.graph.contents.search_terms import FIELDS, matching_lines, plain
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
 from lineage_bridge.model.search import Match, SearchFilter, SearchPage
 from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
+from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import FullText
 from lineage_bridge.store.query.nodes import Nodes
@@ -22,8 +24,9 @@ _EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
 WHERE space.namespace IS NOT NULL LIMIT 1000)
 SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ?"""
-_FACET = """SELECT f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node = ? AND c.job = 0 AND c.key = ? AND f.deleted = 0"""
+_WITH_FACET = """SELECT n.id, n.kind, n.namespace, n.name FROM current_facet c JOIN facet f ON f.facet = c.facet
+JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 LIMIT ?"""
+_BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 
 _Row = tuple[int, int, str, str]
 """id, kind, namespace, name: of the thousands that match, only those on the page become nodes."""
@@ -50,13 +53,8 @@ class Search:
             *sorted(named, key=lambda row: _order(row, which.text)),
             *sorted(by_text - named, key=lambda row: row[2:]),
         ]
-        fitting = (node for row in order if self._fits(node := _node(row), which))
         end = which.offset + which.limit
-        found: list[Node] = []
-        for node in fitting:
-            found.append(node)
-            if len(found) == end:
-                break
+        found = list(itertools.islice(self._fitting(order, which), end))
         ids = {row[0] for row in named}
         return SearchPage(tuple(self._match(node, which, words, node.id in ids) for node in found[which.offset :]), cut or more)
 
@@ -88,68 +86,103 @@ class Search:
         return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
 
     def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
-        """Nodes whose facet texts contain every word; without words, those that the filters on owner and tag select."""
-        query = _text_query(self.search, which, words)
-        if not query:
+        """Nodes whose facet texts contain every word; without words, those that state what the filters ask for."""
+        if not words:
+            return self._stating(which)
+        if not (query := _text_query(self.search, which, words)):
             return set(), False
         found = self._rows(_TEXTS, query, which)
-        return found, len(found) >= self.candidates
+        cut = len(found) >= self.candidates
+        if cut and (filters := _filter_queries(self.search, which)):
+            found |= self._rows(_TEXTS, self.search.all_of([query, *filters]), which)
+        return found, cut
+
+    def _stating(self, which: SearchFilter) -> tuple[set[_Row], bool]:
+        """Names that state one of the facets that the filters ask for, and all other names of the same nodes."""
+        if filters := _filter_queries(self.search, which):
+            found = self._rows(_TEXTS, filters[0], SearchFilter("", kind=which.kind))
+            cut = len(found) >= self.candidates
+            found |= self._rows(_TEXTS, self.search.all_of(filters), SearchFilter("", kind=which.kind)) if cut else set()
+        elif which.has:
+            found = set(self.connection.execute(_WITH_FACET, (which.has[0], self.candidates)))
+            cut = len(found) >= self.candidates
+        else:
+            return set(), False
+        others = self.nodes.expand(row[0] for row in found) - {row[0] for row in found} if which.namespace else ()
+        for some in chunks(others):
+            found.update(self.connection.execute(_BY_ID.format(marks(some)), some))
+        return found, cut
+
+    def _fitting(self, rows: Iterable[_Row], which: SearchFilter) -> Iterator[Node]:
+        """The nodes that pass the filters, each under the first of its names."""
+        seen: set[int] = set()
+        for some in batches([row for row in rows if _is_of(row, which)]):
+            heads = self.nodes.canonical(row[0] for row in some)
+            for row in some:
+                head = heads.get(row[0], row[0])
+                if head not in seen and self._fits(node := _node(row), which):
+                    yield node
+                seen.add(head)
 
     def _fits(self, node: Node, which: SearchFilter) -> bool:
+        wanted = [*which.has, *(["ownership"] if which.owner is not None else []), *(["tags"] if which.tag is not None else [])]
+        if not wanted:
+            return True
+        facets = self.nodes.facets(node, keys=wanted)
         return (
-            (which.kind is None or node.kind == which.kind)
-            and (which.namespace is None or node.namespace == which.namespace)
-            and (which.owner is None or which.owner in self._owners(node))
-            and (which.tag is None or which.tag in self._tags(node))
-            and all(self._facet(node, key) is not None for key in which.has)
+            facets.keys() >= set(wanted)
+            and (which.owner is None or which.owner in _owners(facets["ownership"]))
+            and (which.tag is None or which.tag in _tags(facets["tags"]))
         )
 
-    def _facet(self, node: Node, key: str) -> bytes | None:
-        row = self.connection.execute(_FACET, (node.id, key)).fetchone()
-        return str(row[0]).encode() if row else None
-
-    def _owners(self, node: Node) -> set[str]:
-        text = self._facet(node, "ownership")
-        facet = read_as(OwnershipFacet, "dataset", "ownership", text) if text else None
-        return {owner.name for owner in (facet.owners if facet else None) or ()}
-
-    def _tags(self, node: Node) -> set[str]:
-        """Tags as `key` and as `key=value`."""
-        text = self._facet(node, "tags")
-        facet = read_as(TagsFacet, "dataset", "tags", text) if text else None
-        tags = (facet.tags if facet else None) or ()
-        return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}
-
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
-        """What of a node matched: its name, and lines of its facet texts."""
-        row = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node = ?", (node.id,)).fetchone()
-        by_text = dict(zip(FIELDS, row, strict=True)) if row else {}
-        lines = [
+        """What of a node matched: its name, and lines of its facet texts under any of its names."""
+        names = self.nodes.members(node.id) if words else []
+        rows = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node IN ({marks(names)})", names).fetchall()
+        texts = [dict(zip(FIELDS, row, strict=True)) for row in rows]
+        lines = (
             (field, line)
             for field, column in _TEXT_FIELDS.items()
-            if field in which.fields and words
-            for line in matching_lines(by_text.get(column, ""), words)
-        ]
-        return Match(node, named, tuple(lines))
+            if field in which.fields
+            for text in texts
+            for line in matching_lines(text[column], words)
+        )
+        return Match(node, named, tuple(dict.fromkeys(lines)))
 
 
 def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> str:
     """The query of the index of texts; empty if there is nothing to ask it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
-    parts = []
-    if words:
-        if not columns:
-            return ""
-        scope = [*columns, *(["title"] if "name" in which.fields else [])]
-        terms = [search.prefix(plain(word)) for word in words if plain(word)]
-        if not terms:
-            return ""
-        # A word may stand in the name, but not all of them: those are found by name.
-        parts += [search.within(scope, search.all_of(terms)), search.within(columns, search.any_of(terms))]
-    for column, text in (("owners", which.owner), ("tags", which.tag)):
-        if text is not None and plain(text):
-            parts.append(search.within([column], search.phrase(plain(text))))
+    terms = [search.prefix(plain(word)) for word in words if plain(word)]
+    if not columns or not terms:
+        return ""
+    scope = [*columns, *(["title"] if "name" in which.fields else [])]
+    # A word may stand in the name, but not all of them: those are found by name.
+    parts = [search.within(scope, search.all_of(terms)), search.within(columns, search.any_of(terms))]
     return search.all_of(parts)
+
+
+def _filter_queries(search: FullText, which: SearchFilter) -> list[str]:
+    """The queries of the index of texts for the filters on owner and tag."""
+    filters = (("owners", which.owner), ("tags", which.tag))
+    return [search.within([column], search.phrase(plain(text))) for column, text in filters if text is not None and plain(text)]
+
+
+def _owners(text: str) -> set[str]:
+    facet = read_as(OwnershipFacet, "dataset", "ownership", text.encode())
+    return {owner.name for owner in (facet.owners if facet else None) or ()}
+
+
+def _tags(text: str) -> set[str]:
+    """Tags as `key` and as `key=value`."""
+    facet = read_as(TagsFacet, "dataset", "tags", text.encode())
+    tags = (facet.tags if facet else None) or ()
+    return {form for tag in tags for form in (tag.key, f"{tag.key}={tag.value}")}
+
+
+def _is_of(row: _Row, which: SearchFilter) -> bool:
+    _, kind, namespace, _ = row
+    return (which.kind is None or kind == which.kind) and (which.namespace is None or namespace == which.namespace)
 
 
 def _order(row: _Row, text: str) -> tuple[bool, bool, int, str, str]:

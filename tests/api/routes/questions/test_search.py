@@ -28,6 +28,7 @@ def test_facets_are_searched_and_matching_lines_shown(server: Server) -> None:
     assert [node["name"] for node in server.ask("/search", q="customer", **BOTH)["results"]] == ["job", "a"]
     assert [node["name"] for node in server.ask("/search", tag="pii")["results"]] == ["a"]
     assert [node["name"] for node in server.ask("/search", q="customer", has=["tags", "schema"])["results"]] == ["a"]
+    assert [node["name"] for node in server.ask("/search", has=["tags"])["results"]] == ["a"]
     assert [node["name"] for node in server.ask("/search", q="customer", limit=1, offset=2)["results"]] == ["a"]
     assert server.ask("/search", q="customer", namespace="elsewhere")["results"] == []
 

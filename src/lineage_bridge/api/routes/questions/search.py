@@ -34,7 +34,7 @@ def routes(services: Services) -> APIRouter:
         where: Annotated[list[In] | None, Query(alias="in", description="Where to search; by default everywhere")] = None,
         kind: Kind | None = None,
         namespace: Annotated[Text, Query(description="Only in this namespace, exactly")] = None,
-        owner: Annotated[Text, Query(description="Only what this owner owns, exactly")] = None,
+        owner: Annotated[Text, Query(description="Only what this owner owns under any of its names, exactly")] = None,
         tag: Annotated[Text, Query(description="Only what has this tag: a key, or key=value")] = None,
         has: Annotated[list[str] | None, Query(description="Only what currently has a facet with this key")] = None,
         names: Style = "standard",
@@ -42,8 +42,8 @@ def routes(services: Services) -> APIRouter:
         offset: Offset = 0,
     ) -> Response:
         """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first."""
-        if q is None and owner is None and tag is None:
-            raise RequestError("nothing to search for", "send q, owner or tag")
+        if q is None and owner is None and tag is None and not has:
+            raise RequestError("nothing to search for", "send q, owner, tag or has")
         which = SearchFilter(
             q or "",
             kind=KINDS[kind] if kind else None,
