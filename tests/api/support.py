@@ -27,7 +27,7 @@ from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
-from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
@@ -173,13 +173,13 @@ def task_service(server: Server, first: int = 1) -> TaskService:
         looks["turn"] += 1
         return locks.hold(source)
 
-    secrets = Secrets()
+    allowed = SourceContext()
     ids = (f"task-{number}" for number in count(first))
     context = ExtractionContext(
         CountingTaskRepository(StateDatabase(server.folder / "state.db"), looks),
         server.source_repository,
-        MetadataCache(server.sources.records, server.source_repository, secrets, server.kinds),
-        secrets,
+        MetadataCache(server.sources.records, server.source_repository, allowed, server.kinds),
+        allowed,
         take,
         lambda: NOW,
         server.log.end,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lineage_bridge.cli.options import settings_from
-from lineage_bridge.wiring.shared import secrets
+from lineage_bridge.wiring.shared import source_context
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_a_secret_is_sealed_listed_used_and_removed(ask, tmp_path: Path):
     assert ask("list").out == "confluent/cloud\n"
     assert ask("rotate").code == 0
     settings = settings_from({"data_dir": tmp_path / "data"}, None)
-    assert secrets(settings).sealed("confluent/cloud") == "hunter2"
+    assert source_context(settings).secrets.sealed("confluent/cloud") == "hunter2"
     assert ask("remove", "confluent/cloud").code == 0
     assert ask("list").out == ""
 

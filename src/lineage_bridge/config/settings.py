@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
 
 PREFIX = "LINEAGE_BRIDGE_"
@@ -24,6 +25,11 @@ def _loopback(host: str) -> str:
     if not loopback:
         raise ValueError("use an address of this machine (127.0.0.1, ::1, localhost): the API has no keys yet")
     return host
+
+
+def _destinations(text: str) -> str:
+    Outbound.parse(text)
+    return text
 
 
 def _decoded(sources: object) -> object:
@@ -73,6 +79,11 @@ class Settings(BaseModel):
         " configuration folder, /run/secrets and systemd's credentials",
     )
     secret_variables: str = Field(default="", description="what the names of variables with secrets begin with; empty: any")
+    outbound_allow: Annotated[str, AfterValidator(_destinations)] = Field(
+        default="",
+        description="networks (10.0.0.0/8), addresses and host names (*.example.com), separated by commas, that sources may connect to;"
+        " empty: any but link-local and metadata addresses",
+    )
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
 
     @property

@@ -37,7 +37,7 @@ from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import log_reader, readers, secrets, state_database
+from lineage_bridge.wiring.shared import log_reader, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _tasks(
     stack: ExitStack, settings: Settings, service: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
 ) -> TaskService:
     """The task service of this process. Closing `stack` stops its tasks."""
-    state, secrets_ = state_database(settings), secrets(settings)
+    state, allowed = state_database(settings), source_context(settings)
     repository = SourceRepository(state)
 
     def has_folded(offset: int) -> bool:
@@ -144,8 +144,8 @@ def _tasks(
     context = ExtractionContext(
         TaskRepository(state),
         repository,
-        MetadataCache(service.records, repository, secrets_),
-        secrets_,
+        MetadataCache(service.records, repository, allowed),
+        allowed,
         SourceLocks(settings.paths.turns).hold,
         now_us,
         log.end,

@@ -8,8 +8,9 @@ from pathlib import Path
 import platformdirs
 
 from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, DataFolder, Settings
+from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.eventlog.reader import LogReader
-from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.database import StateDatabase
@@ -25,9 +26,10 @@ def sealed_secrets(settings: Settings) -> SealedFile:
     )
 
 
-def secrets(settings: Settings) -> Secrets:
-    """Where this process looks up secrets."""
-    return Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
+def source_context(settings: Settings) -> SourceContext:
+    """What the sources of this process may use."""
+    secrets = Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
+    return SourceContext(secrets, Outbound.parse(settings.outbound_allow))
 
 
 def _secret_folders(settings: Settings) -> tuple[Path, ...]:

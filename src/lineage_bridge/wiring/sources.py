@@ -15,13 +15,13 @@ from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.wiring.processes import now_us
-from lineage_bridge.wiring.shared import secrets, state_database
+from lineage_bridge.wiring.shared import source_context, state_database
 
 
 def source_service(settings: Settings) -> SourceService:
     """What users can do with sources. Raises ConfigError for an invalid source in the settings file."""
     state = state_database(settings)
-    service = SourceService(settings.sources, SourceRepository(state), secrets(settings), source_from_environment(os.environ))
+    service = SourceService(settings.sources, SourceRepository(state), source_context(settings), source_from_environment(os.environ))
     service.check_file()
     return service
 
@@ -38,4 +38,4 @@ def run_sources(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with lock, OutboxDispatcher(settings.address) as delivery:
-        Poller(service.records, repository, delivery, now_us, secrets(settings), SourceLocks(settings.paths.turns).hold).run(stop)
+        Poller(service.records, repository, delivery, now_us, source_context(settings), SourceLocks(settings.paths.turns).hold).run(stop)

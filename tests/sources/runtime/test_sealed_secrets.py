@@ -9,7 +9,7 @@ import pytest
 from tests.sources import scripted
 
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
-from lineage_bridge.sources.common.settings import Secrets, reveal
+from lineage_bridge.sources.common.settings import Secrets, SourceContext, reveal
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile, new_key
 from lineage_bridge.sources.runtime.service import SourceService
@@ -137,16 +137,16 @@ def test_a_crash_at_any_moment_leaves_a_file_that_the_key_file_opens(sealed: Sea
 
 def test_a_source_refers_to_a_sealed_secret_and_cannot_store_a_given_one(sealed: SealedFile, tmp_path: Path, scripts: dict):
     scripts["a"] = []
-    secrets = Secrets(sealed.secret, {"t1": "given s3cret"})
+    context = SourceContext(Secrets(sealed.secret, {"t1": "given s3cret"}))
     settings = {"system": "a", "password": "${sealed:cloud}"}
-    assert reveal(make_observer("s", "scripted", settings, secrets, scripted.KINDS).settings.password) == "s3cr€t"
+    assert reveal(make_observer("s", "scripted", settings, context, scripted.KINDS).settings.password) == "s3cr€t"
     assert (
-        reveal(make_observer("s", "scripted", {**settings, "password": "${given:t1}"}, secrets, scripted.KINDS).settings.password)
+        reveal(make_observer("s", "scripted", {**settings, "password": "${given:t1}"}, context, scripted.KINDS).settings.password)
         == "given s3cret"
     )
-    assert "s3cr" not in repr(secrets)
+    assert "s3cr" not in repr(context)
     service = SourceService(
-        {}, SourceRepository(StateDatabase(tmp_path / "state.db")), secrets=Secrets(sealed.secret), kinds=scripted.KINDS
+        {}, SourceRepository(StateDatabase(tmp_path / "state.db")), context=SourceContext(Secrets(sealed.secret)), kinds=scripted.KINDS
     )
     service.add("s", "scripted", settings, replace=False)
     assert "s3cr" not in repr(service.record("s"))
@@ -160,7 +160,9 @@ def test_a_source_refers_to_a_sealed_secret_and_cannot_store_a_given_one(sealed:
 def test_a_given_secret_that_was_forgotten_cannot_be_revealed(scripts: dict):
     scripts["a"] = []
     given = {"t1": "given s3cret"}
-    observer = make_observer("s", "scripted", {"system": "a", "password": "${given:t1}"}, Secrets(given=given), scripted.KINDS)
+    observer = make_observer(
+        "s", "scripted", {"system": "a", "password": "${given:t1}"}, SourceContext(Secrets(given=given)), scripted.KINDS
+    )
     given.clear()
     with pytest.raises(ConfigError, match="not kept"):
         reveal(observer.settings.password)

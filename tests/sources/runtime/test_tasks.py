@@ -12,7 +12,7 @@ from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
 from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
-from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.orders import prepare_source
@@ -56,12 +56,12 @@ class KillableRepository(TaskRepository):
 def service_of(folder: Path, repository: TaskRepository) -> TaskService:
     states = SourceRepository(StateDatabase(folder / "state.db"))
     sources = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states, kinds=stepwise.KINDS)
-    secrets, ids = Secrets(), count(len(repository.records(TaskFilter())))
+    allowed, ids = SourceContext(), count(len(repository.records(TaskFilter())))
     context = ExtractionContext(
         repository,
         states,
-        MetadataCache(sources.records, states, secrets, stepwise.KINDS),
-        secrets,
+        MetadataCache(sources.records, states, allowed, stepwise.KINDS),
+        allowed,
         SourceLocks(folder / "observing").hold,
         lambda: 1_795_000_000_000_000,
         lambda: 0,

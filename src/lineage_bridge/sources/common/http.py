@@ -73,6 +73,7 @@ class HttpClient:
         self.settings, self.requests, self.limiter = settings, 0, limiter or RateLimiter()
         self.host = urlsplit(settings.url).netloc
         self._headers, self._trust = headers or {}, tls or TlsContext(settings)
+        self._trace = settings.outbound.trace(urlsplit(settings.url).hostname or "")
         self._client: httpx.Client | None = None
         self._opening = threading.Lock()
         self._tagged: dict[str, tuple[str, Any]] = {}
@@ -162,7 +163,7 @@ class HttpClient:
         self.requests += 1
         with self._opening:
             client = self._open()
-        request = client.build_request(method, path, params=parameters or None, json=body)
+        request = client.build_request(method, path, params=parameters or None, json=body, extensions={"trace": self._trace})
         if method == "GET" and (tagged := self._tagged.get(str(request.url))):
             request.headers["If-None-Match"] = tagged[0]
         try:

@@ -4,17 +4,18 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, PrivateAttr, ValidationInfo, model_validator
 from typing_extensions import Self
 
-from lineage_bridge.errors import ConfigError
+from lineage_bridge.config.outbound import ANYWHERE, Outbound
+from lineage_bridge.errors import ConfigError, SourceError
 
 REFERENCES = "${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER} or ${sealed:NAME}"
 """The forms of a reference to a secret, for messages."""
@@ -33,8 +34,7 @@ class Secrets:
     """Where this process looks up secrets.
 
     `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read only
-    below `folders` (None: anywhere), variables only if their names begin with `variables`. It is the context in which settings are
-    validated.
+    below `folders` (None: anywhere), variables only if their names begin with `variables`.
     """
 
     sealed: Callable[[str], str] = field(default=_nothing_sealed, repr=False)
@@ -44,6 +44,21 @@ class Secrets:
 
 
 NO_SECRETS = Secrets()
+
+
+@dataclass(frozen=True)
+class SourceContext:
+    """What the sources of this process may use: the context in which their settings are validated."""
+
+    secrets: Secrets = NO_SECRETS
+    outbound: Outbound = ANYWHERE
+
+    def with_given(self, given: Mapping[str, str]) -> Self:
+        """The same with the secrets that came with one request."""
+        return replace(self, secrets=replace(self.secrets, given=given))
+
+
+NO_CONTEXT = SourceContext()
 
 
 class SecretReference(str):
@@ -70,10 +85,22 @@ def as_reference(value: object, info: ValidationInfo) -> SecretReference:
         return value
     if not isinstance(value, str):
         raise ValueError("a reference to a secret must be text")  # noqa: TRY004  # pydantic reports ValueError to the user
-    return SecretReference(value, info.context if isinstance(info.context, Secrets) else NO_SECRETS)
+    return SecretReference(value, _context(info).secrets)
 
 
-def _address(value: str) -> str:
+def _context(info: ValidationInfo) -> SourceContext:
+    return info.context if isinstance(info.context, SourceContext) else NO_CONTEXT
+
+
+def check_host(host: str, info: ValidationInfo) -> None:
+    """Check whether a source may connect to a host, as far as its text tells. Raises ValueError."""
+    try:
+        _context(info).outbound.check_literal(host)
+    except SourceError as error:
+        raise ValueError(f"{error}; {error.hint}") from error
+
+
+def _address(value: str, info: ValidationInfo) -> str:
     if any(character <= " " or character == "\x7f" for character in value):
         raise ValueError("an address must not contain spaces, line breaks or control characters")
     parts = urlsplit(value)
@@ -82,6 +109,7 @@ def _address(value: str) -> str:
         raise ValueError("an address must begin with http:// or https:// and have a host")
     if parts.username or parts.password:
         raise ValueError("an address must not contain user and password; set username and password")
+    check_host(parts.hostname, info)
     return value.rstrip("/")
 
 
@@ -170,6 +198,22 @@ class SourceSettings(BaseModel):
 
     interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between polls")
     timeout_s: float = Field(default=15.0, gt=0, le=600, description="timeout of one call in seconds")
+    _context: SourceContext = PrivateAttr(default=NO_CONTEXT)
+
+    @model_validator(mode="after")
+    def _keep_context(self, info: ValidationInfo) -> Self:
+        self._context = _context(info)
+        return self
+
+    @property
+    def context(self) -> SourceContext:
+        """The context in which these settings were validated; settings made from them are validated in it too."""
+        return self._context
+
+    @property
+    def outbound(self) -> Outbound:
+        """Where the source may connect to."""
+        return self._context.outbound
 
     @property
     def address(self) -> str:

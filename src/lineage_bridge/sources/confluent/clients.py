@@ -67,14 +67,17 @@ class Clients:
         """The HTTP settings for a system at `url` and a credential. Raises SourceError if `url` is not an address."""
         settings = self.settings
         try:
-            return HttpSettings(
-                url=url,
-                username=credential.key,
-                password=credential.secret,
-                ca_file=settings.ca_file,
-                at_once=settings.at_once,
-                timeout_s=settings.timeout_s,
-                interval_s=settings.interval_s,
+            return HttpSettings.model_validate(
+                {
+                    "url": url,
+                    "username": credential.key,
+                    "password": credential.secret,
+                    "ca_file": settings.ca_file,
+                    "at_once": settings.at_once,
+                    "timeout_s": settings.timeout_s,
+                    "interval_s": settings.interval_s,
+                },
+                context=settings.context,
             )
         except ValidationError as error:
             raise SourceError(f"'{url}' is not an HTTP address: {error.errors(include_url=False)[0]['msg']}") from error

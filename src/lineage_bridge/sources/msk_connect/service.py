@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 import botocore.session
@@ -92,6 +93,9 @@ class MskService:
                     max_pool_connections=asked.at_once,
                     retries={"mode": "standard", "total_max_attempts": TRIES},
                 )
+                if asked.endpoint_url:
+                    url = urlsplit(asked.endpoint_url)
+                    asked.outbound.check_servers([(url.hostname or "", url.port or 443)])
                 session = boto3.session.Session(botocore_session=_session(asked), region_name=asked.region or None)
                 self._client = session.client("kafkaconnect", endpoint_url=asked.endpoint_url or None, config=config)
             return self._client

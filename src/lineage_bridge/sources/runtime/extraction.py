@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,7 +17,7 @@ from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.ports.tasks import TaskRepository
 from lineage_bridge.sources.common.observer import Observation, Observer
-from lineage_bridge.sources.common.settings import Secrets
+from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.common.stepwise import PARTLY, PlaneStep, Selection, StepwiseObserver
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
@@ -40,7 +39,7 @@ class ExtractionContext(NamedTuple):
     tasks: TaskRepository
     sources: SourceRepository
     metadata: MetadataCache
-    secrets: Secrets
+    source_context: SourceContext
     hold_source: Callable[[str], AbstractContextManager[bool]]
     clock_us: Callable[[], int]
     log_end: Callable[[], int]
@@ -88,8 +87,8 @@ class Extraction:
         record = record._replace(state=context.sources.states().get(record.name, record.state))
         began = context.clock_us()
         self._report("started", status=RUNNING, started_us=self.task.started_us or began)
-        secrets = replace(context.secrets, given=self.source.given)
-        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, secrets, context.kinds))
+        source_context = context.source_context.with_given(self.source.given)
+        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, source_context, context.kinds))
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
             for steps in self._buffered(self._steps(record, observer, began)):

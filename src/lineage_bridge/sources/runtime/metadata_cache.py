@@ -11,7 +11,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.sources import SourceRecord
 from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.sources.common.observer import Observer
-from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, SharedMetadata, merge_metadata
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 
@@ -25,10 +25,10 @@ class MetadataCache:
         self,
         sources: Callable[[], Iterable[SourceRecord]],
         repository: SourceRepository,
-        secrets: Secrets = NO_SECRETS,
+        context: SourceContext = NO_CONTEXT,
         kinds: SourceKinds = KINDS,
     ) -> None:
-        self._sources, self._repository, self._secrets, self._kinds = sources, repository, secrets, kinds
+        self._sources, self._repository, self._context, self._kinds = sources, repository, context, kinds
         self._cached: dict[str, tuple[object, SharedMetadata]] = {}
 
     def previous_snapshot(self, record: SourceRecord, observer: Observer[Any]) -> dict[str, Any] | None:
@@ -49,7 +49,7 @@ class MetadataCache:
             return cached[1]
         found = NO_METADATA
         try:
-            observer = make_observer(record.name, record.kind, record.settings, self._secrets, self._kinds)
+            observer = make_observer(record.name, record.kind, record.settings, self._context, self._kinds)
             if snapshot := self.previous_snapshot(record, observer):
                 found = observer.shared_metadata(snapshot)
         except ConfigError:
@@ -61,15 +61,15 @@ class MetadataCache:
 
 
 def make_observer(
-    name: str, kind: str, settings: Mapping[str, Any], secrets: Secrets = NO_SECRETS, kinds: SourceKinds = KINDS
+    name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, kinds: SourceKinds = KINDS
 ) -> Observer[Any]:
-    """Create the observer of a source, which looks up its secrets in `secrets`.
+    """Create the observer of a source, which looks up its secrets, and connects, as `context` says.
 
     Raises ConfigError that names a setting which is unknown, missing or wrong.
     """
     found = kinds.load(kind)
     try:
-        return found.observer(name, found.settings.model_validate(dict(settings), context=secrets))
+        return found.observer(name, found.settings.model_validate(dict(settings), context=context))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         setting = ".".join(map(str, first["loc"]))

@@ -19,7 +19,7 @@ from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.ports.sources import OutboxMessage, SourceRepository
 from lineage_bridge.sources.common.observer import Observation, Observer, SameJob, SameNamespace, Unseen
-from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets, SourceSettings
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext, SourceSettings
 from lineage_bridge.sources.runtime.debouncer import Debouncer
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
@@ -46,17 +46,17 @@ class Poller:
         repository: SourceRepository,
         deliver: Callable[[OutboxMessage], None],
         clock_us: Callable[[], int],
-        secrets: Secrets = NO_SECRETS,
+        context: SourceContext = NO_CONTEXT,
         hold_source: Callable[[str], AbstractContextManager[bool]] = lambda _: nullcontext(True),
         kinds: SourceKinds = KINDS,
         tick_s: float = TICK_S,
         most_pending: int = MOST_PENDING,
     ) -> None:
         self._sources, self._repository, self._deliver, self._clock_us = sources, repository, deliver, clock_us
-        self._secrets, self._kinds = secrets, kinds
+        self._context, self._kinds = context, kinds
         self._hold_source, self._tick_s, self._most_pending = hold_source, tick_s, most_pending
         self._observers: dict[str, tuple[object, Observer[Any]]] = {}
-        self._metadata = MetadataCache(sources, repository, secrets, kinds)
+        self._metadata = MetadataCache(sources, repository, context, kinds)
         self._debouncers: dict[str, Debouncer] = {}
 
     def run(self, stop: threading.Event) -> None:
@@ -141,7 +141,7 @@ class Poller:
                 kept[1].close()
             self._observers[record.name] = kept = (
                 basis,
-                make_observer(record.name, record.kind, record.settings, self._secrets, self._kinds),
+                make_observer(record.name, record.kind, record.settings, self._context, self._kinds),
             )
         return kept[1]
 

@@ -9,7 +9,7 @@ from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError
 from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck, SourceRecord, SourceState
 from lineage_bridge.ports.sources import SourceRepository
 from lineage_bridge.sources.common.observer import SourceKind
-from lineage_bridge.sources.common.settings import NO_SECRETS, Secrets
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
@@ -29,12 +29,12 @@ class SourceService:
         self,
         in_file: Mapping[str, Mapping[str, Any]],
         repository: SourceRepository,
-        secrets: Secrets = NO_SECRETS,
+        context: SourceContext = NO_CONTEXT,
         in_environment: Mapping[str, Mapping[str, Any]] = NO_SOURCES,
         kinds: SourceKinds = KINDS,
     ) -> None:
         self._in_file, self._in_environment, self._repository = in_file, in_environment, repository
-        self._secrets, self._kinds = secrets, kinds
+        self._context, self._kinds = context, kinds
 
     def check_file(self) -> None:
         """Raise ConfigError if a source of the settings file is invalid."""
@@ -102,7 +102,7 @@ class SourceService:
         record = self.record(name)
         done: list[SourceCheck] = []
         try:
-            observer = make_observer(record.name, record.kind, record.settings, self._secrets, self._kinds)
+            observer = make_observer(record.name, record.kind, record.settings, self._context, self._kinds)
             try:
                 done += observer.test()
             finally:

@@ -4,7 +4,6 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 
 import msgspec
 
@@ -108,8 +107,8 @@ class TaskService:
         context = self._context
         chosen = choose_source(self._sources.records(), order, context.sources.states(), context.kinds.load_extracted())
         source = prepare_source(chosen, order, context.kinds.load(chosen.kind))
-        secrets = replace(context.secrets, given=source.given)
-        observer = make_observer(chosen.name, chosen.kind, source.record.settings, secrets, context.kinds)
+        source_context = context.source_context.with_given(source.given)
+        observer = make_observer(chosen.name, chosen.kind, source.record.settings, source_context, context.kinds)
         try:
             as_stepwise(observer)
         finally:

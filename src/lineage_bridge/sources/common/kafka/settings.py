@@ -5,17 +5,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url, as_reference
+from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url, as_reference, check_host
 
 SECRET_PROPERTY = re.compile(r"password|secret|passphrase|\.pem$|jaas|token$|sasl\.oauthbearer\.config|credential", re.IGNORECASE)
 """Names of a client's settings whose values are secrets."""
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
 
 
-def _servers(value: str) -> str:
+def _servers(value: str, info: ValidationInfo) -> str:
     servers = [server.strip() for server in value.split(",") if server.strip()]
     if not servers or not all(_SERVER.fullmatch(server) for server in servers):
         raise ValueError("servers must be host:port, separated by commas")
+    for server in servers:
+        check_host(server.rpartition(":")[0], info)
     return ",".join(servers)
 
 

@@ -21,7 +21,8 @@ def connection(audit_log: AuditLog, settings: ConfluentSettings) -> KafkaSetting
                 "ssl_ca_file": audit_log.ssl_ca_file,
                 "timeout_s": settings.timeout_s,
                 **login,
-            }
+            },
+            context=settings.context,
         )
     except ValidationError as error:
         raise SourceError(f"the setting audit_log is not valid: {error.errors(include_url=False)[0]['msg']}") from error

@@ -81,7 +81,10 @@ class GroupsPlane(ClusterPlane[GroupListing]):
             login["ssl_ca_file"] = self.settings.ca_file
         timeout_s = min(self.settings.timeout_s, _LONGEST_TIMEOUT_S)
         try:
-            return KafkaSettings(bootstrap_servers=self.cluster.bootstrap, security_protocol=protocol, timeout_s=timeout_s, **login)
+            return KafkaSettings.model_validate(
+                {"bootstrap_servers": self.cluster.bootstrap, "security_protocol": protocol, "timeout_s": timeout_s, **login},
+                context=self.settings.context,
+            )
         except ValueError as error:
             raise SourceError(f"'{self.cluster.bootstrap}' is not a valid list of bootstrap servers") from error
 

@@ -4,6 +4,7 @@ import ssl
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -86,7 +87,11 @@ def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
 
 
 def records_config(settings: KafkaSettings) -> dict[str, Any]:
-    """The configuration of librdkafka. Raises ConfigError."""
+    """The configuration of librdkafka, after a check where it would connect to. Raises ConfigError, SourceError."""
+    settings.outbound.check_servers(_host_and_port(server) for server in settings.bootstrap_servers.split(","))
+    if settings.oauth_token_url:
+        url = urlsplit(settings.oauth_token_url)
+        settings.outbound.check_servers([(url.hostname or "", url.port or 443)])
     named = {
         "bootstrap.servers": settings.bootstrap_servers,
         "client.id": "lineage-bridge",
@@ -120,6 +125,11 @@ def records_config(settings: KafkaSettings) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value} | given
 
 
+def _host_and_port(server: str) -> tuple[str, int]:
+    host, _, port = server.strip().rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 def _revealed(reference: str | None) -> str:
     return Hidden(reveal(reference)) if reference else ""
 
@@ -147,7 +157,10 @@ class Tokens:
             trusted = ssl.create_default_context()
             if settings.ssl_ca_file:
                 trusted.load_verify_locations(settings.ssl_ca_file)
-            answer = httpx.post(str(settings.oauth_token_url), data=form, auth=login, timeout=settings.timeout_s, verify=trusted)
+            url = str(settings.oauth_token_url)
+            with httpx.Client(auth=login, timeout=settings.timeout_s, verify=trusted) as client:
+                trace = settings.outbound.trace(urlsplit(url).hostname or "")
+                answer = client.post(url, data=form, extensions={"trace": trace})
             body = answer.json() if answer.is_success else {}
         except (httpx.HTTPError, OSError, ValueError) as error:
             raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "check oauth_token_url") from error

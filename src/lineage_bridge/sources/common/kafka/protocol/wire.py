@@ -14,6 +14,7 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest, SaslHandshakeResponse
 from typing_extensions import Self
 
+from lineage_bridge.config.outbound import ANYWHERE, Outbound
 from lineage_bridge.errors import ForbiddenError, LineageBridgeError, MissingError, SourceError, UnreachableError
 from lineage_bridge.sources.common.kafka.protocol.login import protocol_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
@@ -65,6 +66,13 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
     """
 
     refusal: Exception | None = None
+    outbound: Outbound = ANYWHERE
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401  # as below
+        """Raises SourceError if the address of the broker may not be called; the library then closes the connection."""
+        address = str(transport.getPeer()[0])
+        self.outbound.check(transport.host or address, address)
+        super().connection_made(transport)
 
     def _send_request(self, request: Any, future: Any = None, timeout_at: float | None = None) -> Any:  # noqa: ANN401  # as below
         sent = super()._send_request(request, future, timeout_at)
@@ -90,6 +98,8 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
 class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
     """Opens connections of our class. The library has no option for the class, so this method repeats the library's steps."""
 
+    outbound: Outbound = ANYWHERE
+
     def get_connection(
         self,
         node_id: int | str,
@@ -103,6 +113,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]  # as above
         if node is None or node_id in self._conns or self.connection_delay(node_id) > 0:
             return super().get_connection(node_id)  # returns the open connection, or raises
         connection = _Connection(self._net, node_id=node_id, broker_version_data=self.broker_version_data, **self.config)
+        connection.outbound = self.outbound
         if pop_on_close:
             connection.close_future.add_both(lambda _: self._conns.pop(node_id, None))
         if refresh_metadata_on_err:
@@ -131,6 +142,7 @@ class KafkaProtocol:
         config = protocol_config(settings) | {"api_version": version}
         self._net = NetworkSelector(client_id=config["client_id"])
         self._manager = _Manager(self._net, **config)
+        self._manager.outbound = settings.outbound
 
     def __enter__(self) -> Self:
         """Connect to a broker. Raises UnreachableError, ForbiddenError."""

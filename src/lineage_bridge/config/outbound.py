@@ -1,0 +1,128 @@
+"""Where this process may connect to on behalf of users.
+
+Addresses come from users, and from the answers of observed systems. The address that is checked is the one a connection has, so a name
+that resolves to another address the second time gains nothing.
+"""
+
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, Final
+
+from typing_extensions import Self
+
+from lineage_bridge.errors import SourceError
+
+_Address = IPv4Address | IPv6Address
+_Network = IPv4Network | IPv6Network
+
+_METADATA: Final = frozenset(
+    map(
+        ip_address,
+        (
+            "100.100.100.200",  # Alibaba Cloud
+            "168.63.129.16",  # Azure: its agents' server
+            "192.0.0.192",  # Oracle Cloud
+            "fd00:ec2::254",  # Amazon EC2
+            "fd20:ce::254",  # Google Cloud
+        ),
+    )
+)
+"""Addresses beyond the link-local ones at which clouds give the credentials of a machine to its programs."""
+_TRANSLATED: Final = ip_network("64:ff9b::/96")
+"""IPv6 addresses whose last four bytes are an IPv4 address."""
+_HINT: Final = "an operator can allow an address in the setting outbound_allow"
+
+
+@dataclass(frozen=True)
+class Outbound:
+    """A policy. By default it allows any address except link-local, unspecified and multicast ones and clouds' metadata addresses.
+
+    With `networks` or `hosts` (globs), only those are allowed. Only a network can allow an address that is refused by default.
+    """
+
+    networks: tuple[_Network, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The policy of the setting `outbound_allow`. Raises ValueError."""
+        networks: list[_Network] = []
+        hosts: list[str] = []
+        for entry in filter(None, (part.strip() for part in text.split(","))):
+            if "/" in entry or _literal(entry):
+                networks.append(ip_network(entry.strip("[]")))
+            else:
+                hosts.append(entry.lower().rstrip("."))
+        return cls(tuple(networks), tuple(hosts))
+
+    def check(self, host: str, address: str) -> None:
+        """Check the address at which a host is reached. Raises SourceError."""
+        found = _plain(ip_address(address.partition("%")[0]))
+        if any(found in network for network in self.networks):
+            return
+        if found.is_link_local or found.is_unspecified or found.is_multicast or found in _METADATA:
+            raise SourceError(f"{_named(host, address)} is a link-local or metadata address, which may not be called", _HINT)
+        if (self.networks or self.hosts) and not any(fnmatchcase(host.lower().rstrip("."), pattern) for pattern in self.hosts):
+            raise SourceError(f"{_named(host, address)} is not among the addresses that may be called", _HINT)
+
+    def check_literal(self, host: str) -> None:
+        """Check a host that is written as an address, in any form that name resolution reads. Raises SourceError."""
+        address = _literal(host)
+        if address:
+            self.check(host, address)
+
+    def check_servers(self, servers: Iterable[tuple[str, int]]) -> None:
+        """Check all addresses of hosts and ports now, for clients that do not show their connections. Raises SourceError."""
+        for host, port in servers:
+            try:
+                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            except OSError:
+                continue  # the client reports that the name is unknown
+            for *_, address in found:
+                self.check(host, str(address[0]))
+
+    def trace(self, host: str) -> Callable[[str, Any], None]:
+        """The extension `trace` of an HTTP request to a host: it closes a connection to a refused address before anything is sent."""
+
+        def checked(event: str, info: Any) -> None:  # noqa: ANN401  # httpcore's
+            if event == "connection.connect_tcp.complete":
+                stream = info["return_value"]
+                try:
+                    self.check(host, str(stream.get_extra_info("server_addr")[0]))
+                except SourceError:
+                    stream.close()
+                    raise
+
+        return checked
+
+
+ANYWHERE: Final = Outbound()
+
+
+def _plain(address: _Address) -> _Address:
+    """The IPv4 address inside of an IPv6 address, if there is one."""
+    if isinstance(address, IPv6Address):
+        if address in _TRANSLATED:
+            return IPv4Address(address.packed[-4:])
+        return address.ipv4_mapped or address.sixtofour or address
+    return address
+
+
+def _literal(host: str) -> str:
+    """The address that a host is, without a look-up; empty if it is a name."""
+    bare = host.strip("[]")
+    try:
+        return str(ip_address(bare.partition("%")[0]))
+    except ValueError:
+        pass
+    try:
+        return socket.inet_ntoa(socket.inet_aton(bare))  # 2852039166, 0xA9FEA9FE, 169.254.43518
+    except OSError:
+        return ""
+
+
+def _named(host: str, address: str) -> str:
+    return host if host.strip("[]") == address else f"{host} ({address})"
