@@ -8,6 +8,7 @@ from lineage_bridge.graph.runs.liveness import Liveness
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.complete_runs import CompleteRunsAt
 from lineage_bridge.store.history.past import FlowsAt
+from lineage_bridge.store.history.pending_shapes import PendingShapes
 from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.query.co_occurrence import CoOccurrence, FlowsByGroup
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
@@ -23,11 +24,15 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class FollowedFlows:
-    """The flows that answers of one moment follow. `standing` are those that have not ended, before explicit ones hide others."""
+    """The flows that answers of one moment follow. `standing` are those that have not ended, before explicit ones hide others.
+
+    `pending` are the shapes that runs had by then and have no more; None as of now.
+    """
 
     flows: Flows
     standing: FlowsWithoutEnded
     at_us: int | None
+    pending: PendingShapes | None
 
     def arrivals(self, direction: Direction) -> Arrivals:
         """The gone datasets that a new walk comes to; with ended flows, a walk crosses them all."""
@@ -52,8 +57,7 @@ class GraphMoment(FollowedFlows):
     """The flows of a moment and their labels."""
 
     labels: Labels
-    failed: FailedFlows | None = None
-    """What only failed runs hold; None as of an earlier time."""
+    failed: FailedFlows
 
     def alive(self, job: int, last: int | None, *ports: tuple[int, int]) -> Liveness | None:
         """The liveness of an edge or port by its stream's heartbeats; None as of an earlier time."""
@@ -71,14 +75,15 @@ def graph_moment(
 ) -> GraphMoment:
     """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
     raw, spans = _raw(connection, nodes, at_us)
-    complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, raw.pending) if isinstance(raw, FlowsAt) else runs
+    pending = _pending(raw)
+    complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, pending) if pending else runs
     counted = _counted(connection, nodes, raw)
     endings = Endings(connection, nodes, counted, spans, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
     standing = FlowsWithoutEnded(counted, endings, ended=ended)
-    failed = FailedFlows(connection, runs) if at_us is None else None
-    return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, labels, failed)
+    failed = FailedFlows(connection, nodes, runs, pending)
+    return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, pending, labels, failed)
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
@@ -86,11 +91,15 @@ def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None 
     raw, spans = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
     standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)
-    return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us)
+    return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us, _pending(raw))
 
 
 def _counted(connection: StoreConnection, nodes: Nodes, raw: Flows) -> Flows:
-    return FlowsByGroup(raw, CoOccurrence(connection, nodes, raw.pending if isinstance(raw, FlowsAt) else None))
+    return FlowsByGroup(raw, CoOccurrence(connection, nodes, _pending(raw)))
+
+
+def _pending(raw: Flows) -> PendingShapes | None:
+    return raw.pending if isinstance(raw, FlowsAt) else None
 
 
 def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:

@@ -27,6 +27,7 @@ AND p.current_since > ? AND p.current_since <= ? + CASE c.length_class {_LONGEST
 class PendingShape(NamedTuple):
     """The shape of one asserter, the edges of its job that follow from it, and the times of its first and last event."""
 
+    asserted_by: bytes
     shape: Shape
     edges: tuple[RawEdge, ...]
     first: int
@@ -70,7 +71,7 @@ class PendingShapes:
         for number, hub in enumerate(expansion.hubs):
             pairs = ((source, target) for source in hub.inputs for target in hub.outputs)
             edges += [(*pair, job, origin, int(Evidence.CO_OCCURRENCE), hub_id(shape.id, number)) for pair in pairs]
-        return PendingShape(shape, tuple(edges), first, self.last(asserter, job))
+        return PendingShape(asserter, shape, tuple(edges), first, self.last(asserter, job))
 
     def shape(self, asserter: bytes, job: int, origin: int) -> Shape:
         """The shape of an asserter by its assertions until then."""

@@ -49,7 +49,7 @@ class ImpactFinder:
     """Questions over one connection. `elapsed` gives seconds since the question was asked."""
 
     def __init__(
-        self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows | None = None
+        self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows
     ) -> None:
         self.nodes, self.followed, self.limits, self.elapsed, self.failed = nodes, followed, limits, elapsed, failed
         self.flows = followed.flows
@@ -130,8 +130,7 @@ class ImpactFinder:
         far_ends: set[int] = set()
         again: set[int] = set()
         edges = list(self.flows.edges(expanded, arrivals.direction))
-        if self.failed:
-            self.failed.load({edge[2] for edge in edges})
+        self.failed.load({edge[2] for edge in edges})
         for edge in edges:
             if self._over(walked, len(far_ends)):
                 walked.hidden += 1
@@ -152,7 +151,7 @@ class ImpactFinder:
             self._note(edge, ahead, walked)
         for port in self.flows.job_ports(job.id, ahead.far):
             walked.jobs.setdefault((job.id, self.nodes.head(port[1])), set()).add(job.id)
-            if self.failed is None or not self.failed.port(port):
+            if not self.failed.port(port):
                 walked.sound.add((job.id, self.nodes.head(port[1]), job.id))
         far_ends = {far for near, far in walked.jobs if near == job.id} - {job.id}
         walked.distances.update(dict.fromkeys(far_ends, 1))
@@ -162,7 +161,7 @@ class ImpactFinder:
         near, far = (edge[0], edge[1]) if ahead is Direction.DOWN else (edge[1], edge[0])
         pair = self.nodes.head(near), self.nodes.head(far)
         walked.jobs.setdefault(pair, set()).add(edge[2])
-        if self.failed is None or not self.failed.flow(edge):
+        if not self.failed.flow(edge):
             walked.sound.add((*pair, edge[2]))
         if self.followed.standing.endings.drops.any:
             walked.edges.setdefault(pair, set()).add(edge[:4])
@@ -174,7 +173,7 @@ class ImpactFinder:
         for port in self.flows.ports(living, ahead.near, self.limits.edges):
             job, dataset = port[0], self.nodes.head(port[1])
             walked.readers.setdefault(job, set()).add(dataset)
-            if self.failed is None or not self.failed.port(port):
+            if not self.failed.port(port):
                 walked.sound.add((dataset, None, job))
 
     def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:

@@ -53,8 +53,9 @@ class LineageQuestions:
 
     def _reacher(self, limits: WalkLimits, at_us: int | None) -> ImpactFinder:
         nodes = self.nodes.at(at_us)
-        failed = FailedFlows(self.connection, self.runs) if at_us is None else None
-        return ImpactFinder(nodes, followed_flows(self.connection, nodes, at_us), limits, _stopwatch(), failed)
+        followed = followed_flows(self.connection, nodes, at_us)
+        failed = FailedFlows(self.connection, nodes, self.runs, followed.pending)
+        return ImpactFinder(nodes, followed, limits, _stopwatch(), failed)
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
@@ -73,17 +74,16 @@ class LineageQuestions:
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
         """Job id to the inputs and outputs of the job, sorted by side and name."""
-        when = graph_moment(self.connection, self.nodes, self.runs, now_us, at_us)
+        when = graph_moment(self.connection, self.nodes.at(at_us), self.runs, now_us, at_us)
         by_id = {job.id: job for job in jobs}
         rows = [row for job in by_id for side in (Side.INPUT, Side.OUTPUT) for row in when.flows.job_ports(job, side)]
         self.nodes.load({dataset for _, dataset, _, _ in rows})
         ports: dict[int, list[Port]] = {job: [] for job in by_id}
-        if when.failed:
-            when.failed.load(by_id)
+        when.failed.load(by_id)
         for row in rows:
             job, dataset, side, origin = row
             label, last = when.labels.port(job, dataset, Side(side), origin)
-            failed = when.failed is not None and when.failed.port(row)
+            failed = when.failed.port(row)
             ports[job].append(Port(by_id[job], self.nodes.by_id(dataset), Side(side), Origin(origin), label, last, only_failed=failed))
         for some in ports.values():
             some.sort(key=lambda port: (port.side, port.dataset.namespace, port.dataset.name, port.origin))

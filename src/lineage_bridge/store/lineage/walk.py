@@ -58,8 +58,7 @@ class Walker:
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
         self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
         self._alike = self.when.labels.alike(jobs)
-        if self.when.failed:
-            self.when.failed.load(jobs)
+        self.when.failed.load(jobs)
         self._streams = self.when.labels.heartbeats.streams(jobs) if self.when.at_us is None else set()
         self._narrow = self._one_to_one({edge[2] for edge in raw if edge[4] == Evidence.CO_OCCURRENCE and not edge[5]})
         members = self.nodes.group(node)[1]
@@ -165,7 +164,7 @@ class Walker:
         label, last = self._alike[job] if alike else self._own_label(edge)
         liveness = self.when.alive(job, last, (source, 0), (target, 1)) if job in self._streams else None
         ends = loaded[source], loaded[target], loaded[job]
-        failed = self.when.failed is not None and self.when.failed.flow(edge)
+        failed = self.when.failed.flow(edge)
         unambiguous = evidence == Evidence.CO_OCCURRENCE and job in self._narrow
         return Edge(*ends, _ORIGINS[origin], _EVIDENCE[evidence], label, last, hub != 0, liveness, failed, unambiguous)
 
@@ -192,7 +191,7 @@ class Walker:
         alike = self._alike.get(job) if dataset not in self._dropped else None
         label, last = alike or self.when.labels.port(job, dataset, Side(side), origin)
         liveness = self.when.alive(job, last, (dataset, side)) if job in self._streams else None
-        failed = self.when.failed is not None and self.when.failed.port(port)
+        failed = self.when.failed.port(port)
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:

@@ -27,6 +27,8 @@ _BY_RAW_ID = """SELECT run FROM run WHERE raw_id = ? UNION SELECT parent_run FRO
 UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run ORDER BY 1"""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? AND job IN ({}) GROUP BY type"
 _EVENTS_OF = "SELECT run, job, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, job, type"
+_EVENTS_UNTIL = """SELECT run, job, type, min(first), max(CASE WHEN last <= {at} THEN last ELSE first END) FROM run_event
+WHERE run IN ({{}}) AND first <= {at} GROUP BY run, job, type"""
 _SEEN = "SELECT asserted_by, job, last FROM run_shape WHERE asserted_by IN ({})"
 _NAMED_IO = "SELECT DISTINCT run, job, side, dataset FROM run_io WHERE run IN ({})"
 _SHAPED_IO = """SELECT p.asserted_by, p.job, i.side, i.dataset FROM run_shape p JOIN shape_io i ON i.shape = p.shape
@@ -95,11 +97,11 @@ class Runs:
         """What the events of a run amount to, those under all names of the job."""
         return self._state(asserter, job, self._events(asserter, job))
 
-    def states(self, asserters: Sequence[bytes], job: int) -> list[RunState]:
-        """The same of several runs of a job, in their order."""
+    def states(self, asserters: Sequence[bytes], job: int, at_us: int) -> list[RunState]:
+        """The same of several runs of a job, in their order, by their events until then."""
         names = set(self.nodes.members(job))
         events: dict[bytes, list[tuple[str, int, int]]] = {asserter: [] for asserter in asserters}
-        for asserter, name, *event in self._rows(_EVENTS_OF, asserters):
+        for asserter, name, *event in self._rows(_EVENTS_UNTIL.format(at=at_us), asserters):
             if name in names:
                 events[asserter].append((event[0], event[1], event[2]))
         return [self._state(asserter, job, events[asserter]) for asserter in asserters]

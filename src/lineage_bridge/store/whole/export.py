@@ -5,7 +5,6 @@ ended is in.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -14,17 +13,16 @@ from lineage_bridge.graph.contents.schema_versions import schema_version
 from lineage_bridge.graph.flows.derive import OF_RUNS
 from lineage_bridge.graph.flows.labels import Label, best, freshness
 from lineage_bridge.graph.ids import NodeKind
-from lineage_bridge.graph.relations import Evidence, Origin, Side
+from lineage_bridge.graph.relations import Evidence, Side
 from lineage_bridge.graph.statements.lineage_sets import NO_SOURCE
-from lineage_bridge.openlineage.facets import SchemaDatasetFacet, SchemaField, read_as
+from lineage_bridge.openlineage.facets import SchemaDatasetFacet, read_as
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import graph_moment
 from lineage_bridge.store.query.co_occurrence import CoOccurrence
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
-
-Line = dict[str, Any]
+from lineage_bridge.store.whole.export_lines import Line, named, only_failed, origin_text, schema_field, transformation
 
 TYPES = ("dataset", "job", "run", "input", "output", "flow", "hub", "column_flow", "schema", "facet", "alias", "control", "lifecycle")
 """The types of lines, in the order they are written."""
@@ -47,7 +45,8 @@ class Export:
         self.connection, self.now_us = connection, now_us
         self.nodes = Nodes(connection)
         self.runs = Runs(connection, self.nodes)
-        self.labels = graph_moment(connection, self.nodes, self.runs, now_us).labels
+        now = graph_moment(connection, self.nodes, self.runs, now_us)
+        self.labels, self.failed = now.labels, now.failed
         self.identities = {identity.node: identity for identity in self.nodes.identities.all()}
         self._states: dict[int, list[Label]] | None = None
 
@@ -76,7 +75,7 @@ class Export:
         """A node by its canonical name."""
         identity = self.identities.get(id_)
         node = self.nodes.by_id(id_)
-        return _named(identity.namespace, identity.name) if identity else _named(node.namespace, node.name)
+        return named(identity.namespace, identity.name) if identity else named(node.namespace, node.name)
 
     def head(self, id_: int) -> int:
         """The canonical node of a dataset or job."""
@@ -138,35 +137,42 @@ class Export:
 
     def port_lines(self, side: Side) -> Iterator[Line]:
         """Inputs or outputs of jobs."""
-        found: dict[tuple[int, int, int], list[Label]] = {}
-        for job, dataset, origin in self.connection.execute(
-            "SELECT job, dataset, origin FROM job_io WHERE side = ?", (int(side),)
-        ).fetchall():
-            key = self.head(job), self.head(dataset), origin
-            found.setdefault(key, []).append(self.labels.port(job, dataset, side, origin)[0])
-        for (job, dataset, origin), labels in found.items():
+        found: dict[tuple[int, int, int], tuple[list[Label], list[bool]]] = {}
+        rows = self.connection.execute("SELECT job, dataset, side, origin FROM job_io WHERE side = ?", (int(side),)).fetchall()
+        self.failed.load(row[0] for row in rows)
+        for row in rows:
+            job, dataset, _, origin = row
+            labels, failed = found.setdefault((self.head(job), self.head(dataset), origin), ([], []))
+            labels.append(self.labels.port(job, dataset, side, origin)[0])
+            failed.append(self.failed.port(row))
+        for (job, dataset, origin), (labels, failed) in found.items():
             if (state := best(labels).value) != Label.ENDED:
-                yield {"job": self.name(job), "dataset": self.name(dataset), "origin": _origin(origin), "state": state}
+                line = {"job": self.name(job), "dataset": self.name(dataset), "origin": origin_text(origin), "state": state}
+                yield {**line, **only_failed(failed)}
 
     def flow_lines(self) -> Iterator[Line]:
         """Flows, each with its strongest evidence."""
-        found: dict[tuple[int, int, int, int], tuple[int, list[Label]]] = {}
+        found: dict[tuple[int, int, int, int], tuple[int, list[Label], list[bool]]] = {}
         rows = self.connection.execute("SELECT source, target, job, origin, min(evidence) FROM flow GROUP BY source, target, job, origin")
-        for source, target, job, origin, evidence in self._stated(self._counted(rows.fetchall())):
+        standing = list(self._stated(self._counted(rows.fetchall())))
+        self.failed.load(row[2] for row in standing)
+        for source, target, job, origin, evidence in standing:
             key = self.head(source), self.head(target), self.head(job), origin
-            strongest, labels = found.get(key, (evidence, []))
-            label = self.labels.flow(source, target, job, origin)[0]
-            found[key] = min(strongest, evidence), [*labels, label]
-        for (source, target, job, origin), (evidence, labels) in found.items():
+            strongest, labels, failed = found.get(key, (evidence, [], []))
+            labels.append(self.labels.flow(source, target, job, origin)[0])
+            failed.append(self.failed.flow((source, target, job, origin, evidence, 0)))
+            found[key] = min(strongest, evidence), labels, failed
+        for (source, target, job, origin), (evidence, labels, failed) in found.items():
             if (state := best(labels).value) == Label.ENDED:
                 continue
             yield {
                 "source": self.end(source),
                 **self.worker(job),
                 "target": self.end(target),
-                "origin": _origin(origin),
+                "origin": origin_text(origin),
                 "evidence": Evidence(evidence).text,
                 "state": state,
+                **only_failed(failed),
             }
 
     def _counted(self, rows: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
@@ -187,13 +193,16 @@ class Export:
 
     def hub_lines(self) -> Iterator[Line]:
         """Wide runs, kept as their sides."""
-        for hub, job in self.connection.execute("SELECT DISTINCT hub, job FROM hub").fetchall():
+        rows = self.connection.execute("SELECT hub, job, min(origin), max(origin) FROM hub GROUP BY hub, job").fetchall()
+        self.failed.load(row[1] for row in rows)
+        for hub, job, origin, last in rows:
+            failed = origin == last and self.failed.flow((0, 0, job, origin, int(Evidence.CO_OCCURRENCE), hub))
             sides: dict[int, set[tuple[str, str]]] = {0: set(), 1: set()}
             for side, dataset in self.connection.execute("SELECT side, dataset FROM hub_io WHERE hub = ?", (hub,)):
                 named = self.name(dataset)
                 sides[side].add((named["namespace"], named["name"]))
             inputs, outputs = ([{"namespace": ns, "name": name} for ns, name in sorted(sides[side])] for side in (0, 1))
-            yield {"job": self.name(job), "inputs": inputs, "outputs": outputs}
+            yield {"job": self.name(job), "inputs": inputs, "outputs": outputs, **only_failed([failed])}
 
     def column_flows(self) -> Iterator[Line]:
         """Columns, each target from each source, with all transformations stated."""
@@ -210,8 +219,8 @@ class Export:
                 "source": self.column(source, source_field),
                 **self.worker(job),
                 "target": self.column(target, target_field),
-                "transformations": [_transformation(*change) for change in sorted(changes)],
-                "origin": _origin(origin),
+                "transformations": [transformation(*change) for change in sorted(changes)],
+                "origin": origin_text(origin),
             }
 
     def column(self, id_: int, field: str) -> Line:
@@ -233,7 +242,7 @@ class Export:
                 version = schema_version(fields)
                 if facet and version not in versions:
                     versions.add(version)
-                    line = {"dataset": self.name(dataset), "version": version, "fields": [_field(f) for f in fields]}
+                    line = {"dataset": self.name(dataset), "version": version, "fields": [schema_field(f) for f in fields]}
                     yield {**line, "current": True} if number == 0 else line
 
     def facet_lines(self) -> Iterator[Line]:
@@ -250,7 +259,7 @@ class Export:
         for identity in self.identities.values():
             node = self.nodes.by_id(identity.node)
             if (node.namespace, node.name) != (identity.namespace, identity.name):
-                line = {"entity": node.kind.name.lower(), "node": _named(node.namespace, node.name), "canonical": self.name(identity.node)}
+                line = {"entity": node.kind.name.lower(), "node": named(node.namespace, node.name), "canonical": self.name(identity.node)}
                 yield from ({**line, "kind": kind} for kind in identity.kinds)
 
     # beside data flow
@@ -276,25 +285,3 @@ class Export:
             if previous:
                 line["previous"] = self.name(previous)
             yield {**line, "job": self.name(job)} if job else line
-
-
-def _named(namespace: str, name: str) -> Line:
-    return {"namespace": namespace, "name": name}
-
-
-def _origin(origin: int) -> str:
-    return Origin(origin).name.lower()
-
-
-def _transformation(type_: str, subtype: str, masking: int) -> Line:
-    stated = {"type": type_, "subtype": subtype}
-    return {**{key: value for key, value in stated.items() if value}, "masking": bool(masking)}
-
-
-def _field(field: SchemaField) -> Line:
-    line: Line = {"name": field.name}
-    if field.type is not None:
-        line["type"] = field.type
-    if field.fields:
-        line["fields"] = [_field(inner) for inner in field.fields]
-    return line

@@ -1,0 +1,39 @@
+"""The parts of the export's lines."""
+
+from typing import Any
+
+from lineage_bridge.graph.relations import Origin
+from lineage_bridge.openlineage.facets import SchemaField
+
+Line = dict[str, Any]
+
+
+def named(namespace: str, name: str) -> Line:
+    """A name."""
+    return {"namespace": namespace, "name": name}
+
+
+def origin_text(origin: int) -> str:
+    """Whether a flow was observed, declared or inferred."""
+    return Origin(origin).name.lower()
+
+
+def only_failed(failed: list[bool]) -> Line:
+    """The mark of what failed runs alone hold, given whether this is so under each of its names."""
+    return {"only_failed": True} if all(failed) else {}
+
+
+def transformation(type_: str, subtype: str, masking: int) -> Line:
+    """What is stated of how a column influences another."""
+    stated = {"type": type_, "subtype": subtype}
+    return {**{key: value for key, value in stated.items() if value}, "masking": bool(masking)}
+
+
+def schema_field(field: SchemaField) -> Line:
+    """A column of a schema, with the fields in it."""
+    line: Line = {"name": field.name}
+    if field.type is not None:
+        line["type"] = field.type
+    if field.fields:
+        line["fields"] = [schema_field(inner) for inner in field.fields]
+    return line
