@@ -97,9 +97,9 @@ def ask_all(reader: StoreReader) -> None:
         reader.search.page(SearchFilter(text, owner="team"))
     for run in RUNS:
         key = bytes.fromhex(run.replace("-", ""))
-        if reader.runs.find(run):
+        for record in reader.runs.find(run):
             reader.runs.tree(key, 10)
-            reader.runs.dependencies(key, 10)
+            reader.runs.dependencies(key, record.job, 10)
             reader.runs.lineage(key, "upstream", 3, 10)
             reader.runs.page(RunFilter(parent=key))
         reader.events.of_run(run)

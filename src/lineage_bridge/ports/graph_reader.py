@@ -139,8 +139,8 @@ class RunReader(Protocol):
     def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
         """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
 
-    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
-        """The runs and jobs that a run waits for, and those that wait for it."""
+    def dependencies(self, run: bytes, job: Node, limit: int) -> list[Dependency]:
+        """The runs and jobs that a run of a job waits for, and those that wait for it."""
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""

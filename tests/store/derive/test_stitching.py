@@ -30,7 +30,8 @@ def run_id(number: int) -> str:
 
 
 def child(number: int, at: float, end: float, parent: int | None = 0, streaming: bool = False, job: str = "", **sides: Any) -> list[bytes]:
-    facets = {"parent": facet(run={"runId": PARENTS[parent]}, job={"namespace": "jobs", "name": "app"})} if parent is not None else None
+    app = {"namespace": "jobs", "name": sides.pop("app", "app")}
+    facets = {"parent": facet(run={"runId": PARENTS[parent]}, job=app)} if parent is not None else None
     job_facets = {"jobType": facet(processingType="STREAMING" if streaming else "BATCH", integration="SPARK")}
     return [
         run_event(
@@ -69,6 +70,7 @@ def test_what_does_not_fit_is_not_guessed() -> None:
     assert stitched(reads(1, 0, 10, "a"), writes(2, 1, 11, "c")) == set(), "it outlives the reader"
     assert stitched(reads(1, 2, 10, "a"), writes(2, 1, 9, "c")) == set(), "it began before"
     assert stitched(reads(1, 0, 10, "a"), writes(2, 1, 9, "c", parent=1)) == set(), "another parent"
+    assert stitched(reads(1, 0, 10, "a"), writes(2, 1, 9, "c", app="other")) == set(), "another job's parent of the same id"
     assert stitched(reads(1, 0, 10, "a"), writes(2, 1, 9, "c", parent=None)) == set(), "no parent"
     assert stitched(reads(1, 0, 10, "a", streaming=False), writes(2, 1, 9, "c")) == set(), "a batch that reads"
     assert stitched(reads(1, 0, 10, "a"), writes(2, 1, 9, "c", inputs=[dataset("b")])) == set(), "it reads itself"
@@ -104,9 +106,9 @@ _readers = st.builds(
     st.sampled_from([0, 0, 0, 0, 1, None]), st.sampled_from([None, "e"]),
 )  # fmt: skip
 _writers = st.builds(
-    lambda number, at, length, name, parent, day: writes(number, at + day, at + day + length, name, parent=parent),
+    lambda number, at, length, name, parent, day, app: writes(number, at + day, at + day + length, name, parent=parent, app=app),
     st.integers(3, 6), st.integers(1, 5), st.integers(0, 2), st.sampled_from("cd"), st.sampled_from([0, 0, 0, 0, 1]),
-    st.sampled_from([0, 0, 0, 0, 86_400]),
+    st.sampled_from([0, 0, 0, 0, 86_400]), st.sampled_from(["app", "app", "app", "other"]),
 )  # fmt: skip
 
 

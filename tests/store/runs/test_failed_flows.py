@@ -88,7 +88,8 @@ def test_as_of_a_time_a_run_counts_with_what_it_had_named_by_then(writer: GraphW
 
 
 def test_a_sound_run_counts_under_other_names_of_the_same(writer: GraphWriter) -> None:
-    moves = [{"inputs": [dataset("a", scheme)], "outputs": [dataset("b", scheme)]} for scheme in ("s3a://lake", "s3://lake")]
+    schemes = "s3a://lake", "s3://lake"
+    moves: list[dict[str, Any]] = [{"inputs": [dataset("a", scheme)], "outputs": [dataset("b", scheme)]} for scheme in schemes]
     reader = add(writer, run_event("FAIL", **moves[0]), run_event("COMPLETE", RUNS[1], **moves[1]))
     assert exported(reader, "flow", "input", "output") == [("input", False), ("output", False), ("flow", False)]
     start = reader.nodes.find(NodeKind.DATASET, "s3a://lake", "a")

@@ -4,9 +4,10 @@ from functools import partial
 from typing import Any
 
 from tests.events import RUNS, T0, dataset, facet, run_event
-from tests.store.reading import reader_of
+from tests.store.reading import node, reader_of
 from tests.store.writing import add as add_events
 
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.store.write.apply import GraphWriter
 
 MINUTE = 60_000_000
@@ -30,8 +31,8 @@ def read(run: int, minute: int, name: str = "d", job: str = "reader", **facets: 
     return run_event(run=RUNS[run], job=job, time_us=T0 + minute * MINUTE, inputs=[dataset(name, **facets)], run_facets=parent)
 
 
-def inside(root: int) -> dict[str, Any]:
-    return {"parent": facet(run={"runId": RUNS[root]}, job={"namespace": "jobs", "name": "dag"})}
+def inside(root: int, job: str = "dag") -> dict[str, Any]:
+    return {"parent": facet(run={"runId": RUNS[root]}, job={"namespace": "jobs", "name": job})}
 
 
 def test_the_latest_writer_before_it_read(writer: GraphWriter) -> None:
@@ -52,6 +53,13 @@ def test_the_version_it_read_decides(writer: GraphWriter) -> None:
 def test_a_writer_of_the_same_root_stands_before_a_later_one(writer: GraphWriter) -> None:
     add(writer, wrote(0, 0, run_facets=inside(4)), wrote(1, 10), read(3, 20, run_facets=inside(4)))
     assert links(writer, 3) == [(0, 3, "d", "same_root")]
+
+
+def test_runs_inside_runs_of_two_jobs_with_one_id_are_not_related(writer: GraphWriter) -> None:
+    add(writer, wrote(0, 0, run_facets=inside(4, "a")), wrote(1, 10), read(3, 20, run_facets=inside(4, "b")))
+    assert links(writer, 3) == [(0, 3, "d", "same_root")], "nothing is known of either name"
+    add(writer, run_event(run=RUNS[4], job="a"), run_event(run=RUNS[4], job="b"))
+    assert links(writer, 3) == [(1, 3, "d", "latest")]
 
 
 def test_streams_that_overlap(writer: GraphWriter) -> None:
@@ -77,8 +85,10 @@ def test_hop_by_hop(writer: GraphWriter) -> None:
 
 def test_what_a_run_waits_for(writer: GraphWriter) -> None:
     waits = facet(upstream=[{"job": {"namespace": "jobs", "name": "before"}, "type": "DIRECT_INVOCATION"}])
-    add(writer, run_event(run_facets={"jobDependencies": waits}))
-    (dependency,) = reader_of(writer).runs.dependencies(bytes.fromhex(RUNS[0].replace("-", "")), 10)
+    add(writer, run_event(run_facets={"jobDependencies": waits}), run_event(job="other"))
+    reader, run = reader_of(writer), bytes.fromhex(RUNS[0].replace("-", ""))
+    assert reader.runs.dependencies(run, node(reader, "other", NodeKind.JOB), 10) == []
+    (dependency,) = reader.runs.dependencies(run, node(reader, "job", NodeKind.JOB), 10)
     assert (dependency.direction, dependency.job.name, dependency.run_id, dependency.rules) == (
         "upstream",
         "before",

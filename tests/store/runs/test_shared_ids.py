@@ -85,6 +85,49 @@ def test_one_run_under_two_names_of_one_job_stays_one_run(writer: GraphWriter, s
     assert len(reader.runs.lineage(UUID(RUNS[0]).bytes, "upstream", 3, 10).runs) == 1
 
 
+def inside(run: int, job: str) -> dict[str, Any]:
+    return {"parent": facet(run={"runId": RUNS[run]}, job={"namespace": "jobs", "name": job})}
+
+
+def tree(reader: StoreReader, run: int) -> list[tuple[int, str]]:
+    return [(depth, record.job.name) for depth, record in reader.runs.tree(UUID(RUNS[run]).bytes, 100).runs]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_runs_lie_inside_the_job_that_they_name(writer: GraphWriter, seed: int) -> None:
+    below = [
+        run_event(run=RUNS[2], job="in b", time_us=T0 + 2, run_facets=inside(0, "b")),
+        run_event(run=RUNS[3], job="in a", time_us=T0 + 3, run_facets=inside(0, "a")),
+        run_event(run=RUNS[4], job="in any", time_us=T0 + 4, run_facets=inside(0, "unheard of")),
+        run_event(run=RUNS[2], job="other use", time_us=T0 + 5),
+        run_event(run=RUNS[1], job="deeper", time_us=T0 + 6, run_facets=inside(2, "in b")),
+    ]
+    reader = add(writer, *below, run_event(job="a"), seed=seed)
+    in_one = [(0, "a"), (1, "in b"), (2, "deeper"), (1, "in a"), (1, "in any")]
+    assert tree(reader, 0) == in_one, "one job has the id: nothing else is known under the other names"
+    reader = add(writer, run_event(job="b"), seed=seed)
+    assert tree(reader, 0) == [(0, "a"), (1, "in a"), (1, "in any"), (0, "b"), (1, "in b"), (2, "deeper")]
+    assert tree(reader, 2) == [(0, "in b"), (1, "deeper"), (0, "other use")]
+    assert reader.runs.tree(UUID(RUNS[0]).bytes, 3).truncated
+
+
+def test_runs_inside_a_run_that_never_spoke_lie_inside_the_job_that_they_name(writer: GraphWriter) -> None:
+    reader = add(
+        writer,
+        run_event(run=RUNS[1], job="in a", run_facets=inside(0, "a")),
+        run_event(run=RUNS[2], job="in b", run_facets=inside(0, "b")),
+    )
+    assert tree(reader, 0) == [(0, "a"), (1, "in a"), (0, "b"), (1, "in b")]
+
+
+def test_the_parent_is_the_job_that_is_named_under_any_of_its_names(writer: GraphWriter) -> None:
+    apply(writer, [operator(alias_operation("alias", between_names(("jobs", "b"), ("jobs", "B"), entity="job")))])
+    reader = add(writer, run_event(job="a"), run_event(job="b"), run_event(run=RUNS[1], job="in b", run_facets=inside(0, "B")))
+    (run,) = reader.runs.find(RUNS[1])
+    assert run.named_parent_job is None
+    assert tree(reader, 0) == [(0, "a"), (0, "b"), (1, "in b")]
+
+
 def test_an_erased_id_is_erased_under_all_its_jobs(writer: GraphWriter) -> None:
     add(writer, run_event("START", job="a"), run_event("FAIL", job="b"))
     apply(writer, [stored_record(erase(RUNS[0]), offset=9, kind=RecordKind.OPERATOR)])

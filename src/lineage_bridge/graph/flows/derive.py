@@ -32,7 +32,7 @@ run_shape        (asserted_by, job, origin, shape, first, last,
 run_shape_day    (asserted_by, job, day, shape, first, last)        the days on which it was asserted
 run_lineage_set  (asserted_by, job, carrier, lineage_set, first)    the lineage that a run stated
 mentioned_node   (node, job)                                        nodes that the job's lineage ever named; the store may have more
-sibling          (parent, side, first, asserted_by, job, last, shape, current_since)   runs that may be stitched (stitching.py)
+sibling          (parent, parent_job, side, first, asserted_by, job, last, shape, current_since)   runs that may be stitched (stitching.py)
 stitch           (asserted_by, job, reader, reader_job)             a run that writes, and the run that reads the data it writes
 
 Shapes, and the tables of jobs that are computed from them:

@@ -81,23 +81,24 @@ class RunShapes:
             now = self.by_asserter[asserted_by, job]
             self.out["sibling"].add((*sibling, now.shape.id, now.history.current_since))
         for writer, reader in find_stitches(siblings.values()):
-            own, read = self.by_asserter[writer[3:5]], self.by_asserter[reader[3:5]]
+            own, read = self.by_asserter[writer.key], self.by_asserter[reader.key]
             since = max(own.history.current_since, read.history.current_since)
-            self.out["stitch"].add((*writer[3:5], *reader[3:5]))
+            self.out["stitch"].add((*writer.key, *reader.key))
             self._add_run_shape(
-                (stitch_id(*writer[3:5]), writer.job), stitched_shape(read.shape, own.shape), own.days, ShapeHistory(since, since, None)
+                (stitch_id(*writer.key), writer.job), stitched_shape(read.shape, own.shape), own.days, ShapeHistory(since, since, None)
             )
 
     def _sibling(self, key: Asserter) -> Sibling | None:
         """The sibling row of a run that may be stitched to another run of its parent; None for other runs."""
-        now, parent = self.by_asserter[key], self.tables["run"].get(key, (None,))[0]
+        now = self.by_asserter[key]
+        parent, parent_job = self.tables["run"].get(key, (None, None))[:2]
         if parent is None or now.shape.origin != Origin.OBSERVED:
             return None
         sides = [side for side, _ in now.shape.members]
         counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(now.shape.lineage_sets)
         side = one_side(*counts, streaming=key in self.streaming)
         spans = now.days.values()
-        return None if side is None else Sibling(parent, int(side), min(s[0] for s in spans), *key, max(s[1] for s in spans))
+        return None if side is None else Sibling(parent, parent_job, int(side), min(s[0] for s in spans), *key, max(s[1] for s in spans))
 
     def _note_mentioned(self, job: int, statements: Iterable[tuple[int, bytes]]) -> None:
         for lineage_set in {lineage_set for _, lineage_set in statements if not is_mark(lineage_set)}:

@@ -1,10 +1,10 @@
 """Stitching: flows between runs that belong together but report separately, as with Spark's foreachBatch.
 
-The rule `stitch_siblings`: if a run only writes, a streaming run only reads, both have the same parent run, and the writer lies within the
-reader, then the writer writes what the reader reads. The writer lies within the reader if it began after the reader began and its last
-event is not later than the reader's. Only the four readers that began last before the writer are considered, and the writer must lie
-within exactly one of them, since concurrent streams cannot be distinguished. Runs that state lineage themselves are not stitched. The
-flows are inferred, never observed.
+The rule `stitch_siblings`: if a run only writes, a streaming run only reads, both have the same parent run (its id and its job, as they
+name it: several jobs may use one id), and the writer lies within the reader, then the writer writes what the reader reads. The writer
+lies within the reader if it began after the reader began and its last event is not later than the reader's. Only the four readers that
+began last before the writer are considered, and the writer must lie within exactly one of them, since concurrent streams cannot be
+distinguished. Runs that state lineage themselves are not stitched. The flows are inferred, never observed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,11 +26,17 @@ class Sibling(NamedTuple):
     """
 
     parent: bytes
+    parent_job: int
     side: int
     first: int
     asserted_by: bytes
     job: int
     last: int
+
+    @property
+    def key(self) -> tuple[bytes, int]:
+        """The run, and its job."""
+        return self.asserted_by, self.job
 
 
 def one_side(inputs: int, outputs: int, statements: int, *, streaming: bool) -> Side | None:
@@ -53,9 +59,9 @@ def reader_of(writer: Sibling, readers: Iterable[Sibling]) -> Sibling | None:
 
 def find_stitches(siblings: Iterable[Sibling]) -> list[tuple[Sibling, Sibling]]:
     """Every writer that lies within exactly one reader, with that reader."""
-    families: dict[bytes, tuple[list[Sibling], list[Sibling]]] = {}
+    families: dict[tuple[bytes, int], tuple[list[Sibling], list[Sibling]]] = {}
     for sibling in sorted(siblings):
-        families.setdefault(sibling.parent, ([], []))[sibling.side].append(sibling)
+        families.setdefault((sibling.parent, sibling.parent_job), ([], []))[sibling.side].append(sibling)
     pairs = ((writer, reader_of(writer, _before(writer, readers))) for readers, writers in families.values() for writer in writers)
     return [(writer, reader) for writer, reader in pairs if reader]
 

@@ -15,24 +15,25 @@ from lineage_bridge.store.derive.run_shapes import RunShapeWriter
 
 Asserter = tuple[bytes, int]
 
-_CANDIDATES = """SELECT r.parent_run, p.first, p.asserted_by, p.job, p.last, p.shape, p.current_since, h.inputs, h.outputs,
+_CANDIDATES = """SELECT r.parent_run, r.parent_job, p.first, p.asserted_by, p.job, p.last, p.shape, p.current_since, h.inputs, h.outputs,
 EXISTS (SELECT 1 FROM shape_lineage_set s WHERE s.shape = p.shape),
 EXISTS (SELECT 1 FROM run_lineage_set s WHERE s.asserted_by = p.asserted_by AND s.job = p.job AND s.carrier = p.job
 AND s.lineage_set IN (x'00000000000000000000000000000002', x'00000000000000000000000000000003'))
 FROM in_stitch i STRAIGHT_JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
 STRAIGHT_JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
 STRAIGHT_JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL"""
-_BEFORE = """SELECT s.parent, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
+_BEFORE = """SELECT s.parent, s.parent_job, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
 FROM in_stitch i STRAIGHT_JOIN sibling s ON s.asserted_by = i.asserted_by AND s.job = i.job"""
 _STITCHED = "SELECT i.asserted_by, i.job FROM in_stitch i STRAIGHT_JOIN stitch s ON s.asserted_by = i.asserted_by AND s.job = i.job"
-_READERS = f"""SELECT parent, side, first, asserted_by, job, last FROM sibling
-WHERE parent = ? AND side = {int(Side.INPUT)} AND first < ? ORDER BY first DESC, asserted_by DESC, job DESC LIMIT {LOOK_BACK}"""
-_AFTER = f"""SELECT first FROM sibling WHERE parent = ? AND side = {int(Side.INPUT)} AND first > ?
+_SIBLING = ", ".join(Sibling._fields)
+_READERS = f"""SELECT {_SIBLING} FROM sibling WHERE parent = ? AND parent_job = ? AND side = {int(Side.INPUT)} AND first < ?
+ORDER BY first DESC, asserted_by DESC, job DESC LIMIT {LOOK_BACK}"""
+_AFTER = f"""SELECT first FROM sibling WHERE parent = ? AND parent_job = ? AND side = {int(Side.INPUT)} AND first > ?
 ORDER BY first, asserted_by, job LIMIT 1 OFFSET {LOOK_BACK - 1}"""
 _BEGAN = f"""INSERT INTO stitch_queue SELECT asserted_by, job FROM sibling
-WHERE parent = ? AND side = {int(Side.OUTPUT)} AND first > ? AND first <= ? ON CONFLICT DO NOTHING"""
+WHERE parent = ? AND parent_job = ? AND side = {int(Side.OUTPUT)} AND first > ? AND first <= ? ON CONFLICT DO NOTHING"""
 _ENDED = f"""INSERT INTO stitch_queue SELECT asserted_by, job FROM sibling
-WHERE parent = ? AND side = {int(Side.OUTPUT)} AND last > ? AND last <= ? ON CONFLICT DO NOTHING"""
+WHERE parent = ? AND parent_job = ? AND side = {int(Side.OUTPUT)} AND last > ? AND last <= ? ON CONFLICT DO NOTHING"""
 _HELD = "INSERT INTO stitch_queue SELECT asserted_by, job FROM stitch WHERE reader = ? AND reader_job = ? ON CONFLICT DO NOTHING"
 _DAYS = """INSERT INTO run_shape_day (asserted_by, job, day, shape, first, last)
 SELECT ?, job, day, 0, first, last FROM run_shape_day WHERE asserted_by = ? AND job = ?"""
@@ -114,21 +115,21 @@ class StitchWriter:
 
     def _examine(self) -> None:
         """Compare the runs in `in_stitch` with their last known states, and queue the writers that this concerns."""
-        before = {row[3:5]: _SiblingState(Sibling(*row[:6]), *row[6:]) for row in self.connection.execute(_BEFORE).fetchall()}
+        rows = self.connection.execute(_BEFORE).fetchall()
+        before = {state.sibling.key: state for row in rows for state in [_SiblingState(Sibling(*row[:7]), *row[7:])]}
         now: dict[Asserter, _SiblingState] = {}
-        for parent, first, asserter, job, last, shape, current_since, inputs, outputs, states, streaming in self.connection.execute(
-            _CANDIDATES
-        ).fetchall():
+        rows = self.connection.execute(_CANDIDATES).fetchall()
+        for parent, parent_job, first, asserter, job, last, shape, current_since, inputs, outputs, states, streaming in rows:
             side = one_side(inputs, outputs, states, streaming=bool(streaming))
             if side is not None:
-                now[asserter, job] = _SiblingState(Sibling(parent, int(side), first, asserter, job, last), shape, current_since)
+                now[asserter, job] = _SiblingState(Sibling(parent, parent_job, int(side), first, asserter, job, last), shape, current_since)
         changed = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]
         gone, new = [before[key] for key in changed if key in before], [now[key] for key in changed if key in now]
-        self.connection.executemany("DELETE FROM sibling WHERE asserted_by = ? AND job = ?", [row.sibling[3:5] for row in gone])
+        self.connection.executemany("DELETE FROM sibling WHERE asserted_by = ? AND job = ?", [row.sibling.key for row in gone])
         self.connection.executemany(
-            "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.current_since) for row in new]
+            "INSERT INTO sibling VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*row.sibling, row.shape, row.current_since) for row in new]
         )
-        writing = [row.sibling[3:5] for row in (*gone, *new) if row.sibling.side == Side.OUTPUT]
+        writing = [row.sibling.key for row in (*gone, *new) if row.sibling.side == Side.OUTPUT]
         writing += self.connection.execute(_STITCHED).fetchall()
         self.connection.executemany("INSERT INTO stitch_queue VALUES (?, ?) ON CONFLICT DO NOTHING", writing)
         for key in changed:
@@ -137,26 +138,24 @@ class StitchWriter:
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
         """Queue the writers that a changed reader held, or may hold."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
-        if was and is_ and old and new and was[:5] == is_[:5]:
-            self.connection.execute(_ENDED, (was.parent, *sorted((was.last, is_.last))))
+        if was and is_ and old and new and was[:6] == is_[:6]:
+            self.connection.execute(_ENDED, (*was[:2], *sorted((was.last, is_.last))))
             if old[1:] != new[1:]:
-                self.connection.execute(_HELD, was[3:5])
+                self.connection.execute(_HELD, was.key)
             return
         for reader in filter(None, (was, is_)):
-            after = self.connection.execute(_AFTER, (reader.parent, reader.first)).fetchone()
-            self.connection.execute(_BEGAN, (reader.parent, reader.first, after[0] if after else _END_OF_TIME))
-            self.connection.execute(_HELD, reader[3:5])
+            after = self.connection.execute(_AFTER, (*reader[:2], reader.first)).fetchone()
+            self.connection.execute(_BEGAN, (*reader[:2], reader.first, after[0] if after else _END_OF_TIME))
+            self.connection.execute(_HELD, reader.key)
 
     def _stitch(self, asserter: bytes, job: int) -> None:
         """Apply the rule to one writing run."""
         self._unstitch(asserter, job)
-        row = self.connection.execute(
-            "SELECT parent, side, first, asserted_by, job, last FROM sibling WHERE asserted_by = ? AND job = ?", (asserter, job)
-        ).fetchone()
+        row = self.connection.execute(f"SELECT {_SIBLING} FROM sibling WHERE asserted_by = ? AND job = ?", (asserter, job)).fetchone()
         writer = Sibling(*row) if row else None
         if writer is None or writer.side != Side.OUTPUT:
             return
-        readers = [Sibling(*row) for row in self.connection.execute(_READERS, (writer.parent, writer.first)).fetchall()]
+        readers = [Sibling(*row) for row in self.connection.execute(_READERS, (*writer[:2], writer.first)).fetchall()]
         reader = reader_of(writer, readers)
         if reader is None:
             return

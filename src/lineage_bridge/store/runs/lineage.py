@@ -10,7 +10,7 @@ from lineage_bridge.model.runs import RunLineage, RunLink
 from lineage_bridge.openlineage.facets import DatasetVersionDatasetFacet, read_as
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.runs.runs import Runs
+from lineage_bridge.store.runs.runs import RunKey, Runs
 
 _JOBS = 100
 """The maximum number of jobs that are searched for a dataset."""
@@ -23,8 +23,7 @@ _ACCESS = 'SELECT "first", "last" FROM run_io WHERE run = ? AND job = ? AND data
 _VERSION = """SELECT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = 'version'
 JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND s.job = ? AND s.node = ? AND s.side = ? AND f.deleted = 0 ORDER BY s.last DESC, s.last_event DESC LIMIT 1"""
-
-RunKey = tuple[bytes, int]
+_ROOTS = "SELECT parent_run, parent_job, root_run, root_job FROM run WHERE run = ? AND job = ?"
 
 
 class _Access(NamedTuple):
@@ -141,7 +140,7 @@ class RunLineageFinder:
                 return facet.datasetVersion
         return None
 
-    def _roots(self, key: RunKey) -> frozenset[bytes]:
+    def _roots(self, key: RunKey) -> frozenset[RunKey]:
         """The runs that a run lies in."""
-        row = self.connection.execute("SELECT parent_run, root_run FROM run WHERE run = ? AND job = ?", key).fetchone()
-        return frozenset(run for run in row or () if run)
+        row = self.connection.execute(_ROOTS, key).fetchone()
+        return frozenset(self.runs.resolved(*outer) for outer in (row[:2], row[2:]) if outer[0]) if row else frozenset()

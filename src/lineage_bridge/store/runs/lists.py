@@ -1,13 +1,14 @@
 """Lists of runs: of a job, inside another run, by state and time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 from uuid import UUID
 
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.model.runs import Dependency, RunFilter, RunPage, RunRecord, RunTree
+from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.runs import RunKey, Runs
 
@@ -25,11 +26,10 @@ ORDER BY last DESC, asserted_by DESC"""
 _INSIDE = """SELECT r.run, r.job, p.last, 1 FROM (SELECT run, job FROM run WHERE parent_run = :parent LIMIT :scan) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job
 WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
-_CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? LIMIT ?) r
+_CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? AND parent_job {} ({}) LIMIT ?) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
-
-_DEPENDENCIES = "SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency WHERE run = ? LIMIT ?"
-
+_DEPENDENCIES = """SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency
+WHERE run = ? AND job IN ({}) LIMIT ?"""
 
 _UNOBSERVED = """SELECT c.run, c.job, max(c.last), 0 FROM (
 SELECT parent_run AS run, parent_job AS job, parent_time AS last FROM (SELECT * FROM run
@@ -112,9 +112,10 @@ class RunLists:
             "spanning": _SPANNING,
         }
 
-    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
-        """The job dependencies that a run reported, sorted by direction and name."""
-        rows = self.connection.execute(_DEPENDENCIES, (run, limit)).fetchall()
+    def dependencies(self, run: bytes, job: int, limit: int) -> list[Dependency]:
+        """The job dependencies that a run of a job reported, sorted by direction and name."""
+        names = self.runs.nodes.members(job)
+        rows = self.connection.execute(_DEPENDENCIES.format(marks(names)), (run, *names, limit)).fetchall()
         found = {
             Dependency(("upstream", "downstream")[direction], self.runs.nodes.by_id(job), str(UUID(bytes=other)) if other else None, rules)
             for direction, job, other, *stated in rows
@@ -123,25 +124,29 @@ class RunLists:
         return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.rules))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
-        """A run under each of its jobs, then what runs inside it, depth first, each level in the order of its beginnings."""
-        found: list[tuple[int, RunRecord]] = []
-        seen_runs: set[bytes] = set()
-        walk = self._below(run, 0, limit + 1, seen_runs)
-        for depth, record in walk:
-            if len(found) == limit:
-                return RunTree(tuple(found), truncated=True)
-            found.append((depth, record))
-        return RunTree(tuple(found), truncated=False)
+        """A run under each of its jobs, each with what runs inside it, depth first, each level in the order of its beginnings."""
+        found = list(islice(self._below(run, limit + 1), limit + 1))
+        return RunTree(tuple(found[:limit]), truncated=len(found) > limit)
 
-    def _below(self, run: bytes, depth: int, limit: int, seen_runs: set[bytes]) -> Iterator[tuple[int, RunRecord]]:
+    def _below(self, run: bytes, limit: int) -> Iterator[tuple[int, RunRecord]]:
         """The walk with a stack of its own: runs may lie deeper inside each other than Python may call itself."""
-        stack: list[tuple[int, bytes]] = [(depth, run)]
+        head = self.runs.nodes.head
+        roots = {(run, head(record.job.id)): record for record in self.runs.of_id(run)}
+        seen: set[RunKey] = set()
+        stack: list[tuple[int, RunKey]] = [(0, key) for key in reversed(roots)]
         while stack:
-            level, asserter = stack.pop()
-            if asserter in seen_runs:
+            level, key = stack.pop()
+            if key in seen:
                 continue
-            seen_runs.add(asserter)
-            for record in self.runs.of_id(asserter):
-                yield level, record
-            children = dict.fromkeys(row[0] for row in self.connection.execute(_CHILDREN, (asserter, limit)))
-            stack += [(level + 1, child) for child in reversed(list(children))]
+            seen.add(key)
+            yield level, roots[key] if key in roots else self.runs.record(*key)
+            jobs = [job for _, job in roots] if key in roots else [head(node.id) for node in self.runs.jobs_of(key[0])]
+            stack += [(level + 1, (child, head(job))) for child, job in reversed(self._children(key, jobs, limit))]
+
+    def _children(self, key: RunKey, jobs: Sequence[int], limit: int) -> list[RunKey]:
+        """What runs inside a run of a job. `jobs` are all that use its id: what names none of them for it belongs to the first."""
+        run, job = key
+        first = job == jobs[0]
+        names = [name for other in jobs if (other != job) == first for name in self.runs.nodes.members(other)] or [0]
+        sql = _CHILDREN.format("NOT IN" if first else "IN", marks(names))
+        return self.connection.execute(sql, (run, *names, limit)).fetchall()

@@ -44,9 +44,9 @@ class RunQuestions:
         """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
         return RunLineageFinder(self.connection, self.nodes, self.runs).find(run, direction, depth, limit)
 
-    def dependencies(self, run: bytes, limit: int) -> list[Dependency]:
+    def dependencies(self, run: bytes, job: Node, limit: int) -> list[Dependency]:
         """The runs and jobs that a run waits for, and those that wait for it."""
-        return self._lists.dependencies(run, limit)
+        return self._lists.dependencies(run, job.id, limit)
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""

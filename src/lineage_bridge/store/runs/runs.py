@@ -138,8 +138,8 @@ class Runs:
     def _record(self, key: RunKey, found: _OneRun) -> RunRecord:
         asserter, job = key
         (parent, parent_job, root, root_job), nominal = found.parent, found.nominal
-        above, other = self._jobs(parent) if parent else [], self._node(parent_job)
-        differs = bool(above) and other not in above
+        above, other = self.jobs_of(parent) if parent else [], self._node(parent_job)
+        differs = bool(above) and other is not None and self.nodes.head(other.id) not in {self.nodes.head(node.id) for node in above}
         streaming, state = self.is_streaming(job), self._state(asserter, job, found.events)
         return RunRecord(
             run_id=str(UUID(bytes=asserter)),
@@ -170,7 +170,7 @@ class Runs:
     def _node(self, id_: int | None) -> Node | None:
         return None if id_ is None else self.nodes.by_id(id_)
 
-    def _jobs(self, run: bytes) -> list[Node]:
+    def jobs_of(self, run: bytes) -> list[Node]:
         """The jobs a run was itself seen under, each once, in the order of their names."""
         ids = [row[0] for row in self.connection.execute("SELECT job FROM run WHERE run = ?", (run,)).fetchall()]
         found: dict[int, Node] = {}
@@ -180,9 +180,15 @@ class Runs:
                 found[head] = node
         return list(found.values())
 
+    def resolved(self, run: bytes, job: int) -> RunKey:
+        """The run that another names with a job: of several jobs with runs of that id the named one; else 0, for the id alone."""
+        heads = {self.nodes.head(node.id) for node in self.jobs_of(run)}
+        named = self.nodes.head(job)
+        return run, named if len(heads) > 1 and named in heads else 0
+
     def of_id(self, run: bytes) -> list[RunRecord]:
         """The run under each of its jobs; a run that never sent an event, as other runs name it."""
-        jobs = self._jobs(run)
+        jobs = self.jobs_of(run)
         if jobs:
             return [self.record(run, job.id) for job in jobs]
         named: dict[Node, tuple[int, str | None]] = {}

@@ -101,9 +101,9 @@ _table("mentioned_node", {"node": _INT, "job": _INT})
 _table("derive_queue", {"asserted_by": _BYTES, "job": _INT})
 _table(
     "sibling",
-    {"parent": _BYTES, "side": _INT, "first": _INT, "asserted_by": _BYTES, "job": _INT},
+    {"parent": _BYTES, "parent_job": _INT, "side": _INT, "first": _INT, "asserted_by": _BYTES, "job": _INT},
     {"last": _INT, "shape": _INT, "current_since": _INT},
-    Index("sibling_by_last", "parent", "side", "last"),
+    Index("sibling_by_last", "parent", "parent_job", "side", "last"),
     Index("sibling_by_asserter", "asserted_by", "job"),
 )
 _table(

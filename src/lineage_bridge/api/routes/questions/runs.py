@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
@@ -105,13 +105,17 @@ def _run_route(router: APIRouter, services: Services) -> None:
         """One run, by its id as sent or as a UUID, once for each of its jobs."""
         with services.graph() as reader:
             records = require_run(reader.runs, run_id)
-            waits = [_dependency(item) for item in reader.runs.dependencies(UUID(records[0].run_id).bytes, _DEPENDENCIES)]
             runs = [
-                msgspec.structs.replace(serialization.run_item(record, services.clock_us()), dependencies=waits or UNSET)
+                msgspec.structs.replace(serialization.run_item(record, services.clock_us()), dependencies=_waits(reader.runs, record))
                 for record in records
             ]
             answer = RunsAnswer(runs, reader.progress.settling(), position_tokens.encode(reader.progress.position()))
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
+
+
+def _waits(runs: RunReader, record: RunRecord) -> list[RunDependency] | UnsetType:
+    found = runs.dependencies(UUID(record.run_id).bytes, record.job, _DEPENDENCIES)
+    return [_dependency(item) for item in found] or UNSET
 
 
 def _dependency(item: Dependency) -> RunDependency:
