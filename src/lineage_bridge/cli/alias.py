@@ -21,6 +21,8 @@ OPERATIONS = ("alias", "veto", "lift", "prefer", "withdraw")
 CommandT = TypeVar("CommandT", bound=Callable[..., None])
 KINDS = ("operator", "symlink", "facet", "rule")
 _DONE = {"alias": "added", "veto": "vetoed", "lift": "restored", "prefer": "chosen", "withdraw": "withdrawn"}
+_MOST_UNKNOWN = 20
+"""Unknown names of one request that are printed."""
 _NOUNS = {"prefer": "name", "withdraw": "name"}
 
 
@@ -217,6 +219,16 @@ def _send(settings: Settings, operation: str, statements: list[Json], *, as_json
         print_json(answer)
         return
     print_line(f"{format_count(answer['aliases'], _NOUNS.get(operation, 'alias'))} {_DONE[operation]}")
+    _print_unknown(answer.get("unknown", []))
+
+
+def _print_unknown(ends: list[Json]) -> None:
+    """Warn of names that may be mistyped, or that the data will bring."""
+    for end in ends[:_MOST_UNKNOWN]:
+        name = f"is called {_end(end)!r}" if "name" in end else f"is in the namespace {end['namespace']!r}"
+        print_message(f"warning: no {end['entity']} {name} yet; check the spelling unless it comes later")
+    if len(ends) > _MOST_UNKNOWN:
+        print_message(f"warning: {len(ends) - _MOST_UNKNOWN} or more others are unknown, too; --json lists them")
 
 
 def _state(item: Json) -> str:

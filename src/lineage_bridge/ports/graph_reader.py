@@ -48,6 +48,9 @@ class NodeReader(Protocol):
     def count(self, kind: NodeKind) -> int:
         """How many nodes of a kind there are."""
 
+    def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
+        """Whether any node of a kind is in exactly this namespace."""
+
     def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
         """Node id to the node under its preferred name: `standard`, or as `lineagebridge` would write it."""
 

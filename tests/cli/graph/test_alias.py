@@ -50,3 +50,13 @@ def test_invalid_aliases_are_refused(call, loaded: Server, tmp_path):
     path.write_text('{"operation": "join"}\n')
     bad = call("alias", "load", path, "--url", loaded.url)
     assert (bad.code, "line 1" in bad.err) == (2, True)
+
+
+def test_names_that_nothing_has_are_warned_of(call, loaded: Server):
+    done = call("alias", "prefer", "alias://one", "tt", "--url", loaded.url)
+    assert (done.code, done.out) == (0, "1 name chosen\n")
+    assert "no dataset is called 'alias://one tt' yet" in done.err
+    done = call("alias", "add", "alias://one", "alias://later", "--url", loaded.url)
+    assert done.out == "1 alias added\n"
+    assert "no dataset is in the namespace 'alias://later' yet" in done.err
+    assert call("alias", "prefer", "alias://two", "t", "--url", loaded.url).err == ""

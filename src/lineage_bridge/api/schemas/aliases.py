@@ -11,18 +11,28 @@ class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
     aliases: list[AliasStatement]
 
 
-class AliasesAccepted(Struct, frozen=True, tag_field="status", tag="accepted"):
-    """The request is durable and takes effect soon."""
-
-    aliases: int
-    position: str
-
-
 class AliasEnd(Struct, frozen=True, omit_defaults=True):
     """A name, or a whole namespace."""
 
     namespace: str
     name: str | UnsetType = UNSET
+
+
+class UnknownEnd(AliasEnd, frozen=True, omit_defaults=True, kw_only=True):
+    """A name or a namespace of a request that no dataset (or job, as `entity` says) had when the request came."""
+
+    entity: str
+
+
+class AliasesAccepted(Struct, frozen=True, omit_defaults=True, tag_field="status", tag="accepted"):
+    """The request is durable and takes effect soon.
+
+    `unknown` are names, and namespaces, that nothing in the graph had when the request came: at most 100 of them.
+    """
+
+    aliases: int
+    position: str
+    unknown: list[UnknownEnd] | UnsetType = UNSET
 
 
 class AliasAsserter(Struct, frozen=True, omit_defaults=True):

@@ -93,6 +93,11 @@ class Nodes:
         """How many nodes of a kind there are."""
         return int(self.connection.execute("SELECT count(*) FROM node WHERE kind = ?", (int(kind),)).fetchone()[0])
 
+    def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
+        """Whether any node of a kind is in exactly this namespace."""
+        sql = "SELECT 1 FROM node WHERE namespace = ? AND kind = ? LIMIT 1"
+        return self.connection.execute(sql, (namespace, int(kind))).fetchone() is not None
+
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
         """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together.
 

@@ -55,6 +55,28 @@ def test_an_alias_is_stated_vetoed_and_lifted(filled: Server) -> None:
     assert detail(filled, CONFLUENT, "orders")["namespace"] == KAFKA
 
 
+def test_names_that_nothing_has_are_told(filled: Server) -> None:
+    assert "unknown" not in order(
+        filled, "alias", between_namespaces("bigquery", KAFKA), between_names((KAFKA, "orders"), ("s3://b", "lake/t"))
+    )
+    found = order(filled, "alias", between_names((KAFKA, "order"), ("nowhere", "t")), between_namespaces("nowhere", KAFKA))
+    assert found["unknown"] == [
+        {"entity": "dataset", "namespace": KAFKA, "name": "order"},
+        {"entity": "dataset", "namespace": "nowhere", "name": "t"},
+        {"entity": "dataset", "namespace": "nowhere"},
+    ]
+    assert "unknown" not in order(filled, "prefer", {"a": {"namespace": "hive://h:1", "name": "db.t"}})
+    other = {"a": {"namespace": KAFKA, "name": "orders"}, "entity": "job"}
+    assert order(filled, "prefer", other)["unknown"] == [{"entity": "job", "namespace": KAFKA, "name": "orders"}]
+    assert "unknown" not in order(filled, "veto", {"kind": "rule", "evidence": "path-key-value"})
+    many = [between_names((KAFKA, f"n{number}"), (KAFKA, f"m{number}")) for number in range(200)]
+    assert len(order(filled, "veto", *many)["unknown"]) == 100
+
+
+def test_an_alias_can_be_stated_before_there_is_a_graph(server: Server) -> None:
+    assert "unknown" not in server.client.post("/api/v1/operations/alias", json={"aliases": [between_namespaces(CONFLUENT, KAFKA)]}).json()
+
+
 def detail(server: Server, namespace: str, name: str, **more: str) -> dict[str, Any]:
     response = server.client.get("/api/v1/lineage/datasets/detail", params={"namespace": namespace, "name": name, **more})
     assert response.status_code == 200, response.text

@@ -1,5 +1,7 @@
 """Aliases: which names stand for one dataset or job, and why; how operators state, veto and lift them, and choose among names."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Literal
 
 import msgspec
@@ -14,11 +16,11 @@ from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, positio
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
-from lineage_bridge.api.schemas.aliases import AliasAsserter, AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasRequest
+from lineage_bridge.api.schemas.aliases import AliasAsserter, AliasEnd, Aliases, AliasesAccepted, AliasItem, AliasRequest, UnknownEnd
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RequestError
-from lineage_bridge.graph.facts.operations import ALIAS_OPERATIONS, alias_key
+from lineage_bridge.errors import RequestError, StoreError
+from lineage_bridge.graph.facts.operations import ALIAS, ALIAS_OPERATIONS, ENTITIES, PREFER, VETO, AliasStatement, End, alias_key
 from lineage_bridge.graph.flows.labels import Label, freshness
 from lineage_bridge.graph.identity.naming.rules import VERSION
 from lineage_bridge.graph.identity.steps import OPERATOR, PREFERRED
@@ -27,6 +29,9 @@ from lineage_bridge.model.history import AliasFilter, AliasRecord, LinkAsserter
 from lineage_bridge.openlineage.times import format_time
 
 MAX_ALIASES = 10_000
+_ABOUT_NAMES = (ALIAS, VETO, PREFER)
+_MOST_UNKNOWN = 100
+_MOST_RESPELT = 500
 _ORDER = msgspec.json.Decoder(AliasRequest)
 Kind = Literal["operator", "rule", "symlink", "facet", "preferred", "veto"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -37,7 +42,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = APIRouter(tags=["aliases"], route_class=question_route(services))
     _list_route(router, services)
     for operation in ALIAS_OPERATIONS:
-        _operation_route(router, intake, operation)
+        _operation_route(router, services, intake, operation)
     return router
 
 
@@ -93,7 +98,7 @@ def _asserter(asserter: LinkAsserter) -> AliasAsserter:
     return AliasAsserter(node.kind.name.lower(), node.namespace, node.name, format_time(asserter.last_us), asserter.declared)
 
 
-def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
+def _operation_route(router: APIRouter, services: Services, intake: Intake, operation: str) -> None:
     descriptions = {
         "alias": "State that names, or whole namespaces, are aliases. An alias that is vetoed stays vetoed until the veto is lifted.",
         "veto": "Veto aliases, as if they had never been stated: by an operator, by a producer, or by a naming rule.",
@@ -104,8 +109,9 @@ def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
 
     async def post(request: Request) -> Response:
         order = await to_thread.run_sync(_parse_request, operation, await read_body(request))
+        unknown = await to_thread.run_sync(_unknown_ends, services, order.aliases) if operation in _ABOUT_NAMES else []
         position = await intake.ingest_operation(request, {"operation": operation, "aliases": order.aliases})
-        return json_response(AliasesAccepted(len(order.aliases), position), 202, {POSITION_HEADER: position})
+        return json_response(AliasesAccepted(len(order.aliases), position, unknown or UNSET), 202, {POSITION_HEADER: position})
 
     router.add_api_route(
         f"/operations/{operation}",
@@ -117,6 +123,28 @@ def _operation_route(router: APIRouter, intake: Intake, operation: str) -> None:
         openapi_extra=body_docs(AliasRequest),
         responses=response_docs({202: AliasesAccepted, 422: ErrorAnswer}),
     )
+
+
+def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> list[UnknownEnd]:
+    """What statements name and nothing has, each once; nothing while there is no graph. Looks at spellings of a bounded number of names."""
+    found: dict[UnknownEnd, None] = {}
+    ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))
+    respelt = 0
+    with suppress(StoreError), services.graph() as reader:
+        for kind, end in ends:
+            if end.name is None:
+                known = reader.nodes.has_namespace(kind, end.namespace)
+            elif reader.nodes.find(kind, end.namespace, end.name) is not None:
+                continue
+            else:
+                respelt += 1
+                known = reader.nodes.by_spelling(kind, end.namespace, end.name) is not None
+            if not known:
+                name = UNSET if end.name is None else end.name
+                found[UnknownEnd(end.namespace, name, entity=kind.name.lower())] = None
+            if len(found) == _MOST_UNKNOWN or respelt == _MOST_RESPELT:
+                break
+    return list(found)
 
 
 def _parse_request(operation: str, body: bytes) -> AliasRequest:
