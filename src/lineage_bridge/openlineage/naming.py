@@ -80,7 +80,9 @@ _TWO_PARTS = frozenset(("mysql", "clickhouse", "hive", "oceanbase", "teradata", 
 
 _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs"}
 _KEYS = {"abfss", "wasbs"}
-_IN_PATHS = {"hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
+_SRV = "mongodb+srv"
+"""MongoDB's scheme for a host whose DNS records have the servers and their ports: the host itself has no port."""
+_IN_PATHS = {"adl", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cos", "obs", "dbfs"}
 
 
 def parts_of(scheme: str) -> int:
@@ -116,6 +118,8 @@ def dataset(namespace: str, name: str) -> DatasetName:
         return namespace, "/" + _folders(name).strip("/")
     if scheme == "file":
         return namespace, _folders(name).rstrip("/") or "/"
+    if scheme == _SRV:
+        return f"mongodb://{authority}", name
     return f"{scheme}://{_with_port(authority, scheme)}" if authority and "/" not in authority else namespace, name
 
 

@@ -22,6 +22,14 @@ from lineage_bridge.sql.statements.datasets import dataset_of
             ("mongodb://m1:27018", "d.c"),
         ),
         ({"connector": "mongodb-cdc", "hosts": "m1:27018,m2", "database": "d", "collection": "c"}, ("mongodb://m1:27018", "d.c")),
+        (
+            {"connector": "mongodb", "uri": "mongodb+srv://me:pw@c0.ab.mongodb.net/", "database": "d", "collection": "c"},
+            ("mongodb://c0.ab.mongodb.net", "d.c"),
+        ),
+        (
+            {"connector": "mongodb-cdc", "scheme": "mongodb+srv", "hosts": "c0.ab.mongodb.net", "database": "d", "collection": "c"},
+            ("mongodb://c0.ab.mongodb.net", "d.c"),
+        ),
         ({"connector": "jdbc", "url": "jdbc:h2:mem:test", "table-name": "t"}, None),
     ],
 )

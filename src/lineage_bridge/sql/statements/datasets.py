@@ -79,9 +79,11 @@ def _server(scheme: str, *keys: str) -> Callable[[_Options, _Options, Name], Dat
 
 
 def _mongodb(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:
-    host = _host(options.get("uri", "")) or _host(options.get("hosts", ""))
+    uri = options.get("uri", "")
+    scheme = "mongodb+srv" if "mongodb+srv" in (uri.partition("://")[0], options.get("scheme")) else "mongodb"
+    host = _host(uri) or _host(options.get("hosts", ""))
     database, collection = options.get("database", ""), options.get("collection", "")
-    return naming.table("mongodb", host, database, collection) if host and database and collection else None
+    return naming.dataset(f"{scheme}://{host}", f"{database}.{collection}") if host and database and collection else None
 
 
 def _elasticsearch(options: _Options, _catalog: _Options, _path: Name) -> DatasetName | None:

@@ -70,7 +70,7 @@ def test_every_reader_is_there():
 
 
 def test_an_entry_of_a_source_says_where_its_records_go():
-    silent = {"mirror", "replicator", "kcql", "generators", "camel", "neo4j", "geode", "job-types"}
+    silent = {"mirror", "replicator", "kcql", "kcql-queues", "generators", "camel", "neo4j", "geode", "job-types"}
     for connector in catalogue().connectors:
         if connector.direction == "source" and connector.reader not in silent:
             assert connector.topic or connector.numbered or connector.side, connector.title
@@ -157,15 +157,17 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, text):
 @pytest.mark.parametrize(
     ("config", "direction", "dataset"),
     [
-        ({"topics": "orders", "my.bucket.name": "b"}, "", ("s3://b", "orders")),
-        ({"topics": "orders", "gcs.bucket": "b", "topics.dir": "d"}, "", ("gs://b", "d/orders")),
+        ({"topics": "orders", "my.s3.bucket.name": "b"}, "", ("s3://b", "/")),
+        ({"topics": "orders", "gcs.bucket": "b", "topics.dir": "d"}, "", ("gs://b", "d")),
         ({"topics": "orders", "db.url": "jdbc:mysql://db/shop", "db.table": "o"}, "", ("mysql://db:3306", "shop.o")),
         ({"topics": "orders", "service.url": "https://me:pw@api.example.com/x"}, "", ("https://api.example.com:443", "/x")),
-        ({"topics": "orders", "db.url": "jdbc:mysql://db/shop", "table.name.format": "o"}, "", ("mysql://db:3306", "shop.o")),
+        (
+            {"topics": "orders", "db.url": "jdbc:mysql://db/shop", "table.name.format": "k_${topic}"},
+            "",
+            ("mysql://db:3306", "shop.k_orders"),
+        ),
         ({"kafka.topic": "orders", "service.url": "http://api:8080/x"}, "", ("http://api:8080", "/x")),
-        ({"topics": "orders", "x.host": "h", "x.port": "9", "x.database": "d", "x.table": "t"}, "", ("external://h:9", "d.t")),
-        ({"kafka.topic": "orders", "x.host": "h", "x.queue": "q"}, "source", ("external://h", "q")),
-        ({"topics": "orders", "index.name": "i-${topic}", "x.hosts": "h1:1,h2:2"}, "", ("external://h1:1", "i-orders")),
+        ({"topics": "orders", "q.url": "https://sqs.eu-west-1.amazonaws.com/12/q"}, "", ("arn:aws:sqs:eu-west-1:12", "q")),
     ],
 )
 def test_an_unknown_class_is_guessed(config, direction, dataset):
@@ -203,6 +205,12 @@ def test_addresses_of_converters_and_transforms_are_no_datasets():
         {"s3.token.endpoint": "https://login.example.com/token"},
         {"iceberg.catalog.s3.endpoint": "http://minio:9000/x"},
         {"ledger.auth.url": "https://login.example.com/oauth"},
+        {"ledger.host": "h", "ledger.port": "9", "ledger.database": "d", "ledger.table": "t"},
+        {"zookeeper.hosts": "zk:2181", "index.name": "i-${topic}"},
+        {"ledger.endpoint": "http://api.example.com/v1", "ledger.table": "t"},
+        {"ledger.url": "jdbc:oracle:thin:@db:1521:ORCL"},
+        {"ledger.url": "amqp://me:pw@mq:5672/vhost"},
+        {"ledger.bucket": "b"},
     ],
 )
 def test_what_does_not_name_a_dataset_is_no_guess(settings):

@@ -179,6 +179,6 @@ def test_a_sink_behind_a_timestamp_router_has_its_dataset() -> None:
         "transforms": "t",
         "transforms.t.type": "org.apache.kafka.connect.transforms.TimestampRouter",
     }
-    assert flows(elastic) == {("orders-yyyymmdd", "orders", True)}
+    assert flows(elastic) == {("orders-yyyyMMdd", "orders", True)}
     dated = elastic | {"transforms.t.topic.format": "log.${topic}.${timestamp}", "transforms.t.timestamp.format": "yyyy-MM"}
-    assert flows(dated) == {("log.orders.yyyy-mm", "orders", True)}
+    assert flows(dated) == {("log.orders.yyyy-MM", "orders", True)}

@@ -11,7 +11,8 @@ from lineage_bridge.openlineage.secrets import mask_text
 
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
 _CREDENTIAL = re.compile(
-    r"(?:access|client|consumer|function|secret)[._\-]?key(?:[._\-]?id)?$|keyfile$|license$|pemfile$|user[._\-]info$|webhook[._\-]?url$",
+    r"(?:access|client|consumer|function|sas|secret)[._\-]?key(?:[._\-]?id)?$|access[._\-]?id$|keyfile$|license$|pemfile$|user[._\-]info$"
+    r"|webhook[._\-]?url$|(?<!copy[._\-])headers(?:[._\-]additional)?$",
     re.IGNORECASE,
 )
 """Settings of connectors whose values are credentials, or may be."""
@@ -41,6 +42,8 @@ _USER_INFO = re.compile(
     r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)(?:[^\s/?#\"']*|[^\s/?#@:\"']+:(?!\d+(?:[/?#,]|$))[^\s\"']{0,300})@(?=\S)"
 )
 _IN_ACCOUNT = re.compile(r"(?:abfss?|wasbs?)://", re.IGNORECASE)
+_BEFORE_CONTAINER = re.compile(r"(?<=://)(?:[^@:]*:[^@]*@(?:[^/@]*@)*(?=[^/@:]+@[^/@]+)|[^/@]*:[^/@]*@|(?:[^/@]*@)+(?=[^/@:]+@))")
+"""What stands before the container of an Azure account, or in its place."""
 
 
 def is_placeholder(value: str) -> bool:
@@ -55,7 +58,9 @@ def has_placeholder(value: str) -> bool:
 
 def without_user(value: str) -> str:
     """A URL without user and password, which may contain its separators; the container of an Azure account stays."""
-    return value if "://" not in value or _IN_ACCOUNT.match(value.strip()) else _USER_INFO.sub(r"\g<scheme>", value)
+    if _IN_ACCOUNT.match(value.strip()):
+        return _BEFORE_CONTAINER.sub("", value, count=1)
+    return value if "://" not in value else _USER_INFO.sub(r"\g<scheme>", value)
 
 
 def without_login(value: str) -> str:

@@ -22,6 +22,8 @@ Reader = Literal[
     "jdbc",
     "job-types",
     "kcql",
+    "kcql-queues",
+    "kusto",
     "mirror",
     "mongodb",
     "neo4j",

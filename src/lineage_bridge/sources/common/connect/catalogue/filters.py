@@ -11,8 +11,8 @@ from lineage_bridge.sources.common.connect.transforms.patterns import compile_ja
 Scope = Mapping[str, str]
 Filter = Callable[[str, str, Scope, Scope], str | None]
 
-VARIABLE = re.compile(r"\$\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
-"""A variable within a setting: `${topic}`, `${source.table}`."""
+VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
+"""A variable within a setting: `${topic}`, `${source.table}`, `#{topic}`."""
 
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
@@ -64,12 +64,12 @@ def _expand(text: str, joiner: str, config: Scope, scope: Scope) -> str | None:
         return None
     values = iter(found)
     made = VARIABLE.sub(lambda _: next(values) or "", text)
-    return None if "${" in made else made
+    return None if "${" in made or "#{" in made else made
 
 
 def _variables(scope: Scope, joiner: str) -> dict[str, str]:
     topic, thing = scope.get("topic", ""), scope.get("object", "")
-    known = {"topic": topic.replace(".", joiner) if joiner else topic}
+    known = dict.fromkeys(("topic", "topic.name"), topic.replace(".", joiner) if joiner else topic)
     for parts in (thing.split("."), topic.split(".")):
         if parts[-1] and "table" not in known:
             known |= {"table": parts[-1], "tableName": parts[-1], "collection": parts[-1], "schema": parts[-2] if len(parts) > 1 else ""}

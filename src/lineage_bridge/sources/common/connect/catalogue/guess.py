@@ -1,4 +1,8 @@
-"""Guesses the family of connector classes that are not in the catalogue, from settings that connectors commonly have."""
+"""Guesses the family of connector classes that are not in the catalogue, from settings that connectors commonly have.
+
+What is guessed exists by the configuration's own word: a bucket, the resource of a URL, a table of a database. A host alone names no
+dataset, and a topic's name is not taken for a table's.
+"""
 
 import re
 from collections.abc import Mapping
@@ -7,13 +11,11 @@ from typing import Literal
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SOURCE, ConnectorClass
 from lineage_bridge.sources.common.connect.secrets import is_secret
 
-_BUCKETS = ("bucket",)
 _ADDRESSES = ("url", "uri", "endpoint")
-_HOSTS = ("host", "hostname", "hosts", "server", "servers")
 _OBJECTS = ("table", "collection", "index", "queue", "stream", "container", "object")
-_DATABASES = ("database", "dbname", "db", "keyspace")
-TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.topic")
+_TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.topic")
 """Settings in which sources often name their topic."""
+_TOPIC = re.compile(r"(?:.*[._\-])?topic(?:\.name)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[\w.\-]+")
 _NOT_A_PLACE = frozenset(
     (
@@ -48,9 +50,29 @@ _NOT_A_PLACE = frozenset(
     )
 )
 """Words of settings that do not say where the data is."""
+_NO_DATA = frozenset(
+    (
+        "confluent",
+        "control",
+        "deadletter",
+        "deadletterqueue",
+        "default",
+        "dlq",
+        "error",
+        "errors",
+        "internal",
+        "offset",
+        "offsets",
+        "result",
+    )
+)
+"""Words of settings whose topics do not carry the data."""
 _SUFFIX = re.compile(r"(?:\.(?:address|format|list|names?))+$")
 """What may follow the word that says what a setting is: `bucket.name`, `table.name.format`."""
-_HOST = re.compile(r"[\w.\-:,/@\[\] ]*[A-Za-z\]][\w.\-:,/@\[\] ]*")
+_STORES = (("s3", re.compile(r"s3|minio|aws", re.IGNORECASE)), ("gs", re.compile(r"gcs|\bgs\b|google", re.IGNORECASE)))
+"""Object stores, by what a class or a setting says of one."""
+_WEB = re.compile(r"(?:http|ws)s?://", re.IGNORECASE)
+_QUEUE = re.compile(r"https?://sqs\.[^/]+/\d+/[^/]+", re.IGNORECASE)
 _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")
 
 
@@ -59,35 +81,39 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
     name = config.get("connector.class", "")
     way = _direction(name, config, direction)
     thing = _key(config, _OBJECTS)
-    database = _key(config, _DATABASES)
-    last = "|topic!expand" if way == SINK else ""
-    made = "{" + thing + last + "}" if thing else "{topic}" if way == SINK else ""
-    jdbc = namespace = ""
-    if bucket := _key(config, _BUCKETS):
-        namespace = ("gs" if "gcs" in bucket or "gs" in bucket.split(".") else "s3") + "://{" + bucket + "}"
-        made = "[{topics.dir|prefix}/]{topic}" if way == SINK else "{prefix|topics.dir|=/}"
-    elif url := _key(config, _ADDRESSES):
-        if config[url].startswith("jdbc:"):
-            jdbc = "{" + url + "}"
-        else:
-            place = "{" + f"{url}!path!unless:/" + "}"
-            namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", made if thing else place
-    elif (host := _key(config, _HOSTS)) and _HOST.fullmatch(config[host]) and config[host].lower() not in ("true", "false"):
-        port = _key(config, ("port",))
-        namespace = "external://{" + f"{host}!address" + "}" + (":{" + port + "}" if port else "")
-    lead = "{" + database + "}." if database and made and namespace.startswith("external") else ""
-    topic = "" if way == SINK else next(("{" + key + "}" for key in TOPICS if config.get(key)), "")
+    jdbc = namespace = made = ""
+    bucket, url = _key(config, ("bucket",)), _key(config, _ADDRESSES)
+    address = config.get(url, "")
+    if bucket:
+        store = next((scheme for scheme, words in _STORES if words.search(bucket) or words.search(name)), "")
+        namespace, made = (f"{store}://" + "{" + bucket + "}", "{topics.dir|prefix|=/}") if store else ("", "")
+    elif _QUEUE.match(address):
+        namespace = "arn:aws:sqs:{" + rf"{url}!match:sqs\.([^.]+)\." + "}:{" + rf"{url}!match:/(\d+)/" + "}"
+        made = "{" + rf"{url}!match:/([^/]+)$" + "}"
+    elif address.startswith("jdbc:") and thing:
+        jdbc, made = "{" + url + "}", "{" + thing + ("!expand" if way == SINK else "") + "}"
+    elif _WEB.match(address) and not thing:
+        namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", "{" + f"{url}!path!unless:/" + "}"
     return ConnectorClass(
         title=name,
         direction=way,
         classes=(name,),
         namespace=namespace,
         jdbc=jdbc,
-        name=lead + "{object}",
         object=made,
-        topic=topic,
+        topic="" if way == SINK else _topics(config),
         inferred=True,
     )
+
+
+def _topics(config: Mapping[str, str]) -> str:
+    """The template of a source's topics: those of the settings that are named for a topic with data, unless `topics` lists them."""
+    if config.get("topics"):
+        return ""
+    words = {key: re.split(r"[._\-]", key.lower()) for key in config if config[key] and _TOPIC.fullmatch(key)}
+    own = [key for key in sorted(words) if words[key][0] not in _NOT_ITS_OWN and (_NOT_A_PLACE | _NO_DATA).isdisjoint(words[key])]
+    usual = next((key for key in _TOPICS if key in own), "")
+    return ",".join("{" + key + "}" for key in ([usual] if usual in _TOPICS[:1] else own))
 
 
 def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["source", "sink"]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
-from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, unquoted
+from lineage_bridge.sources.common.connect.catalogue.kcql import kcql_queues_sink, kcql_queues_source, kcql_sink, kcql_source
+from lineage_bridge.sources.common.connect.catalogue.objects import find_objects
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.secrets import without_user
@@ -17,11 +18,9 @@ SourceReader = Callable[[ConnectorView, Mapping[str, EvidenceKind]], list[FoundO
 SinkReader = Callable[[ConnectorView, str, str], list[FoundObject]]
 """Finds the objects that a topic's records go to, from the consumed topic's name and the name that the connector sees."""
 
-_KCQL = re.compile(
-    r"(?:INSERT|UPSERT)\s+INTO\s+(?P<to>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<of>`[^`]+`|[^\s;]+)", re.IGNORECASE | re.DOTALL
-)
 _CAPTURE = re.compile(r"neo4j\.cdc\.topic\.(.+?)\.(?:patterns|key-strategy|value-strategy)\b")
 _BINDING = re.compile(r"\[([^\[\]]+)\]")
+_MEMBERS, _MEMBER = re.compile(r"\{[^{}]*\}"), re.compile(r"""["'](\w+)["']\s*:\s*["']([^"']*)["']""")
 _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
@@ -44,6 +43,8 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
     names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
     dotted = [] if view.setting("collection") else [space for space in names if "." in space]
     found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
+    if not found and "*" in names:
+        found = [FoundObject(None, None, EvidenceKind.LISTED)]
     return [entry._replace(topic=_mapped_topic(view, names, entry.object or "") or entry.topic) for entry in found]
 
 
@@ -110,11 +111,6 @@ def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
     return [FoundObject(topic, form.replace("${topic}", topic), how) for topic, how in names]
 
 
-def kcql_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Read Lenses' statements: INSERT INTO topic SELECT ... FROM object."""
-    return [FoundObject(of, to, EvidenceKind.LISTED) for to, of in _statements(view)]
-
-
 def neo4j_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find the database; its topics are in the keys of the change-capture settings, or in the setting of a query."""
     keys = (_CAPTURE.match(key) for key in view.config)
@@ -173,11 +169,6 @@ def feeds(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[
     return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls]
 
 
-def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Read Lenses' statements: INSERT INTO object SELECT ... FROM topic."""
-    return [FoundObject(to, topic, EvidenceKind.LISTED) for to, of in _statements(view) if of in (topic, seen, "*")]
-
-
 def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
     """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table."""
     tables = view.list_of(["iceberg.tables"])
@@ -204,6 +195,13 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
     return [FoundObject(chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}", None, EvidenceKind.LISTED)]
 
 
+def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
+    """Read the mapping of Azure Data Explorer's sink: a list of members `topic`, `db` and `table`, often in single quotes."""
+    mapped = (dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping")))
+    chosen = [pair for pair in mapped if pair.get("topic") in (topic, seen) and pair.get("db") and pair.get("table")]
+    return [FoundObject(f"{pair['db']}/{pair['table']}", None, EvidenceKind.LISTED) for pair in chosen]
+
+
 def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
     """Match objects to topics by position, or all topics to the only object."""
     things, topics = view.list_of(view.connector.objects) or [view.connector.object], view.list_of(["topics"])
@@ -221,6 +219,7 @@ SOURCE_READERS: dict[str, SourceReader] = {
     "jdbc": jdbc_source,
     "job-types": job_types,
     "kcql": kcql_source,
+    "kcql-queues": kcql_queues_source,
     "mirror": mirror,
     "mongodb": mongodb_source,
     "neo4j": neo4j_source,
@@ -236,6 +235,8 @@ SINK_READERS: dict[str, SinkReader] = {
     "geode": geode_sink,
     "iceberg": iceberg_sink,
     "kcql": kcql_sink,
+    "kcql-queues": kcql_queues_sink,
+    "kusto": kusto_sink,
     "positional": positional,
 }
 """Readers of sink connectors, by their names in the catalogue."""
@@ -249,9 +250,3 @@ def _bindings(text: str) -> list[tuple[str, list[str]]]:
 
 def _matches(patterns: list[str], topic: str) -> bool:
     return any(found is not None and found.fullmatch(topic) for found in map(compile_java, patterns))
-
-
-def _statements(view: ConnectorView) -> list[tuple[str, str]]:
-    """Return the target and the source of each statement."""
-    texts = [value for key, value in sorted(view.config.items()) if key.endswith(".kcql")]
-    return [(unquoted(match["to"]), unquoted(match["of"])) for text in texts for match in _KCQL.finditer(text)]

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
-from lineage_bridge.sources.common.connect.catalogue.guess import TOPICS
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import holes
@@ -43,8 +42,8 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
     reader = SOURCE_READERS.get(view.connector.reader, find_objects)
     for found in reader(view, _before_routing(view, chain, observed, side)):
         name = traced.see(view, found, found.topic or "", (found.how,))
-        if found.topic:
-            _routed(traced, view, chain, found, name, observed)
+        for topic in listed(found.topic or ""):
+            _routed(traced, view, chain, found._replace(topic=topic), name, observed)
     if not traced.topics:
         for topic in _literal_topics(view, chain):
             traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.LISTED,)))
@@ -71,7 +70,7 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
         same = found[0] if all(topics == found[0] for topics in found) else set()
         return sorted(topic.text for topic in same if not topic.is_pattern)
-    named = [view.text(template) or ""] if template else view.list_of(["topics", *TOPICS])
+    named = listed(view.text(template) or "") if template else view.list_of(["topics"])
     return sorted({topic.text for name in named if name for topic in replay(chain, name).topics if not topic.is_pattern})
 
 
@@ -196,7 +195,7 @@ def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
         return []
     made = view.text(template, topic=seen.text)
     if seen.form:
-        made = view.text(template, topic=seen.form)
+        made = (view.text(template, topic=seen.form) or "").replace(seen.time.lower(), seen.time) or None
     elif seen.is_pattern and made != view.text(template, topic=seen.text + "."):
         made = None
     return [FoundObject(made, None, EvidenceKind.PREDICTED)]

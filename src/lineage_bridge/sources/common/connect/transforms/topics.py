@@ -10,12 +10,13 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 class TopicName(NamedTuple):
     """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name.
 
-    `form`: what the names have in common, with the format of the time in the place of the time.
+    `form`: what the names have in common, with the format of the time in the place of the time. `time`: that format.
     """
 
     text: str
     is_pattern: bool = False
     form: str = ""
+    time: str = ""
 
     @property
     def regex(self) -> str:
@@ -48,7 +49,7 @@ def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
     format_ = transform.option("timestamp.format", default="yyyyMMdd").replace("'", "")
     before = topic.form or ("" if topic.is_pattern else topic.text)
     form = text.replace("${topic}", before).replace("${timestamp}", format_) if before else ""
-    return [TopicName("".join([*pieces, re.escape(text[end:])]), is_pattern=True, form=form)]
+    return [TopicName("".join([*pieces, re.escape(text[end:])]), is_pattern=True, form=form, time=format_)]
 
 
 def by_field(topic: TopicName, transform: Transform) -> list[TopicName]:

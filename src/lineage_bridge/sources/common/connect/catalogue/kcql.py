@@ -1,0 +1,51 @@
+"""Reads the statements of Lenses' connectors: `INSERT INTO target SELECT ... FROM source`, with options behind."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from lineage_bridge.sources.common.connect.catalogue.objects import unquoted
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
+from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
+
+_KEYS = (".kcql", ".route.query")
+"""How the settings with statements end; the second is that of early versions."""
+_STATEMENT = re.compile(
+    r"(?:INSERT|UPSERT)\s+INTO\s+(?P<target>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<source>`[^`]+`|[^\s;]+)(?P<options>[^;]*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_KIND = re.compile(r"(?:\bWITHTYPE\s+|'servicebus\.type'\s*=\s*')(TOPIC|QUEUE)\b", re.IGNORECASE)
+
+
+class _Statement(NamedTuple):
+    target: str
+    source: str
+    kind: str
+
+
+def kcql_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find the objects that are read, and their topics."""
+    return [FoundObject(found.source, found.target, EvidenceKind.LISTED) for found in _statements(view)]
+
+
+def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
+    """Find the objects that a topic's records are written to."""
+    return [FoundObject(found.target, topic, EvidenceKind.LISTED) for found in _statements(view) if found.source in (topic, seen, "*")]
+
+
+def kcql_queues_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find the queues and topics of a message broker that are read."""
+    return [FoundObject(f"{found.kind}/{found.source}", found.target, EvidenceKind.LISTED) for found in _statements(view)]
+
+
+def kcql_queues_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
+    """Find the queues and topics of a message broker that a topic's records are written to."""
+    chosen = [found for found in _statements(view) if found.source in (topic, seen, "*")]
+    return [FoundObject(f"{found.kind}/{found.target}", topic, EvidenceKind.LISTED) for found in chosen]
+
+
+def _statements(view: ConnectorView) -> Iterator[_Statement]:
+    for text in (value for key, value in sorted(view.config.items()) if key.endswith(_KEYS)):
+        for match in _STATEMENT.finditer(text):
+            kind = _KIND.search(match["options"])
+            yield _Statement(unquoted(match["target"]), unquoted(match["source"]), kind[1].lower() if kind else "queue")
