@@ -93,6 +93,12 @@ def test_the_rows_of_a_foreign_key_join_of_tables_are_those_of_the_left_one() ->
     assert columns("SELECT land, s.city, s.nr FROM shops s JOIN cities c ON s.city = c.name", kind="TABLE") == "NR LAND CITY"
 
 
+def test_a_join_on_a_part_of_the_left_key_keeps_the_whole_key() -> None:
+    rooms = "CREATE TABLE rooms (house INT PRIMARY KEY, city STRING PRIMARY KEY, size INT) WITH (kafka_topic = 'r', format = 'JSON');"
+    query = "SELECT size, land, r.city, house FROM rooms r JOIN cities c ON r.city = c.name"
+    assert columns(query, ALL + rooms, kind="TABLE") == "HOUSE CITY SIZE LAND"
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

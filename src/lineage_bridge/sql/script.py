@@ -19,6 +19,7 @@ from lineage_bridge.sql.ksqldb.tables import declared_table, filled_table, match
 from lineage_bridge.sql.lineage import Fault, Lineage
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements import statement_types as st
+from lineage_bridge.sql.statements.alterations import changed_columns
 from lineage_bridge.sql.statements.catalog import Catalog, ColumnKind, Model, Table, TableColumn, View
 from lineage_bridge.sql.statements.datasets import dataset_of, topic_of
 from lineage_bridge.sql.statements.parsing import parse
@@ -221,13 +222,8 @@ class StreamingScript:
     @_apply.register
     def _(self, statement: st.ChangeColumns, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions
         table = self.catalog.table(statement.table)
-        if table.columns is None:
-            return
-        kept = [column for column in table.columns if column.name not in statement.dropped]
-        if statement.renamed is not None:
-            old, new = statement.renamed
-            kept = [replace(column, name=new) if column.name == old else column for column in kept]
-        table.columns = kept + statement.added
+        if table.columns is not None:
+            table.columns = changed_columns(table.columns, statement)
 
     @_apply.register
     def _(self, statement: st.Rename, lineage: Lineage) -> None:  # noqa: ARG002 - the signature of all registered functions

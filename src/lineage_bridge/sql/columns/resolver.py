@@ -104,7 +104,15 @@ class Resolver(FromClause):
         conditions |= self.deciding([_inner(node, "where")], "FILTER", here, ctes)
         conditions |= self.deciding([_inner(node, "having"), _inner(node, "qualify")], "FILTER", both, ctes)
         conditions |= self._groups(node, columns, both, ctes) | self._order(node, both, ctes)
-        return projected.relation(conditions)
+        return replace(projected.relation(conditions), hidden=self._passed(node, here))
+
+    def _passed(self, node: exp.Select, here: Scope) -> Columns:
+        """The system columns of the only relation, which a star does not contain, but a query of this one may still ask for."""
+        if len(here.relations) != 1 or not any(isinstance(projection, exp.Star) for projection in node.expressions):
+            return ()
+        ((_, only),) = here.relations
+        found = ((name, only.find(name)) for name in self.analysis.system_columns)
+        return tuple((name, value.doubted(LIKELY)) for name, value in found if value is not None)
 
     def _times(self, here: Scope) -> set[Condition]:
         """The columns of these relations that FOR SYSTEM_TIME uses."""
@@ -136,14 +144,15 @@ class Resolver(FromClause):
         """The columns that a query selects."""
         found = ProjectedColumns()
         nameless = 0
-        for number, projection in enumerate(node.expressions):
+        for projection in node.expressions:
             bare = projection.this if isinstance(projection, exp.Alias) else projection
             if bare.is_star and isinstance(bare, exp.Star | exp.Column):
                 self._star(found, bare, here)
                 continue
             name = projection.alias if isinstance(projection, exp.Alias) else _own_name(bare)
             if not name:
-                name, nameless = self.analysis.unnamed(number, nameless), nameless + 1
+                name, nameless = self.analysis.unnamed(len(found.columns), nameless), nameless + 1
+                found.sure &= found.unknown is None
             found.columns.append((name, self.value(bare, here, ctes)))
         if self.analysis.numbers_repeated:
             found.number_repeated()

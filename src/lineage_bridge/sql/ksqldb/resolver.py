@@ -153,7 +153,7 @@ class KsqldbResolver(Resolver):
         side = conditions[0].left if first in conditions[0].left.sources else conditions[0].right
         own = [(first, column) for column in relation.key.columns]
         tables = all(source.key.changelog for _, source in select.sources)
-        if own and tables and len(conditions) == 1 and not conditions[0].full and side.column not in own:
+        if own and tables and len(conditions) == 1 and not conditions[0].full and own != [side.column]:
             # The rows of a foreign-key join of two tables are those of the left one.
             select.keys = [".".join(column) for column in own]
             return

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from lineage_bridge.sql.statements.catalog import TableColumn
+from lineage_bridge.sql.statements.alterations import table_change
 from lineage_bridge.sql.statements.statement_types import (
-    ChangeColumns,
-    ChangeQuery,
     DefineAgent,
     DefineCatalog,
     DefineModel,
@@ -15,13 +13,12 @@ from lineage_bridge.sql.statements.statement_types import (
     Insert,
     Merge,
     Other,
-    Rename,
     SelectRows,
     Statement,
     Update,
     Use,
 )
-from lineage_bridge.sql.statements.tables import columns_of_table, names_in, options_of, skip_if_exists, table_definition
+from lineage_bridge.sql.statements.tables import names_in, options_of, skip_if_exists, table_definition
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
 from lineage_bridge.sql.text.tokens import Token, words
 
@@ -150,7 +147,12 @@ def _insert(cursor: Cursor) -> Statement:
         return Insert(target, columns, fixed, _values_query(cursor))
     if cursor.token is None:
         raise cursor.error("a query is expected here")
-    return Insert(target, columns, fixed, cursor.rest())
+    return Insert(target, columns, fixed, _without_conflict(cursor.rest()))
+
+
+def _without_conflict(query: Sequence[Token]) -> Sequence[Token]:
+    """A query without `ON CONFLICT DO ...` behind it, which says what happens to rows with the same key."""
+    return query[:-4] if [token.upper for token in query[-4:-1]] == ["ON", "CONFLICT", "DO"] else query
 
 
 def _values_query(cursor: Cursor) -> Sequence[Token] | None:
@@ -197,40 +199,13 @@ def _alter(cursor: Cursor) -> Statement:
         return _alter_view(cursor)
     if not any(cursor.takes(*words) for words in _TABLE_WORDS):
         return Other()
-    return _alter_table(cursor)
+    return table_change(cursor)
 
 
 def _alter_view(cursor: Cursor) -> Statement:
     skip_if_exists(cursor)
     name = cursor.name()
     return DefineView(name, (), cursor.rest()) if cursor.takes("AS") else Other()
-
-
-def _alter_table(cursor: Cursor) -> Statement:
-    skip_if_exists(cursor)
-    name = cursor.name()
-    if cursor.takes("AS"):
-        return ChangeQuery(name, cursor.rest())
-    if cursor.takes("RENAME", "TO"):
-        return Rename(name, cursor.name())
-    if cursor.takes("RENAME"):
-        cursor.takes("COLUMN")
-        old = cursor.identifier()
-        cursor.demand("TO")
-        return ChangeColumns(name, [], renamed=(old, cursor.identifier()))
-    if cursor.sees("ADD"):
-        added: list[TableColumn] = []
-        for part in parts(cursor.rest()):
-            inner = Cursor(part, folds=cursor.folds)
-            inner.takes("ADD")
-            inner.takes("COLUMN")
-            added += columns_of_table(inner.group() if inner.sees("(") else inner.rest(), folds=cursor.folds)
-        return ChangeColumns(name, added)
-    if cursor.takes("DROP") and not cursor.sees_any("PRIMARY", "CONSTRAINT", "WATERMARK", "DISTRIBUTION", "PARTITION"):
-        cursor.takes("COLUMN")
-        inside = cursor.group() if cursor.sees("(") else cursor.rest()
-        return ChangeColumns(name, [], names_in(inside, folds=cursor.folds))
-    return Other()
 
 
 def _drop(cursor: Cursor) -> Statement:

@@ -100,11 +100,19 @@ class Use:
 
 
 @dataclass(frozen=True)
+class GivenColumn:
+    """A column that replaces the one with its name, or is new. `follows`: what it stands behind, empty if it is first; None: not said."""
+
+    column: TableColumn
+    follows: str | None = None
+
+
+@dataclass(frozen=True)
 class ChangeColumns:
-    """Columns of a table are added, dropped and renamed."""
+    """Columns of a table are added and replaced, dropped and renamed."""
 
     table: Name
-    added: list[TableColumn]
+    given: list[GivenColumn] = field(default_factory=list)
     dropped: tuple[str, ...] = ()
     renamed: tuple[str, str] | None = None
 

@@ -104,8 +104,9 @@ def _column(cursor: Cursor) -> TableColumn:
         elif cursor.takes("COMMENT"):
             comment = cursor.string()
         elif cursor.takes("METADATA"):
-            if cursor.takes("FROM"):
-                cursor.string()
+            if cursor.takes("FROM") and cursor.next().kind not in (Kind.STRING, Kind.NAME):
+                cursor.at -= 1
+                raise cursor.error("a string is expected here")
             kind = ColumnKind.VIRTUAL if cursor.takes("VIRTUAL") else ColumnKind.METADATA
         elif cursor.takes("AS") and cursor.token is not None:
             return TableColumn(name, ColumnKind.COMPUTED, _expression(cursor))

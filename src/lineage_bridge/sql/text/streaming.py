@@ -171,7 +171,8 @@ def _after_from(self: Lowering, token: Token) -> bool:
         and tokens[end - 1].is_name
         and _has_table_argument(tokens, end)
     ):
-        self.emit(word, token)
+        if word != "LATERAL":
+            self.emit(word, token)
         cursor.at = end
         cursor.group()
         self.stand_in(_table_call(tokens[ahead : cursor.at], tokens[ahead], folds=self.ksql))
