@@ -15,7 +15,23 @@ import duckdb
 import psutil
 import pyspark
 
-from bench import aliases, bodies, confluent, fold, freshness, graph_sizes, http, hubs, processes, questions, search, sources, sql, walks
+from bench import (
+    aliases,
+    bodies,
+    bounds,
+    confluent,
+    fold,
+    freshness,
+    graph_sizes,
+    http,
+    hubs,
+    processes,
+    questions,
+    search,
+    sources,
+    sql,
+    walks,
+)
 from bench.meter import Result, calibrate
 from bench.progress import report
 
@@ -23,6 +39,7 @@ NAMES = (
     "fold",
     "http",
     "bodies",
+    "bounds",
     "freshness",
     "walks",
     "graph_sizes",
@@ -66,6 +83,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "fold": lambda work: fold.run(work, sizes),
         "http": lambda work: http.run(work, quick=quick),
         "bodies": lambda _: bodies.run(bodies.QUICK_SIZE if quick else bodies.SIZE),
+        "bounds": lambda work: bounds.run(work, quick=quick),
         "freshness": lambda work: freshness.run(work, quick=quick),
         "walks": lambda work: walks.run(work, quick=quick),
         "search": lambda work: search.run(work, quick=quick),

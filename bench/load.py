@@ -1,8 +1,10 @@
 """A cheap HTTP client that keeps many connections busy: requests are made ahead, answers are read no further than needed."""
 
 import asyncio
+import socket
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -46,6 +48,31 @@ def _request(body: bytes, port: int, kind: str) -> bytes:
 def fire(requests: list[bytes], port: int, connections: int) -> Answers:
     """Send all requests over this many connections, each waiting for its answer before the next."""
     return asyncio.run(_fire(requests, port, connections))
+
+
+def paced(requests: Iterator[bytes], port: int, pause_s: float, seconds: float) -> Answers:
+    """Send requests over one connection for so many seconds, each a pause after the answer to the one before."""
+    answers = Answers()
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        began = time.monotonic()
+        while time.monotonic() < began + seconds:
+            sent = time.monotonic()
+            connection.sendall(next(requests))
+            answers.statuses[int(_whole_answer(connection).split(b" ", 2)[1])] += 1
+            answers.seconds.append(time.monotonic() - sent)
+            time.sleep(pause_s)
+    answers.wall_s = time.monotonic() - began
+    return answers
+
+
+def _whole_answer(connection: socket.socket) -> bytes:
+    received = b""
+    while True:
+        received += connection.recv(1 << 16)
+        head, end, body = received.partition(b"\r\n\r\n")
+        if end and len(body) == int(head.lower().split(b"content-length:", 1)[1].split(b"\r\n", 1)[0]):
+            return received
 
 
 async def _fire(requests: list[bytes], port: int, connections: int) -> Answers:

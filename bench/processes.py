@@ -69,4 +69,6 @@ def _role(server: Running, status: Result, member: psutil.Process) -> str:
         return "java"
     if member.pid == status["pid"]:
         return "pipeline_driver"
+    if "questions" in member.cmdline():
+        return "questions"
     return "python_workers" if status["spark_pid"] in [above.pid for above in member.parents()] else "api"

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,13 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from tempfile import TemporaryDirectory
 
 from filelock import FileLock, Timeout
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError, UnavailableError
 from lineage_bridge.pipeline.status import replace_file
-from lineage_bridge.wiring.api import listen
+from lineage_bridge.wiring.api import BACKLOG, listen
 from lineage_bridge.wiring.shared import log_reader
 
 TICK_S = 0.1
@@ -168,6 +170,27 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
             supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now)
         finally:
             paths.serve_status.unlink(missing_ok=True)
+
+
+@contextmanager
+def answering(settings: Settings) -> Iterator[str]:
+    """Keep the process running that answers questions for the API; the path of the socket where it does.
+
+    We hold the socket: while the process starts again, questions wait and are not refused.
+    """
+    stop, kill_now = threading.Event(), threading.Event()
+    with TemporaryDirectory(prefix="lineage-bridge-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        path = os.path.join(folder, "questions")  # noqa: PTH118 - the address of a socket, no file
+        listener.bind(path)
+        listener.listen(BACKLOG)
+        program = Program("questions", (*COMMAND, "questions", "--fd", str(listener.fileno())), (listener.fileno(),), 1.0)
+        thread = threading.Thread(target=supervise, args=([program], {**os.environ, **settings.environment()}, stop, kill_now))
+        thread.start()
+        try:
+            yield path
+        finally:
+            stop.set()
+            thread.join()
 
 
 def _is_empty(settings: Settings) -> bool:

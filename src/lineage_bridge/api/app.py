@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.routing import Route
 
 from lineage_bridge.api import openapi, responses
@@ -44,34 +44,52 @@ class _App(FastAPI):
 def create_app(services: Services) -> FastAPI:
     """The API over these services. It keeps no state of its own."""
     services = replace(services, graph=interruptible(services.graph))
-    app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     intake = Intake(services)
-    for routes in (
+    app = _app(
+        services,
         intake_routes(intake),
+        *_question_routes(services, intake),
+        imports.routes(services, intake),
+        changes.routes(services),
+        analysis.routes(services),
+        sources.routes(services),
+        tasks.routes(services),
+        health.routes(services, intake),
+    )
+    # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
+    app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
+    pages.install_pages(app)
+    app.add_middleware(Guard, allowed_hosts=services.allowed_hosts, max_body_bytes=services.max_body_bytes)
+    return app
+
+
+def create_question_app(services: Services) -> FastAPI:
+    """The questions of the API alone, for a process that gets them from the API, which has guarded them."""
+    services = replace(services, graph=interruptible(services.graph))
+    return _app(services, *_question_routes(services, Intake(services)))
+
+
+def _app(services: Services, *routers: APIRouter) -> FastAPI:
+    app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
+    for router in routers:
+        app.include_router(router, prefix=PREFIX)
+    responses.install_error_handlers(app, services.clock_us)
+    return app
+
+
+def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...]:
+    return (
         lineage.routes(services),
         neighbourhood.routes(services),
         nodes.routes(services),
-        imports.routes(services, intake),
         views.routes(services),
         impact.routes(services),
         aliases.routes(services, intake),
-        changes.routes(services),
         runs.routes(services),
         schema_versions.routes(services),
         search.routes(services),
         statistics.routes(services),
         ledger.routes(services),
-        analysis.routes(services),
-        sources.routes(services),
-        tasks.routes(services),
         quarantine.routes(services, intake),
         time.routes(services, intake),
-        health.routes(services, intake),
-    ):
-        app.include_router(routes, prefix=PREFIX)
-    # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
-    app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
-    pages.install_pages(app)
-    responses.install_error_handlers(app, services.clock_us)
-    app.add_middleware(Guard, allowed_hosts=services.allowed_hosts, max_body_bytes=services.max_body_bytes)
-    return app
+    )

@@ -110,9 +110,12 @@ def _log(health: LogHealth) -> PartState:
 
 def _store(services: Services) -> tuple[PartState, position_tokens.Position, bool]:
     """The state of the store, the position it has applied, and whether lineage is still to be derived."""
+    state = PartState(HEALTHY, "questions are answered")
+    if services.questions is not None and not services.questions.is_answered():
+        state = PartState("silent", "the process that answers questions does not answer; if it has ended, it is started again by itself")
     try:
         with services.graph() as reader:
-            return PartState(HEALTHY, "questions are answered"), reader.progress.position(), reader.progress.settling()
+            return state, reader.progress.position(), reader.progress.settling()
     except StoreMissingError as error:
         return PartState("missing", str(error)), {}, False
     except StoreError as error:

@@ -9,6 +9,7 @@ from typing import Any
 from anyio import CapacityLimiter
 
 from lineage_bridge.api.answering.lanes import Lanes
+from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
@@ -62,6 +63,7 @@ class Services:
     waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are
     answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A
     page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is given up.
+    `questions` has each question answered by another process; without it, this one answers.
     """
 
     log: EventLog
@@ -91,3 +93,4 @@ class Services:
     waiting_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
     max_page_bytes: int = 8 << 20
     send_timeout_s: float = 30.0
+    questions: Relay | None = None

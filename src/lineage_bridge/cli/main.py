@@ -51,6 +51,8 @@ COMMANDS = {
     "version": "version",
 }
 """Each command with the module under `cli` that implements it, in the order of the help."""
+PARTS = {"questions": "questions"}
+"""Commands that only other commands start."""
 
 
 class LazyGroup(Group):
@@ -62,9 +64,10 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command, or None if there is none of that name."""
-        if cmd_name not in COMMANDS:
+        name = {**COMMANDS, **PARTS}.get(cmd_name)
+        if name is None:
             return None
-        module = importlib.import_module(f"lineage_bridge.cli.{COMMANDS[cmd_name]}")
+        module = importlib.import_module(f"lineage_bridge.cli.{name}")
         command: click.Command = getattr(module, cmd_name)
         return command
 

@@ -15,6 +15,15 @@ Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url",)
 FOLDER = ("data_dir", "log_level")
 SERVER = ("host", "port", "data_dir", "log_level")
+QUESTIONS = (
+    "light_questions",
+    "heavy_questions",
+    "whole_graph_questions",
+    "light_queue",
+    "heavy_queue",
+    "whole_graph_queue",
+    "question_wait_s",
+)
 SPARK = ("spark_master", "spark_memory", "trigger_ms", "batch_bytes", "batch_frames", "derived_rows")
 LOG = ("segment_bytes", "pending_bytes")
 FORMATS = ("table", "json")

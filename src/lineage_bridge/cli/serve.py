@@ -9,8 +9,9 @@ import click
 
 from lineage_bridge.cli.banner import StartupBanner, program_name
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, SERVER, SPARK, with_settings
+from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, QUESTIONS, SERVER, SPARK, with_settings
 from lineage_bridge.config import Settings
+from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
 from lineage_bridge.wiring.api import listen, serve_api
 from lineage_bridge.wiring.pipeline import run_pipeline
@@ -22,7 +23,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="stop whe
 
 @click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
 @click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
-@with_settings(*SERVER, *SPARK, *LOG)
+@with_settings(*SERVER, *QUESTIONS, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
     """Run LineageBridge: the API, the pipeline and its sources.
 
@@ -44,7 +45,7 @@ def serve(settings: Settings, demo: bool) -> None:
 @click.command(cls=Command, examples=("api --port 8001",))
 @click.option("--fd", type=int, hidden=True, help="file descriptor of a listening socket")
 @_attached
-@with_settings(*SERVER, *LOG)
+@with_settings(*SERVER, *QUESTIONS, *LOG)
 def api(settings: Settings, fd: int | None, attached: bool) -> None:
     """Run only the API, which accepts events and answers questions.
 
@@ -54,8 +55,8 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
     settings.paths.protect()
     if attached:
         end_with_parent()
-    with listen(settings) if fd is None else socket.socket(fileno=fd) as listener:
-        serve_api(settings, listener)
+    with listen(settings) if fd is None else socket.socket(fileno=fd) as listener, answering(settings) as questions:
+        serve_api(settings, listener, questions=questions)
 
 
 @click.command(cls=Command, examples=("pipeline --spark-memory 4g",))

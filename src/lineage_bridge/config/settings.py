@@ -86,6 +86,14 @@ class Settings(BaseModel):
     )
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
 
+    light_questions: int = Field(default=4, ge=1, le=12, description="questions for a few nodes, runs or events answered at once")
+    heavy_questions: int = Field(default=2, ge=1, le=12, description="questions that follow flows or read long lists answered at once")
+    whole_graph_questions: int = Field(default=1, ge=1, le=12, description="exports and views of the whole graph answered at once")
+    light_queue: int = Field(default=256, ge=0, le=512, description="how many more light questions wait for their turn")
+    heavy_queue: int = Field(default=64, ge=0, le=512, description="how many more heavy questions wait for their turn")
+    whole_graph_queue: int = Field(default=4, ge=0, le=512, description="how many more questions for the whole graph wait for their turn")
+    question_wait_s: float = Field(default=10.0, ge=0, le=60, description="seconds a question waits for its turn at most")
+
     @property
     def address(self) -> str:
         """The server that commands call, without a trailing slash."""

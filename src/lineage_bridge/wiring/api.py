@@ -37,7 +37,7 @@ from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import log_reader, readers, source_context, state_database
+from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
 
 if TYPE_CHECKING:
@@ -54,9 +54,13 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAPI]":
-    """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log."""
-    from lineage_bridge.api.app import create_app  # noqa: PLC0415  # loads the web server
+def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[FastAPI]":
+    """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log.
+
+    `questions` is the path of the socket where another process answers questions; without it, this one does.
+    """
+    from lineage_bridge.api.answering.relay import Relay  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.app import create_app  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
@@ -96,6 +100,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK) -> "Iterator[FastAP
                 findings=lambda: Findings(paths.analysis),
                 log_health=lambda: _log_health(watch.found()),
                 allowed_hosts=LOOPBACK | {host},
+                lanes=question_lanes(settings),
+                questions=Relay(questions) if questions else None,
             )
         )
 
@@ -167,15 +173,15 @@ def _size(graph: str, pool: ReaderPool) -> GraphSize:
     return GraphSize(graph, counted.node_count, counted.edge_count)
 
 
-def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK) -> None:
-    """Answer on `listener` until a signal; requests under way are finished first."""
+def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> None:
+    """Answer on `listener` until a signal; requests under way are finished first. `questions`: see `api`."""
     import uvicorn  # noqa: PLC0415  # the web server
 
     from lineage_bridge.api.protocol import Protocol  # noqa: PLC0415  # of the same part
 
     # A thread that computes gives way sooner to the one that takes in events.
     sys.setswitchinterval(SWITCH_S)
-    with api(settings, log_disk) as app:
+    with api(settings, log_disk, questions) as app:
         server = uvicorn.Server(
             uvicorn.Config(
                 app,

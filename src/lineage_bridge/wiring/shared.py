@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 
@@ -14,6 +15,9 @@ from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.database import StateDatabase
+
+if TYPE_CHECKING:
+    from lineage_bridge.api.answering.lanes import Lanes
 
 
 def sealed_secrets(settings: Settings) -> SealedFile:
@@ -59,3 +63,18 @@ def readers(paths: DataFolder) -> Iterator[ReaderPool]:
         yield pool
     finally:
         pool.close()
+
+
+def question_lanes(settings: Settings) -> "Lanes":
+    """How many questions of each cost are answered at once, and how many wait."""
+    from lineage_bridge.api.answering.lanes import LIMITS, Cost, Lanes, Limit  # noqa: PLC0415  # loads the web server
+
+    wait_s = settings.question_wait_s
+    return Lanes(
+        {
+            **LIMITS,
+            Cost.LIGHT: Limit(settings.light_questions, settings.light_queue, wait_s),
+            Cost.HEAVY: Limit(settings.heavy_questions, settings.heavy_queue, wait_s),
+            Cost.WHOLE_GRAPH: Limit(settings.whole_graph_questions, settings.whole_graph_queue, wait_s),
+        }
+    )

@@ -16,9 +16,11 @@ from tests.events import dataset, run_event
 
 from lineage_bridge.api.answering.lanes import COSTS, LIMITS, Cost, Lanes, Limit
 from lineage_bridge.api.app import PREFIX, create_app
+from lineage_bridge.config import Settings
 from lineage_bridge.errors import AbandonedError, OverloadedError
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.wiring.shared import question_lanes
 
 SOON_S = 20.0
 EVENT = run_event(inputs=[dataset("a")], outputs=[dataset("b")])
@@ -131,6 +133,22 @@ def test_a_question_waits_no_longer_than_its_lane_allows() -> None:
             await lane.take()
         lane.release()
         await lane.take()
+
+    anyio.run(main)
+
+
+def test_the_65th_question_is_refused_where_64_fit() -> None:
+    async def main() -> None:
+        lane = question_lanes(Settings(whole_graph_questions=1, whole_graph_queue=63))[Cost.WHOLE_GRAPH]
+        async with anyio.create_task_group() as tasks:
+            for _ in range(64):
+                tasks.start_soon(lane.take)
+            await anyio.wait_all_tasks_blocked()
+            assert lane.queued == 63
+            with pytest.raises(OverloadedError):
+                await lane.take()
+            for _ in range(64):
+                lane.release()
 
     anyio.run(main)
 

@@ -56,7 +56,7 @@ def question_route(services: Services) -> type[APIRoute]:
             if scope["method"] != "GET":
                 await super().handle(scope, receive, send)
                 return
-            await answer_question(services, super().handle, scope, receive, send)
+            await answer_question(services, services.questions or super().handle, scope, receive, send)
 
         def get_route_handler(self) -> Handler:
             return _asking_twice(services, super().get_route_handler())

@@ -27,8 +27,8 @@ PRAGMA busy_timeout = 10000;
 _READER = """
 PRAGMA query_only = ON;
 PRAGMA temp_store = MEMORY;
-PRAGMA cache_size = -16384;
-PRAGMA mmap_size = 536870912;
+PRAGMA cache_size = -8192;
+PRAGMA mmap_size = 0;
 PRAGMA busy_timeout = 5000;
 """
 

@@ -133,7 +133,7 @@ def identifies(namespace: str) -> bool:
     return not any(pattern.fullmatch(namespace) for pattern in _VAGUE)
 
 
-@lru_cache(50_000)
+@lru_cache(20_000)
 def form_rank(namespace: str, name: str = "") -> int:
     """How canonical a spelling is; 0 is best.
 

@@ -1,0 +1,169 @@
+"""Questions that another process answers: the API's process passes each on over a local socket, and sends on what comes back.
+
+One connection carries one question. The answering process greets it, reads the question, and writes the answer in frames: its status and
+headers, the pieces of its body, and an empty frame at its end. A connection that closes earlier means that the other side has gone.
+"""
+
+import asyncio
+import logging
+import socket
+from asyncio import IncompleteReadError, StreamReader, StreamWriter
+from contextlib import suppress
+from typing import Any, Final
+
+import anyio
+import msgspec
+from msgspec import Struct
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lineage_bridge.errors import UnavailableError
+
+_GREETING: Final = b"?"
+_GREETING_S: Final = 30.0
+"""How long a question waits for a process that is just starting."""
+_PROBE_S: Final = 2.0
+_PIECE: Final = 1 << 18
+"""The most bytes of an answer that are in memory here."""
+_ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
+
+
+class _Question(Struct, array_like=True):
+    """What is passed on of a request."""
+
+    path: str
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    client: tuple[str, int] | None
+    server: tuple[str, int | None] | None
+
+
+class _Start(Struct, array_like=True):
+    """How an answer begins."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+
+
+_QUESTION, _START = msgspec.msgpack.Decoder(_Question), msgspec.msgpack.Decoder(_Start)
+
+
+class Relay:
+    """An ASGI application that has each question answered by the process that listens at a local socket."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
+        """Pass on one question, and its answer. Raises UnavailableError if the process does not answer, or ends while it does."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(self.path)
+        except OSError as error:
+            raise _unavailable() from error
+        try:
+            with anyio.fail_after(_GREETING_S):
+                await reader.readexactly(len(_GREETING))
+            _write_frame(writer, _ENCODER.encode(_question(scope)))
+            start = _START.decode(await _read_frame(reader))
+            await send({"type": "http.response.start", "status": start.status, "headers": start.headers})
+            while piece := await _read_frame(reader):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body"})
+        except (OSError, IncompleteReadError) as error:
+            raise _unavailable() from error
+        finally:
+            writer.close()
+
+    def is_answered(self) -> bool:
+        """Whether the process takes questions now."""
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(_PROBE_S)
+            probe.connect(self.path)
+            return probe.recv(len(_GREETING)) == _GREETING
+        return False
+
+
+def _unavailable() -> UnavailableError:
+    return UnavailableError("the process that answers questions is not running", "ask again in a moment: it is started again by itself")
+
+
+def _question(scope: Scope) -> _Question:
+    return _Question(scope["path"], scope["query_string"], scope["headers"], scope.get("client"), scope.get("server"))
+
+
+async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
+    """Answer the questions of a `Relay` until cancelled."""
+
+    async def answer(reader: StreamReader, writer: StreamWriter) -> None:
+        try:
+            writer.write(_GREETING)
+            question = _QUESTION.decode(await _read_frame(reader))
+            await app(_scope(question), _until_gone(reader), _to_frames(writer))
+        except (OSError, IncompleteReadError):
+            _log.debug("the API did not wait for an answer")
+        except Exception as error:  # noqa: BLE001 - the boundary of a question; what it raises was logged and answered by the app
+            _log.debug("a question failed: %r", error)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_unix_server(answer, sock=listener)
+    async with server:
+        await server.serve_forever()
+
+
+def _scope(question: _Question) -> dict[str, Any]:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": question.path,
+        "raw_path": question.path.encode(),
+        "query_string": question.query,
+        "root_path": "",
+        "headers": question.headers,
+        "client": question.client,
+        "server": question.server,
+        "state": {},
+    }
+
+
+def _until_gone(reader: StreamReader) -> Receive:
+    """What a question receives: no body, and then the end of its connection."""
+    asked = False
+
+    async def receive() -> Message:
+        nonlocal asked
+        if not asked:
+            asked = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        with suppress(OSError):
+            await reader.read(1)
+        return {"type": "http.disconnect"}
+
+    return receive
+
+
+def _to_frames(writer: StreamWriter) -> Send:
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            _write_frame(writer, _ENCODER.encode(_Start(message["status"], list(message["headers"]))))
+            return
+        body = message.get("body", b"")
+        for start in range(0, len(body), _PIECE):
+            _write_frame(writer, body[start : start + _PIECE])
+            await writer.drain()
+        if not message.get("more_body", False):
+            _write_frame(writer, b"")
+            await writer.drain()
+
+    return send
+
+
+def _write_frame(writer: StreamWriter, content: bytes) -> None:
+    writer.write(len(content).to_bytes(4, "big"))
+    writer.write(content)
+
+
+async def _read_frame(reader: StreamReader) -> bytes:
+    return await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))

@@ -1,0 +1,64 @@
+"""The process that answers questions for the API, so that none takes time or memory from the one that accepts events."""
+
+import asyncio
+import os
+import socket
+import sys
+from typing import Any
+
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import UnavailableError
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
+from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, state_database
+
+NICENESS = 5
+"""How far this process gives way to those that accept and fold events, when all processors are busy."""
+SWITCH_S = 0.0005
+
+
+class _ElsewhereOnly:
+    """What only the API's own process has."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for any service
+        raise UnavailableError(f"{name} is not to be had in the process that answers questions")
+
+
+class _LogToRead(_ElsewhereOnly):
+    """The event log, to which the API's own process alone appends."""
+
+    def __init__(self, records: LogReader) -> None:
+        self.end = records.durable_end
+
+
+def answer_questions(settings: Settings, listener: socket.socket) -> None:
+    """Answer the questions that the API passes on over `listener`, until this process ends."""
+    from lineage_bridge.api.answering.relay import answer_questions as answer  # noqa: PLC0415  # loads the web server
+    from lineage_bridge.api.app import create_question_app  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.services import Services  # noqa: PLC0415  # of the same part
+
+    os.nice(NICENESS)
+    # A thread that computes gives way sooner to the one that sends answers.
+    sys.setswitchinterval(SWITCH_S)
+    paths, records = settings.paths, log_reader(settings)
+    elsewhere: Any = _ElsewhereOnly()
+    log: Any = _LogToRead(records)
+    with readers(paths) as pool:
+        services = Services(
+            log=log,
+            records=records,
+            graph=pool.reader,
+            clock_us=now_us,
+            pipeline=lambda: pipeline_status(paths),
+            is_alive=is_alive,
+            disk=lambda: elsewhere.disk,
+            log_state=lambda: elsewhere.log_state,
+            version=version(),
+            graph_id=graph_id(state_database(settings).key()),
+            key=b"",
+            sources=elsewhere,
+            tasks=elsewhere,
+            lanes=question_lanes(settings),
+        )
+        asyncio.run(answer(create_question_app(services), listener))
