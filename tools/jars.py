@@ -65,6 +65,14 @@ GROUPS: Mapping[str, tuple[Jar, ...]] = {
             "d6ea6c5d099288daeb7d5a92061bd3d7d8f296492632b42378e5f2f0e3066242",
         ),
     ),
+    "postgresql": (
+        Jar(
+            "org.postgresql",
+            "postgresql",
+            "42.7.7",
+            "157963d60ae66d607e09466e8c0cdf8087e9cb20d0159899ffca96bca2528460",
+        ),
+    ),
     "kafka": (
         Jar(
             "org.apache.spark",

@@ -32,6 +32,8 @@ PRODUCERS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
         "dbt-postgres": dbt.on_postgres,
         "dbt-logs": dbt.logs,
         "spark": spark.produce,
+        "spark-jdbc": spark.jdbc,
+        "spark-stream": spark.stream,
         "airflow": airflow.produce,
         "flink": flink.produce,
         "debezium": debezium.produce,
