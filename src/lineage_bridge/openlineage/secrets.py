@@ -1,12 +1,15 @@
 """How secrets are recognised: by the name of a setting, and by their form inside a text."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
+from lineage_bridge.openlineage.prefilter import Prefilter, Texts, rules
+from lineage_bridge.openlineage.required_text import fold
 from lineage_bridge.openlineage.secret_rules.code import CALLED, DEFAULT, ENCODED, NAMED_VALUE, TYPED
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
-from lineage_bridge.openlineage.secret_rules.names import WORKING_DIRECTORIES, is_weak, names_secret
+from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE
 from lineage_bridge.openlineage.secret_rules.sql import is_comparison, is_sql, mask_comments, mask_literals
 from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_up
@@ -88,6 +91,8 @@ def suspicious_places(raw: bytes) -> list[int]:
 
 # A name matches from its start only, and long parts match in one way only, so that the time stays linear.
 _ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]]{0,8}[ \t]{0,8}(?:[=\-]>|:=|==?|:)[ \t]{0,8})""")
+_NAME_BACKWARDS = re.compile(r"[\w.\-]*")
+_LONGEST_NAME = 300
 _INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
 _QUOTED = re.compile(
     r"""\s*[bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
@@ -114,6 +119,19 @@ _SETS = re.compile(
 
 
 _NAMED = (_OPTION, _ELEMENT, _PROPERTY, SET_BY_NAME, LISTED_OPTION, CALLED, TYPED, NAMED_VALUE, DEFAULT, ENCODED)
+_NAMES = SECRET_WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
+"""Texts of which one is in each name that a secret can be assigned to."""
+_NAME_PARTS = Texts(_NAMES)
+_RULES = Prefilter(
+    {
+        "forms": rules(FORMS),
+        "named": rules(_NAMED, SECRET_WORDS),
+        "calls": rules([_CALL], SECRET_WORDS),
+        "parameters": rules([_PARAMETER], SECRET_WORDS | SIGNATURES),
+        "assigned": rules([_ASSIGNED], _NAMES),
+        "prose": rules(PROSE),
+    }
+)
 
 
 def mask_text(text: str) -> str:
@@ -123,7 +141,8 @@ def mask_text(text: str) -> str:
 
 def mask_with(text: str, mask: Mask) -> str:
     """The text with the secrets in it replaced."""
-    for pattern in FORMS:
+    worth_trying = _RULES.worth_trying(text)
+    for pattern in worth_trying["forms"]:
         text = mask_form(pattern, text, mask)
     sql = is_sql(text)
     whole = _WHOLE.fullmatch(text)
@@ -132,16 +151,19 @@ def mask_with(text: str, mask: Mask) -> str:
     if sql:
         text = mask_literals(text, names_secret, lambda literal: _masked_assignments(literal, mask, sql=False), mask)
         text = mask_comments(text, lambda comment: _masked_assignments(comment, mask, sql=False))
-    for pattern in _NAMED:
+    for pattern in worth_trying["named"]:
         text = pattern.sub(
             lambda found: _replaced(found, mask) if names_secret(found["name"].strip("-").rpartition(":")[2]) else found[0], text
         )
-    text = _CALL.sub(lambda found: _masked_call(found, mask), text)
-    text = _PARAMETER.sub(
-        lambda found: _replaced(found, mask) if names_secret(found["name"]) or found["name"].lower() in SIGNATURES else found[0], text
-    )
-    text = _masked_assignments(text, mask, sql=sql)
-    for pattern in PROSE:
+    for pattern in worth_trying["calls"]:
+        text = pattern.sub(lambda found: _masked_call(found, mask), text)
+    for pattern in worth_trying["parameters"]:
+        text = pattern.sub(
+            lambda found: _replaced(found, mask) if names_secret(found["name"]) or found["name"].lower() in SIGNATURES else found[0], text
+        )
+    if worth_trying["assigned"]:
+        text = _masked_assignments(text, mask, sql=sql)
+    for pattern in worth_trying["prose"]:
         text = mask_form(pattern, text, mask)
     return text
 
@@ -160,19 +182,29 @@ def _masked_call(found: re.Match[str], mask: Mask) -> str:
 
 def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
     """`name = value` and `name: value` with the value masked where the name names a secret."""
+    if not any(sign in text for sign in "=:>"):
+        return text
     pieces: list[str] = []
     end = at = 0
-    while found := _ASSIGNED.search(text, at):
-        at = found.end()
-        if not _assigns_secret(found, text):
+    for name in _name_starts(text):
+        found = _ASSIGNED.match(text, name) if name >= at else None
+        if found is None:
             continue
-        value = _value_at(text, found, sql=sql)
+        at = found.end()
+        value = _value_at(text, found, sql=sql) if _assigns_secret(found, text) else None
         if value is None:
             continue
         start, stop = value
         pieces += (text[end:start], mask(text[start:stop]))
         end = at = stop
     return "".join((*pieces, text[end:]))
+
+
+def _name_starts(text: str) -> Iterator[int]:
+    """Where names begin in a text that may be those of secrets; in their order, but some more than once."""
+    for inside in _NAME_PARTS.starts(fold(text)):
+        before = _NAME_BACKWARDS.match(text[max(0, inside - _LONGEST_NAME) : inside][::-1])
+        yield inside - before.end() if before else inside
 
 
 def _assigns_secret(found: re.Match[str], text: str) -> bool:

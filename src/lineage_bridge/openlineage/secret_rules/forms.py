@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from lineage_bridge.openlineage.prefilter import Rule
 from lineage_bridge.openlineage.secret_rules.code import CODE
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
 from lineage_bridge.openlineage.secret_rules.tokens import TOKENS
@@ -61,7 +62,7 @@ FORMS = (
 """Each has the secret in a group whose name begins with `secret`."""
 
 
-def mask_form(pattern: re.Pattern[str], text: str, mask: Mask) -> str:
+def mask_form(pattern: Rule, text: str, mask: Mask) -> str:
     """A text with the secrets of one form masked."""
     return pattern.sub(lambda found: _masked(found, mask), text)
 

@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from lineage_bridge.openlineage.required_text import required_texts
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DESCRIBES = frozenset(
     (
@@ -95,6 +97,8 @@ _SECRET_NAME = re.compile(
     r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)token\.$"
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
+SECRET_WORDS = frozenset(max(texts.split("."), key=len) for texts in required_texts(_SECRET_NAME)[0])
+"""Texts of which one is, in any case, in each name of a secret: the dots stand between its words."""
 _WEAK = frozenset(("pass", "jwt"))
 """Names that also count things: a number under them is no secret."""
 WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from lineage_bridge.openlineage.prefilter import Prefilter, rules
 from lineage_bridge.openlineage.secret_rules.forms import Mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
 
@@ -18,11 +19,10 @@ _SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
-_BEHIND = re.compile(r"(?P<name>[A-Za-z_][\w.]{0,100})\s+\Z")
-_COMPARED = re.compile(
-    r"\b(?:WHERE|AND|OR|ON|HAVING|WHEN|NOT|CASE)[\s(]+(?:[\w`\"]{1,100}\.){0,3}[\"`]?\Z",
-    re.IGNORECASE,
-)
+_NAME_BACKWARDS = re.compile(r"[\w.]{0,100}[A-Za-z_]")
+_COMPARING = "|".join(word[::-1] for word in ("WHERE", "AND", "OR", "ON", "HAVING", "WHEN", "NOT", "CASE"))
+_COMPARED = re.compile(rf"[\"`]?(?:\.[\w`\"]{{1,100}}){{0,3}}[\s(]+(?:{_COMPARING})\b", re.IGNORECASE)
+"""What stands before a column that is compared, read backwards from it."""
 _PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _CALL = re.compile(
     r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb"
@@ -40,6 +40,7 @@ _FORMAT = re.compile(
     r"(?:csv|tsv|json|parquet|orc|avro|native|arrow|raw|line|template|auto|nosign|protobuf|tabseparated)\w*\Z", re.IGNORECASE
 )
 _BEFORE = 300
+_RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([_INSERT])})
 
 
 def is_sql(text: str) -> bool:
@@ -49,24 +50,32 @@ def is_sql(text: str) -> bool:
 
 def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callable[[str], str], mask: Mask) -> str:
     """A statement with the secrets in its string literals masked. `inside` masks assignments in the text of a literal."""
-    text = _mask_arguments(text, mask)
-    for start, stop in reversed(_inserted(text, names_secret)):
+    worth_trying = _RULES.worth_trying(text)
+    if worth_trying["calls"]:
+        text = _mask_arguments(text, mask)
+    for start, stop in reversed(_inserted(text, names_secret) if worth_trying["inserts"] else []):
         text = text[:start] + mask(text[start:stop]) + text[stop:]
 
     def masked(found: re.Match[str]) -> str:
         literal = found[1]
-        before = text[max(0, found.start() - _BEFORE) : found.start()]
-        option = _BEHIND.search(before)
-        if option and names_secret(option["name"]) and not _harmless(literal) and "=" not in literal:
+        option = _name_before(text, found.start())
+        if option and names_secret(option) and not _harmless(literal) and "=" not in literal:
             return f"'{mask(literal)}'"
         return "'" + inside(literal) + "'"
 
     return _LITERAL.sub(masked, text)
 
 
+def _name_before(text: str, end: int) -> str:
+    """The name that stands before a place, with a space between; empty if there is none."""
+    before = text[max(0, end - _BEFORE) : end]
+    found = _NAME_BACKWARDS.match(before.rstrip()[::-1]) if before[-1:].isspace() else None
+    return found[0][::-1] if found else ""
+
+
 def is_comparison(text: str, start: int, name: str) -> bool:
     """Whether the name at `start` of a statement is a column that is compared with a value, and not with a password."""
-    return not _PASSWORD.search(name) and bool(_COMPARED.search(text, max(0, start - _BEFORE), start))
+    return not _PASSWORD.search(name) and bool(_COMPARED.match(text[max(0, start - _BEFORE) : start][::-1]))
 
 
 def _harmless(literal: str) -> bool:
@@ -129,4 +138,6 @@ def _inserted(text: str, names_secret: Callable[[str], bool]) -> list[tuple[int,
 
 def mask_comments(text: str, inside: Callable[[str], str]) -> str:
     """A statement with the secrets in its comments masked, which are sentences and settings, no SQL."""
+    if "--" not in text and "/*" not in text:
+        return text
     return _COMMENT.sub(lambda found: inside(found[0]) if found["comment"] else found[0], text)

@@ -1,0 +1,97 @@
+"""Which of many patterns are worth trying on a text, and where, found in one pass over it."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from ahocorasick_rs import AhoCorasick, Implementation
+
+from lineage_bridge.openlineage.required_text import Alternatives, first_texts, fold, required_texts
+
+_TELLING = 3
+"""From which length on a second set of texts that a pattern requires is looked for, besides the most telling."""
+_SHORT = 256
+"""Up to which length of a text a pattern is tried everywhere in it."""
+_AT_ONCE = 1 << 16
+_CACHED = 8192
+
+
+class Texts:
+    """Some folded texts that are looked for together."""
+
+    def __init__(self, texts: Collection[str]) -> None:
+        self._texts = sorted(texts)
+        self._most = max(map(len, self._texts))
+        self._automaton = AhoCorasick(self._texts, implementation=Implementation.DFA)
+
+    def among(self, folded: str) -> frozenset[str]:
+        """Those of the texts that are in a folded text."""
+        found: set[int] = set()
+        for _, matches in self._matches(folded):
+            found.update([number for number, _, _ in matches])
+        return frozenset([self._texts[number] for number in found])
+
+    def starts(self, folded: str) -> Iterator[int]:
+        """Where they begin in a folded text; in order, but some come twice, and a long one after those inside of it."""
+        for at, matches in self._matches(folded):
+            for _, start, _ in matches:
+                yield at + start
+
+    def _matches(self, folded: str) -> Iterator[tuple[int, list[tuple[int, int, int]]]]:
+        """The matches in pieces of a text, so that their number is bounded."""
+        for at in range(0, max(1, len(folded)), _AT_ONCE):
+            piece = folded[at : at + _AT_ONCE + self._most] if len(folded) > _AT_ONCE else folded
+            yield at, self._automaton.find_matches_as_indexes(piece, overlapping=True)
+
+
+class Rule:
+    """A pattern that is tried only on texts, and only at places in them, where it can match.
+
+    `required`: sets of texts of which one each must be there. `also`: such a set, besides those that the pattern itself requires.
+    """
+
+    def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:
+        self.pattern = pattern
+        best, *others = required_texts(pattern) or [frozenset()]
+        # Two characters are in most texts, and looking for a single one is faster.
+        telling = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _TELLING]
+        self.required = [texts for texts in (best, *telling, also) if texts]
+        first = first_texts(pattern)
+        self._first = Texts(first) if first else None
+
+    def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
+        """The text with each match replaced, as the pattern's own `sub` does."""
+        if self._first is None or len(text) <= _SHORT:
+            return self.pattern.sub(replaced, text)
+        pieces: list[str] = []
+        end = 0
+        for start in sorted(set(self._first.starts(fold(text)))):
+            found = self.pattern.match(text, start) if start >= end else None
+            if found:
+                pieces += (text[end:start], replaced(found))
+                end = found.end()
+        return "".join((*pieces, text[end:])) if end else text
+
+
+class Prefilter:
+    """Chooses the rules worth trying on a text, by the texts without which they cannot match."""
+
+    def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
+        self._groups = groups
+        required = {text for group in groups.values() for rule in group for texts in rule.required for text in texts}
+        self._characters = sorted(text for text in required if len(text) == 1)
+        self._texts = Texts([text for text in required if len(text) > 1])
+        self._chosen = lru_cache(_CACHED)(self._choose)
+
+    def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
+        """The rules of each group that can match in a text, in their order."""
+        folded = fold(text)
+        return self._chosen(self._texts.among(folded).union([character for character in self._characters if character in folded]))
+
+    def _choose(self, found: frozenset[str]) -> Mapping[str, Sequence[Rule]]:
+        return {name: [rule for rule in group if not any(map(found.isdisjoint, rule.required))] for name, group in self._groups.items()}
+
+
+def rules(patterns: Sequence["re.Pattern[str]"], also: Alternatives | None = None) -> list[Rule]:
+    """A rule for each pattern."""
+    return [Rule(pattern, also) for pattern in patterns]
