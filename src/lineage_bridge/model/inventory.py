@@ -11,7 +11,8 @@ from lineage_bridge.model.graph import Node
 class InventoryEntry:
     """A dataset or job: its canonical node, all its names (`members`), and what was stated under any of them.
 
-    `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text. `first` is when it was first named.
+    `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text, and
+    may read a text when it is asked for. `first` is when it was first named.
     `last` is the time of the latest run or declaration that names it, None if there is none. Times are UTC microseconds.
     """
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
-from itertools import islice
 from typing import Final
 
 import msgspec
@@ -14,7 +13,8 @@ from lineage_bridge.api.responses import streaming_response
 from lineage_bridge.api.services import Services
 from lineage_bridge.ports.graph_reader import GraphReader
 
-_CHUNK_ITEMS: Final = 100
+PIECE_BYTES: Final = 1 << 16
+"""How many bytes of items are sent together; one item may have more."""
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -36,10 +36,12 @@ def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[byt
 
 
 def json_array(name: str, items: Iterable[Struct]) -> Iterator[bytes]:
-    """A member of a JSON object that is an array, in pieces."""
-    start = f'"{name}":['.encode()
-    rest = iter(items)
-    while chunk := list(islice(rest, _CHUNK_ITEMS)):
-        yield start + b",".join(map(encode, chunk))
-        start = b","
-    yield start.removesuffix(b",") + b"]"
+    """A member of a JSON object that is an array, in pieces of PIECE_BYTES."""
+    piece, separator = bytearray(f'"{name}":['.encode()), b""
+    for item in items:
+        piece += separator + encode(item)
+        separator = b","
+        if len(piece) >= PIECE_BYTES:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece + b"]")

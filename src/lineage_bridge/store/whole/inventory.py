@@ -1,9 +1,8 @@
 """The whole graph, dataset by dataset and job by job, and what node ids mean.
 
-The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory.
+The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory, without its long facets.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,13 +20,12 @@ from lineage_bridge.store.history.moment import GraphMoment, graph_moment
 from lineage_bridge.store.query.flows import Direction, RawPort
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
+from lineage_bridge.store.whole.facet_texts import current_facets
 
 PORTION = 256
 MOST_SPACES = 5_000
 """How many namespaces are looked through for a node id that names none."""
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
-_FACETS = """SELECT c.node, c.key, f.text, c.rank, c.time FROM current_facet c JOIN facet f ON f.facet = c.facet
-WHERE c.node IN ({}) AND c.job IN (0, c.node) AND f.deleted = 0"""
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
@@ -95,7 +93,7 @@ class Inventory:
         """The inventory entries of these canonical nodes."""
         members = self._members(heads)
         every = sorted({member.id for some in members.values() for member in some})
-        facets, named = self._facets(every), dict(self._rows(_NAMED, every))
+        facets, named = current_facets(self.connection, members), dict(self._rows(_NAMED, every))
         times = {id_: (first, last) for id_, first, last in self._rows(_TIMES, every)}
         spelt = self.nodes.spelt(heads, BRIDGE)
         return [
@@ -103,8 +101,8 @@ class Inventory:
                 node,
                 spelt[node.id],
                 members[node.id],
-                self._node_id_of(spelt[node.id], newest := _newest(facets, members[node.id]), node.id),
-                {key: text for key, (_, _, text) in sorted(newest.items())},
+                self._node_id_of(spelt[node.id], facets[node.id].get("jobType"), node.id),
+                facets[node.id],
                 min((times[member.id][0] for member in members[node.id] if member.id in times), default=0),
                 max(
                     (last for member in members[node.id] for last in (times.get(member.id, _NO_TIMES)[1], named.get(member.id)) if last),
@@ -144,18 +142,11 @@ class Inventory:
         self.nodes.load(id_ for some in ids.values() for id_ in some)
         return {node.id: tuple(map(self.nodes.by_id, ids[node.id])) if node.id in ids else (node,) for node in heads}
 
-    def _node_id_of(self, named: Node, newest: dict[str, tuple[int, int, str]], head: int) -> NodeId:
-        facet = newest.get("jobType")
-        short = make_node_id(named.kind, named.namespace, named.name, facet[2] if facet else None)
+    def _node_id_of(self, named: Node, job_type: str | None, head: int) -> NodeId:
+        short = make_node_id(named.kind, named.namespace, named.name, job_type)
         if short.sure or [node.id for node in self.by_node_id(short.id)] == [head]:
             return short
         return with_whole_namespace(short, named.namespace, named.name)
-
-    def _facets(self, ids: list[int]) -> dict[int, dict[str, tuple[int, int, str]]]:
-        found: dict[int, dict[str, tuple[int, int, str]]] = defaultdict(dict)
-        for node, key, text, rank, time in self._rows(_FACETS, ids):
-            found[node][key] = rank, time, text
-        return found
 
     def _rows(self, sql: str, ids: Iterable[int]) -> Iterator[Any]:
         for some in chunks(ids):
@@ -229,12 +220,3 @@ class Inventory:
         yield from self.connection.execute(_DIRECT)
         renamed = [row[0] for row in self.connection.execute(_RENAMES)]
         yield from when.labels.endings.renamed(renamed, Direction.DOWN)
-
-
-def _newest(facets: dict[int, dict[str, tuple[int, int, str]]], members: Iterable[Node]) -> dict[str, tuple[int, int, str]]:
-    """Choose among the facets under several names of one node: the strongest, and of these the newest."""
-    found: dict[str, tuple[int, int, str]] = {}
-    for member in members:
-        for key, newest in facets.get(member.id, {}).items():
-            found[key] = max(found.get(key, newest), newest)
-    return found

@@ -1,0 +1,53 @@
+"""The current facets of datasets and jobs, many at once, in memory that does not depend on how long they are."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from lineage_bridge.model.graph import Node
+from lineage_bridge.store.chunks import chunks, marks
+from lineage_bridge.store.connection import StoreConnection
+
+LONG = 16_384
+"""A facet of more characters is long."""
+_FACETS = f"""SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, CASE WHEN length(f.text) <= {LONG} THEN f.text END
+FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node IN ({{}}) AND c.job IN (0, c.node) AND f.deleted = 0"""
+_TEXT = "SELECT text FROM facet WHERE facet = ?"
+Stated: TypeAlias = tuple[int, int, bytes, bytes, str | None]
+"""A facet as it was stated: rank, time, event, digest, and its text unless it is long."""
+
+
+class FacetTexts(Mapping[str, str]):
+    """Facet key to JSON text, in the order of the keys. A long text is read whenever it is asked for, and not kept."""
+
+    __slots__ = ("_connection", "_stated")
+
+    def __init__(self, connection: StoreConnection, stated: Mapping[str, Stated]) -> None:
+        self._connection, self._stated = connection, dict(sorted(stated.items()))
+
+    def __getitem__(self, key: str) -> str:
+        *_, digest, text = self._stated[key]
+        return text if text is not None else str(self._connection.execute(_TEXT, (digest,)).fetchone()[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stated)
+
+    def __len__(self) -> int:
+        return len(self._stated)
+
+
+def current_facets(connection: StoreConnection, groups: Mapping[int, Iterable[Node]]) -> dict[int, FacetTexts]:
+    """The facets of groups of names: of those under several names of a group the strongest, and of these the newest."""
+    found: dict[int, dict[str, Stated]] = defaultdict(dict)
+    for some in chunks(sorted({member.id for members in groups.values() for member in members})):
+        for node, key, *stated in connection.execute(_FACETS.format(marks(some)), some):
+            found[node][key] = stated[0], stated[1], stated[2], stated[3], stated[4]
+    return {head: FacetTexts(connection, _newest(found.get(member.id, {}) for member in members)) for head, members in groups.items()}
+
+
+def _newest(names: Iterable[Mapping[str, Stated]]) -> dict[str, Stated]:
+    newest: dict[str, Stated] = {}
+    for facets in names:
+        for key, stated in facets.items():
+            newest[key] = max(newest.get(key, stated), stated, key=lambda facet: facet[:4])
+    return newest
