@@ -14,6 +14,7 @@ GROUPS = {
     "quarantine": ("list", "show", "retry"),
     "demo": ("load", "remove"),
     "task": ("list", "show", "cancel", "resume"),
+    "key": ("create", "list", "revoke", "rotate"),
     "secret": ("key", "set", "list", "remove", "rotate"),
 }
 LINES = [(name,) for name in COMMANDS] + [(group, name) for group, names in GROUPS.items() for name in names]

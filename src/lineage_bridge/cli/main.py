@@ -18,6 +18,7 @@ COMMANDS = {
     "status": "status",
     "source": "source",
     "secret": "secret",
+    "key": "key",
     "extract": "extract",
     "watch": "watch",
     "task": "task",

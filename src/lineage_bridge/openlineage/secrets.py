@@ -25,7 +25,7 @@ _SUSPECT = re.compile(
     rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|l(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-)|x(?:ox[a-z]-|app-|ai-[a-z0-9]{20}|keysib-|-(?<=gocspx-))"
     rb"|=(?:(?<=sig=)|(?<=signature=))|\\u00[2-7]|-(?:-user[ =]|(?<=[\s\"'(]-)[upawb])|-us(?<=[0-9a-f]{4}-us)\d"
     rb"|-(?:(?<=tskey-)|(?<=cfpat-)|(?<=(?:csp|atp)-))[a-z0-9_\-]{6}"
-    rb"|_(?:(?<=(?:hf|r8)_)|(?<=(?:npm|ntn|tfp|sgp|gsk|phc|fo1|glc|_v1|pat|_pt|sbp|pnu|pnb|nfp|aio|fm1|fm2)_)|(?<=(?:glsa|figd|lsv2)_)"
+    rb"|_(?:(?<=(?:hf|r8|lb)_)|(?<=(?:npm|ntn|tfp|sgp|gsk|phc|fo1|glc|_v1|pat|_pt|sbp|pnu|pnb|nfp|aio|fm1|fm2)_)|(?<=(?:glsa|figd|lsv2)_)"
     rb"|(?<=(?:dbtc|dbtu|napi|bkua|rdme)_)|(?<=(?:po|el)_(?:live|test)_)|(?<=(?:whsec|shp[acps][ats]|sa_sk)_)"
     rb"|(?<=(?:sntrys|sntryu|ccipat)_)|(?<=lin_api_)|(?<=rubygems_))[a-z0-9_\-]{6}"
     rb"|\.(?:(?<=ya29\.)|(?<=\Wsg\.)|(?<=\Wsl\.)|(?<=hv[sbr]\.)|(?<=\.atlasv1\.)|(?<=dp\.pt\.)|(?<=dt0[a-z]\d\d\.)|(?<=pat[a-z0-9]{14}\.)|logon)"

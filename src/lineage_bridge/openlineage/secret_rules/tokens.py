@@ -17,7 +17,7 @@ TOKENS = (
     rf"ABSK[A-Za-z0-9+/]{{60,}}={{0,2}}|HRKU-AA{_WORD}{{30,}}|cflt[A-Za-z0-9+/]{{56,}}|dbt[cu]_{_WORD}{{30,}}|AKCp[A-Za-z0-9]{{60,}}|cmVmd[A-Za-z0-9]{{55,}}",
     rf"pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}|pat-(?:na|eu)\d-[0-9a-f\-]{{36}}|sbp_[a-f0-9]{{40}}|pul-[a-f0-9]{{40}}|pn[ub]_[a-zA-Z0-9]{{30,}}|tskey-[a-z]{{2,10}}-{_WORD}{{16,}}",
     rf"CFPAT-{_WORD}{{40,}}|napi_[a-z0-9]{{40,}}|FlyV1 fm\d_[A-Za-z0-9+/=,_]{{40,}}|fm[12]_[A-Za-z0-9+/=_]{{40,}}",
-    r"nfp_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{70,}",
+    r"nfp_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{70,}|lb_[a-z2-7]{8}_[a-z2-7]{59}",
     rf"bkua_[a-z0-9]{{40}}|rdme_[a-z0-9]{{60,}}|duffel_(?:test|live)_{_WORD}{{40,}}|shippo_(?:live|test)_[a-f0-9]{{40}}|aio_[A-Za-z0-9]{{28}}|FLWSECK(?:_TEST)?-{_WORD}{{12,}}",
     rf"AKID[A-Za-z0-9]{{32}}|AQVN{_WORD}{{35,}}|EZ[AT]K[A-Za-z0-9]{{54}}|sl\.(?:u\.)?{_WORD}{{100,}}|1//0{_WORD}{{40,}}|mdb_sa_sk_{_WORD}{{30,}}|GOOG1E[A-Z0-9]{{50,60}}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",

@@ -1,0 +1,1 @@
+"""Who may: API keys, and the principals that they stand for."""

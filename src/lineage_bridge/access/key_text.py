@@ -1,0 +1,55 @@
+"""The text of an API key: `lb_`, a public id, `_`, a secret of 256 random bits, and a checksum.
+
+The prefix lets scanners for secrets find keys, the checksum tells a typo from a key that is not known.
+"""
+
+import hashlib
+import hmac
+import re
+import zlib
+from base64 import b32encode
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+PREFIX: Final = "lb_"
+_ID_BYTES: Final = 5
+_SECRET_BYTES: Final = 32
+_SHAPE: Final = re.compile(r"lb_([a-z2-7]{8})_[a-z2-7]{52}([a-z2-7]{7})")
+_PURPOSE: Final = b"api key\0"
+"""What the installation's key signs here, so that no digest of another purpose can be equal."""
+
+
+class NewKey(NamedTuple):
+    """The id and the whole text of a new key."""
+
+    id: str
+    text: str
+
+
+def make_key(random_bytes: Callable[[int], bytes]) -> NewKey:
+    """A new key. `random_bytes` must be a source fit for secrets."""
+    id_ = _letters(random_bytes(_ID_BYTES))
+    text = f"{PREFIX}{id_}_{_letters(random_bytes(_SECRET_BYTES))}"
+    return NewKey(id_, text + _checksum(text))
+
+
+def id_of(text: str) -> str | None:
+    """The id of a key; None if the text is no complete key."""
+    found = _SHAPE.fullmatch(text)
+    return found[1] if found and _checksum(text[: -len(found[2])]) == found[2] else None
+
+
+def digest_of(text: str, installation_key: bytes) -> bytes:
+    """What is stored of a key instead of its text: HMAC-SHA-256 with the installation's key.
+
+    A slow hash protects what people choose. A key has 256 random bits, which no search can cover however fast the hash is.
+    """
+    return hmac.digest(installation_key, _PURPOSE + text.encode(), hashlib.sha256)
+
+
+def _letters(data: bytes) -> str:
+    return b32encode(data).decode().rstrip("=").lower()
+
+
+def _checksum(text: str) -> str:
+    return _letters(zlib.crc32(text.encode()).to_bytes(4, "big"))

@@ -1,0 +1,95 @@
+"""API keys: create, list, revoke and rotate them."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from lineage_bridge.access.key_text import digest_of, make_key
+from lineage_bridge.errors import NotFoundError, RequestError
+from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder
+from lineage_bridge.ports.access import KeyRepository
+
+INTERNAL: Final = "lineage-bridge"
+"""The principal of LineageBridge's own processes."""
+MOST_NAMESPACES, MOST_CHARACTERS = 100, 500
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
+_LIST: Final = "lineage-bridge key list shows the keys"
+
+
+class ApiKeys:
+    """Implements `ports.KeyService`. `random_bytes` must be a source fit for secrets."""
+
+    def __init__(
+        self, repository: KeyRepository, installation_key: bytes, clock_us: Callable[[], int], random_bytes: Callable[[int], bytes]
+    ) -> None:
+        self._repository, self._installation_key = repository, installation_key
+        self._clock_us, self._random_bytes = clock_us, random_bytes
+
+    def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
+        """Create a key."""
+        now_us = self._clock_us()
+        _check(order, now_us)
+        key, text = self._made(order, by, now_us)
+        if not self._repository.add(key):
+            raise RequestError(f"there is an active key {order.name!r}", "choose another name, or replace it: lineage-bridge key rotate")
+        return key, text
+
+    def records(self) -> Sequence[ApiKey]:
+        """All keys."""
+        return self._repository.records()
+
+    def revoke(self, name: str) -> int:
+        """Revoke keys."""
+        revoked = self._repository.revoke(name, self._clock_us())
+        if not revoked and all(name not in (key.name, key.id) for key in self.records()):
+            raise NotFoundError(f"there is no key {name!r}", _LIST)
+        return revoked
+
+    def rotate(self, name: str, grace_us: int, by: str) -> tuple[ApiKey, str]:
+        """Replace a key."""
+        now_us = self._clock_us()
+        active = [key for key in self.records() if key.name == name and key.state(now_us) == "active"]
+        if not active:
+            raise NotFoundError(f"there is no active key {name!r}", _LIST)
+        newest = active[-1]
+        lasts_us = None if newest.expires_us is None else newest.expires_us - newest.created_us
+        expires_us = None if lasts_us is None else now_us + lasts_us
+        key, text = self._made(KeyOrder(name, newest.scopes, newest.namespaces, newest.note, expires_us), by, now_us)
+        if not self._repository.add(key, now_us + grace_us):
+            raise NotFoundError(f"there is no active key {name!r} any more", _LIST)
+        return key, text
+
+    def _made(self, order: KeyOrder, by: str, now_us: int) -> tuple[ApiKey, str]:
+        id_, text = make_key(self._random_bytes)
+        digest = digest_of(text, self._installation_key)
+        return ApiKey(id_, order.name, digest, order.scopes, order.namespaces, order.note, now_us, by, order.expires_us), text
+
+
+def internal_key(
+    scopes: frozenset[AccessScope], installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]
+) -> tuple[ApiKey, str]:
+    """The key of LineageBridge's own processes, which is stored nowhere but in a file for them, and its text."""
+    id_, text = make_key(random_bytes)
+    return ApiKey(id_, INTERNAL, digest_of(text, installation_key), scopes, (), "", now_us), text
+
+
+def _check(order: KeyOrder, now_us: int) -> None:
+    """Raise RequestError for what cannot be a key."""
+    if not _NAME.fullmatch(order.name) or order.name == INTERNAL:
+        raise RequestError(
+            f"{order.name!r} is not a valid name of a key", "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
+        )
+    if not order.scopes:
+        raise RequestError(f"the key {order.name!r} has no scope", f"give it one or more of {', '.join(AccessScope)}")
+    if order.namespaces and order.scopes != {AccessScope.INGEST}:
+        raise RequestError(
+            "a key that is limited to namespaces can only have the scope 'ingest'", "create a second key for the other scopes"
+        )
+    if len(order.namespaces) > MOST_NAMESPACES or any(not 0 < len(glob) <= MOST_CHARACTERS for glob in order.namespaces):
+        raise RequestError(
+            "the key's namespaces are too many, too long or empty", f"give up to {MOST_NAMESPACES} globs of {MOST_CHARACTERS} characters"
+        )
+    if len(order.note) > MOST_CHARACTERS:
+        raise RequestError("the key's note is too long", f"use up to {MOST_CHARACTERS} characters")
+    if order.expires_us is not None and order.expires_us <= now_us:
+        raise RequestError("the key would have expired already", "let it expire later")

@@ -1,0 +1,79 @@
+"""Who asks the server for something, and what that principal may do."""
+
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+
+
+class AccessScope(str, Enum):
+    """What a principal may do. No scope includes another.
+
+    `ingest` sends events, `read` asks questions, `operate` changes the graph and what is observed, `admin` manages keys.
+    """
+
+    INGEST = "ingest"
+    READ = "read"
+    OPERATE = "operate"
+    ADMIN = "admin"
+
+
+ALL_SCOPES = frozenset(AccessScope)
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who sent a request. `name` is written into the records of what it sends; it is empty for a program that brought no credentials.
+
+    `namespaces`: globs, one of which the namespace of each event's job (of a DatasetEvent: of its dataset) must match; any does without globs.
+    """
+
+    name: str
+    scopes: frozenset[AccessScope]
+    namespaces: tuple[str, ...] = ()
+
+    def may_send(self, namespace: str) -> bool:
+        """Whether it may send events of this namespace."""
+        return not self.namespaces or any(fnmatchcase(namespace, glob) for glob in self.namespaces)
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """An API key without its secret. Keys of one name are one principal.
+
+    `digest` recognises the secret. Times are UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty
+    for the command line on the server's machine.
+    """
+
+    id: str
+    name: str
+    digest: bytes
+    scopes: frozenset[AccessScope]
+    namespaces: tuple[str, ...]
+    note: str
+    created_us: int
+    created_by: str = ""
+    expires_us: int | None = None
+    revoked_us: int | None = None
+    used_us: int | None = None
+
+    def state(self, now_us: int) -> str:
+        """`active`, `expired` or `revoked`."""
+        if self.revoked_us is not None:
+            return "revoked"
+        return "expired" if self.expires_us is not None and self.expires_us <= now_us else "active"
+
+    @property
+    def principal(self) -> Principal:
+        """Who sends what comes with this key."""
+        return Principal(self.name, self.scopes, self.namespaces)
+
+
+@dataclass(frozen=True)
+class KeyOrder:
+    """A key to create; without `expires_us` it does not expire."""
+
+    name: str
+    scopes: frozenset[AccessScope]
+    namespaces: tuple[str, ...] = ()
+    note: str = ""
+    expires_us: int | None = None

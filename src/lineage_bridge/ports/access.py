@@ -1,0 +1,63 @@
+"""Authentication, and the keys by which it recognises principals."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from lineage_bridge.model.access import ApiKey, KeyOrder, Principal
+
+
+class Authenticator(Protocol):
+    """Recognises who sent a request, in one way, such as by API keys."""
+
+    def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
+        """The principal of a request with these headers (by lower-case names) from this address.
+
+        None if it brings no credentials of the kind that this authenticator knows. Raises RefusedError (401) if it does and they are
+        not valid. Runs in the server's event loop: it must not wait.
+        """
+
+
+class KeyRepository(Protocol):
+    """Stores API keys. Safe for many threads and processes at once."""
+
+    def records(self) -> list[ApiKey]:
+        """All keys, those of one name next to each other, the oldest first."""
+
+    def add(self, key: ApiKey, expire_others_us: int | None = None) -> bool:
+        """Store a key; whether it is stored.
+
+        Without `expire_others_us` it is not if there is an active key of its name. With it, there has to be one, and the active keys
+        of the name expire then, at the latest.
+        """
+
+    def revoke(self, name: str, now_us: int) -> int:
+        """Revoke the keys with this name or id; how many there were that had not been revoked before."""
+
+    def note_uses(self, uses: Mapping[str, int]) -> None:
+        """Store when keys were last used, by id."""
+
+
+class KeyChanges(Protocol):
+    """Tells a running server of changes that any process makes to the keys."""
+
+    def changed_keys(self) -> Sequence[ApiKey] | None:
+        """All keys if something may have changed since the last call; else None. Does not wait for whoever writes."""
+
+
+class KeyService(Protocol):
+    """What users can do with API keys."""
+
+    def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
+        """A new key, and its text, which is shown this once. Raises RequestError."""
+
+    def records(self) -> Sequence[ApiKey]:
+        """All keys, by name."""
+
+    def revoke(self, name: str) -> int:
+        """Revoke the keys with this name or id, at once; how many. Raises NotFoundError."""
+
+    def rotate(self, name: str, grace_us: int, by: str) -> tuple[ApiKey, str]:
+        """A new key with the rights of the active key of this name, which then works for `grace_us` more.
+
+        Raises NotFoundError.
+        """
