@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage_bridge.config import DataFolder, Settings, load_settings
+from lineage_bridge.config import DataFolder, Settings, load_settings, user_credentials
 from lineage_bridge.errors import ConfigError
 
 
@@ -76,16 +76,18 @@ def test_a_missing_file_is_named_with_the_origin_of_its_name(tmp_path):
     assert "LINEAGE_BRIDGE_CONFIG" in refused(folder=tmp_path, environ={"LINEAGE_BRIDGE_CONFIG": "no.toml"}).hint
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
-def test_the_host_is_this_machine(host):
-    assert load_settings({"host": host}, {}, Path("/")).host == host
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1"])
+def test_the_host_is_an_address(host):
+    settings = load_settings({"host": host}, {}, Path("/"))
+    assert settings.host == host
+    assert settings.is_on_loopback == (host in ("127.0.0.1", "127.9.9.9", "::1", "localhost"))
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", "", "*"])
-def test_no_other_host_before_there_are_keys(host):
+@pytest.mark.parametrize("host", ["example.org", "", "*", "0.0.0.0:8000"])
+def test_no_name_of_another_machine_is_a_host(host):
     error = refused(flags={"host": host})
     assert "--host" in str(error)
-    assert "no keys" in str(error)
+    assert "IP address" in str(error)
 
 
 def test_variables_of_other_programs_are_ignored():
@@ -105,7 +107,15 @@ def test_the_data_folder_is_absolute_and_knows_home(monkeypatch, tmp_path):
     assert "--data-dir" in str(refused(flags={"data_dir": ""}))
 
 
-@pytest.mark.parametrize(("host", "address"), [("127.0.0.1", "http://127.0.0.1:8000"), ("::1", "http://[::1]:8000")])
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("::", "http://[::1]:8000"),
+    ],
+)
 def test_the_address_is_host_and_port_unless_a_url_is_set(host, address):
     assert Settings(host=host).address == address
     assert Settings(host=host, url="http://elsewhere:1/").address == "http://elsewhere:1"
@@ -135,3 +145,19 @@ def test_the_data_folder_belongs_to_its_user_alone(tmp_path):
     finally:
         os.umask(before)
     assert modes == {"data": 0o700, "log": 0o700, "state.db": 0o600, "later": 0o600}
+
+
+def test_commands_send_the_key_of_the_file_or_else_of_the_environment(tmp_path):
+    (tmp_path / "key").write_text(" lb_file\n")
+    assert user_credentials(Settings(), {}) == ""
+    assert user_credentials(Settings(), {"LINEAGE_BRIDGE_API_KEY": "lb_variable\n"}) == "lb_variable"
+    assert user_credentials(Settings(api_key_file=str(tmp_path / "key")), {"LINEAGE_BRIDGE_API_KEY": "lb_variable"}) == "lb_file"
+
+
+@pytest.mark.parametrize("text", ["lb a", "schlüssel", "a\nb", "a\r\nX-Other: b"])
+def test_what_is_no_key_is_not_sent(text, tmp_path):
+    with pytest.raises(ConfigError, match="LINEAGE_BRIDGE_API_KEY") as raised:
+        user_credentials(Settings(), {"LINEAGE_BRIDGE_API_KEY": text})
+    assert text not in str(raised.value)
+    with pytest.raises(ConfigError, match="absent"):
+        user_credentials(Settings(api_key_file=str(tmp_path / "absent")), {})

@@ -126,11 +126,14 @@ class RequestError(LineageBridgeError):
 
 
 class RefusedError(LineageBridgeError):
-    """The API refuses an HTTP request before anything is done; it answers `status` and the error code `code`."""
+    """The API refuses an HTTP request before anything is done; it answers `status` and the error code `code`.
 
-    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
+    `challenge` is the header WWW-Authenticate: how the client can authenticate, or what its credentials lack.
+    """
+
+    def __init__(self, status: int, code: str, message: str, hint: str = "", challenge: str = "") -> None:
         super().__init__(message, hint)
-        self.status, self.code = status, code
+        self.status, self.code, self.challenge = status, code, challenge
 
 
 class UnavailableError(LineageBridgeError):

@@ -9,12 +9,16 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any
 
 from starlette.testclient import TestClient
 from tests.events import KEY, T0
 
+from lineage_bridge.access.authentication import KeyAuthenticator
+from lineage_bridge.access.keys import ApiKeys
 from lineage_bridge.api.app import create_app
+from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.services import DiskSpace, LogHealth, Services
 from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.check import check_log
@@ -24,6 +28,7 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
+from lineage_bridge.model.access import AccessScope, KeyOrder
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -36,6 +41,7 @@ from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.database import StateDatabase
+from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.write.apply import GraphWriter
@@ -66,6 +72,8 @@ class Server:
         self.parts = Parts()
         self.source_repository = SourceRepository(StateDatabase(folder / "state.db"))
         self.sources = SourceService({}, self.source_repository, kinds=kinds)
+        self.state = StateDatabase(folder / "state.db")
+        self.keys = ApiKeys(ApiKeyRepository(self.state), KEY, lambda: self.parts.now_us, token_bytes)
         self.looks: Counter[str] = Counter()
         self.tasks = task_service(self)
         self.services = Services(
@@ -81,6 +89,7 @@ class Server:
             version="1.2.3",
             graph_id=graph_id(KEY),
             key=KEY,
+            keys=self.keys,
             sources=self.sources,
             tasks=self.tasks,
         )
@@ -89,6 +98,16 @@ class Server:
     def client_of(self, peer: str = "127.0.0.1", **changes: Any) -> TestClient:
         """A client of an API whose services differ."""
         return TestClient(create_app(replace(self.services, **changes)), base_url=URL, client=(peer, 50_000))
+
+    def asking_for_keys(self, **changes: Any) -> TestClient:
+        """A client of an API that serves nobody without an API key. Each request brings its own."""
+        policy = AccessPolicy(KeyAuthenticator(WatchedKeys(self.state), KEY, lambda: self.parts.now_us), required=True)
+        return self.client_of("192.0.2.1", access=policy, **changes)
+
+    def key(self, name: str, *scopes: str, namespaces: tuple[str, ...] = (), expires_us: int | None = None) -> dict[str, str]:
+        """The header with a new API key."""
+        order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, "", expires_us)
+        return {"authorization": f"Bearer {self.keys.create(order, '')[1]}"}
 
     def log_health(self) -> LogHealth:
         """How much of the log can be read now."""

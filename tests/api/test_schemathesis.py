@@ -15,6 +15,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 from tests.api.support import LINEAGE, NOW, URL, Server, running
 from tests.events import KEY
 
+from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.demo import events as demo
 from lineage_bridge.graph.ids import graph_id
 
@@ -125,7 +126,7 @@ def test_answers_are_as_declared(document: Any, known: Mapping[str, Any]) -> Non
 
 def test_what_the_guard_and_the_encoding_refuse_is_declared(server: Server, document: Any) -> None:
     for found in document.get_all_operations():
-        operation, client = found.ok(), server.client_of(allowed_hosts=frozenset())
+        operation, client = found.ok(), server.client_of(access=AccessPolicy(allowed_hosts=frozenset()))
         answer = client.request(operation.method, operation.path)
         assert answer.status_code == 403
         assert operation.is_valid_response(answer), operation.label

@@ -14,10 +14,11 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest, ingest_operation
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload
+from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.verdict import Clean, Rejected
 
 OTHER = run_event(job="other")
-SENDER = Sender("kafka", "alice")
+SENDER = Sender("kafka", Principal("alice", frozenset()))
 
 
 class MemoryLog:

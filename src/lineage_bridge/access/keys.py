@@ -6,7 +6,7 @@ from typing import Final
 
 from lineage_bridge.access.key_text import digest_of, make_key
 from lineage_bridge.errors import NotFoundError, RequestError
-from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder
+from lineage_bridge.model.access import ALL_SCOPES, AccessScope, ApiKey, KeyOrder
 from lineage_bridge.ports.access import KeyRepository
 
 INTERNAL: Final = "lineage-bridge"
@@ -65,12 +65,10 @@ class ApiKeys:
         return ApiKey(id_, order.name, digest, order.scopes, order.namespaces, order.note, now_us, by, order.expires_us), text
 
 
-def internal_key(
-    scopes: frozenset[AccessScope], installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]
-) -> tuple[ApiKey, str]:
+def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]) -> tuple[ApiKey, str]:
     """The key of LineageBridge's own processes, which is stored nowhere but in a file for them, and its text."""
     id_, text = make_key(random_bytes)
-    return ApiKey(id_, INTERNAL, digest_of(text, installation_key), scopes, (), "", now_us), text
+    return ApiKey(id_, INTERNAL, digest_of(text, installation_key), ALL_SCOPES, (), "", now_us), text
 
 
 def _check(order: KeyOrder, now_us: int) -> None:

@@ -11,7 +11,7 @@ from lineage_bridge.api.answering.lanes import interruptible
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.routes.graphs import imports, nodes, views
-from lineage_bridge.api.routes.operations import analysis, health, pages, quarantine, sources, tasks
+from lineage_bridge.api.routes.operations import analysis, health, keys, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
@@ -26,6 +26,7 @@ from lineage_bridge.api.routes.questions import (
     statistics,
     time,
 )
+from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
 
 PREFIX = "/api/v1"
@@ -54,12 +55,13 @@ def create_app(services: Services) -> FastAPI:
         analysis.routes(services),
         sources.routes(services),
         tasks.routes(services),
+        keys.routes(services),
         health.routes(services, intake),
     )
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
     pages.install_pages(app)
-    app.add_middleware(Guard, allowed_hosts=services.allowed_hosts, max_body_bytes=services.max_body_bytes)
+    app.add_middleware(Guard, routes=RouteRequirements(app.routes), policy=services.access, max_body_bytes=services.max_body_bytes)
     return app
 
 

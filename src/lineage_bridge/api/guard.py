@@ -1,10 +1,10 @@
 """One guard before every route: who asks, may they, and how much they may send.
 
-A server without keys serves programs of its own machine, and no web page of another origin.
+Where no principal is asked for, programs of the server's own machine may do everything, others may send events and ask, and no web page
+of another origin may write.
 """
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,23 +13,45 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lineage_bridge.access.authentication import CHALLENGE, Authenticators, not_authenticated
 from lineage_bridge.api.responses import error_response
+from lineage_bridge.api.scopes import Requirement, RouteRequirements
 from lineage_bridge.errors import RefusedError
+from lineage_bridge.model.access import ALL_SCOPES, AccessScope, Principal
+from lineage_bridge.ports.access import Authenticator
 
+INSECURE_HEADER: Final = b"x-lineage-insecure"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_INGESTING: Final = re.compile(r"/api/v1/(?:lineage(?:/batch|/events)?/?|graphs/[^/]+/import|quarantine/[^/]+/retry)")
-"""Calls that bring events; every other call that writes operates the server."""
 _ADMISSION: Final = "lineage_bridge.admission"
 _DRAINED: Final = 4
 """How many times the limit is read, and dropped, before the rest of a body that is too large is left unread."""
+_LOCAL: Final = Principal("", ALL_SCOPES)
+_REMOTE: Final = Principal("", frozenset({AccessScope.INGEST, AccessScope.READ}))
+_NOBODY: Final = Principal("", frozenset())
+_CSP: Final = b"content-security-policy"
+_HEADERS: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_NO_CONTENT: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
+"""For answers that are no pages."""
 
 
 @dataclass(frozen=True)
-class Principal:
-    """Who asks: `name` is written into the records of what it sends. `is_local`: its connection comes from this machine."""
+class AccessPolicy:
+    """Who may use the server.
 
-    name: str
-    is_local: bool
+    `required`: requests without a principal are refused; else they are served by where they come from. `allowed_hosts` are the host
+    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: the server is open to other
+    machines without asking anybody, and every answer says so.
+    """
+
+    authenticator: Authenticator = field(default_factory=Authenticators)
+    required: bool = False
+    allowed_hosts: frozenset[str] | None = None
+    is_insecure: bool = False
 
 
 class BoundedBody:
@@ -66,40 +88,63 @@ class Admission:
 class Guard:
     """Names the principal of each request, refuses what it may not do, and bounds its body.
 
-    Refused are requests addressed to a foreign host name (DNS rebinding), writes sent by a page of another origin, and operations from
-    another machine. Host and origin are headers that a browser sets itself; programs that send none of them pass.
+    Requests without a principal are also refused if they are addressed to a foreign host name (DNS rebinding); writes, whoever sends them,
+    if a page of another origin does. Host and origin are headers that a browser sets itself; programs that send none of them pass.
     """
 
-    def __init__(self, app: ASGIApp, allowed_hosts: frozenset[str], max_body_bytes: int) -> None:
-        self.app, self.allowed_hosts, self.max_body_bytes = app, allowed_hosts, max_body_bytes
+    def __init__(self, app: ASGIApp, routes: RouteRequirements, policy: AccessPolicy, max_body_bytes: int) -> None:
+        self.app, self.routes, self.policy, self.max_body_bytes = app, routes, policy, max_body_bytes
+        self.headers = [*_HEADERS, (INSECURE_HEADER, b"anyone may use this server")] if policy.is_insecure else [*_HEADERS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve or refuse one request."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        principal = _authenticate(scope)
-        refusal = self._refusal(scope, principal)
-        if refusal:
-            await error_response(refusal)(scope, receive, send)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message.get("headers", ()), *self.headers]
+                message["headers"] = headers if any(name == _CSP for name, _ in headers) else [*headers, _NO_CONTENT]
+            await send(message)
+
+        try:
+            principal = self._admitted(scope)
+        except RefusedError as refusal:
+            await error_response(refusal)(scope, receive, send_with_headers)
             return
         body = BoundedBody(receive, self.max_body_bytes)
         scope[_ADMISSION] = Admission(principal, body)
-        await self.app(scope, body, send)
+        await self.app(scope, body, send_with_headers)
 
-    def _refusal(self, scope: Scope, principal: Principal) -> RefusedError | None:
-        """Why a request is not served; None if it is."""
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if host and _without_port(host) not in self.allowed_hosts:
-            return RefusedError(403, "foreign_host", f"this server is not {host!r}", "address it as localhost or 127.0.0.1")
-        if scope.get("method") in _READING:
-            return None
-        if origin is not None and _netloc(origin) != host.lower():
-            return RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")
-        if not principal.is_local and not _INGESTING.fullmatch(scope["path"]):
-            return RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command there")
-        return None
+    def _admitted(self, scope: Scope) -> Principal:
+        """The principal of a request. Raises RefusedError."""
+        headers, method = Headers(scope=scope), scope.get("method", "")
+        principal = self._principal(scope, headers)
+        if principal.scopes != ALL_SCOPES:
+            _check_scope(principal, self.routes.needed(method, scope["path"]), headers, required=self.policy.required)
+        origin = headers.get("origin")
+        if method not in _READING and origin is not None and _netloc(origin) != headers.get("host", "").lower():
+            raise RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")
+        return principal
+
+    def _principal(self, scope: Scope, headers: Headers) -> Principal:
+        """Who sends a request; where no principal is asked for, credentials that are not valid do not count. Raises RefusedError."""
+        policy, peer = self.policy, (scope.get("client") or ("",))[0]
+        try:
+            principal = policy.authenticator.authenticate(headers, peer)
+        except RefusedError:
+            if policy.required and self.routes.needed(scope.get("method", ""), scope["path"]) != "nothing":
+                raise
+            principal = None
+        if principal is not None:
+            return principal
+        host = headers.get("host", "")
+        if host and policy.allowed_hosts is not None and _without_port(host) not in policy.allowed_hosts:
+            raise RefusedError(403, "foreign_host", f"this server is not {host!r}", "address it as localhost or 127.0.0.1")
+        if policy.required:
+            return _NOBODY
+        return _LOCAL if _is_loopback(peer) else _REMOTE
 
 
 def admission(request: Request) -> Admission:
@@ -108,10 +153,20 @@ def admission(request: Request) -> Admission:
     return found
 
 
-def _authenticate(scope: Scope) -> Principal:
-    """The principal of a request. Without keys it has no name: a program of this machine."""
-    client = scope.get("client")
-    return Principal("", is_local=client is not None and _is_loopback(client[0]))
+def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *, required: bool) -> None:
+    """Raise RefusedError if a principal may not do what a request needs."""
+    if needed == "nothing" or needed in principal.scopes:
+        return
+    if required and not principal.name:
+        raise not_authenticated(headers)
+    if needed == "principal":
+        return
+    if not principal.name:
+        raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command there")
+    scope = needed.value
+    hint = f"use a key that has it: lineage-bridge key create NAME --scope {scope}"
+    challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'
+    raise RefusedError(403, "missing_scope", f"the key {principal.name!r} lacks the scope {scope!r}", hint, challenge)
 
 
 def _without_port(host: str) -> str:

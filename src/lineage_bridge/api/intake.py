@@ -26,11 +26,11 @@ from lineage_bridge.api.schemas.intake import (
     Stored,
 )
 from lineage_bridge.api.services import Services
-from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, Sender, ingest, ingest_operation
+from lineage_bridge.ingest.ingest import FOREIGN_NAMESPACE, Ingested, JudgedEvent, Sender, ingest, ingest_operation
 from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
 
 CHANNEL = "http"
-STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422}
+STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 403}
 """Code of a rejection -> status of the answer to a request that holds nothing else."""
 
 
@@ -84,7 +84,7 @@ class Intake:
 
 def sender(request: Request, channel: str = CHANNEL) -> Sender:
     """Who sends a request, as records name it."""
-    return Sender(channel, admission(request).principal.name)
+    return Sender(channel, admission(request).principal)
 
 
 # answers

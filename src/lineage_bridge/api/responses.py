@@ -35,7 +35,7 @@ from lineage_bridge.projections.shapes import Name
 
 POSITION_HEADER: Final = "X-Lineage-Position"
 JSON: Final = "application/json"
-_HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_HEADERS: Final = {"Cache-Control": "no-store"}
 _RETRY_AFTER: Final = {"Retry-After": "1"}
 _RETRY_LATER: Final = {"Retry-After": "5"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
@@ -119,7 +119,8 @@ def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
 def error_response(error: LineageBridgeError) -> Response:
     """The response for one of our own errors."""
     if isinstance(error, RefusedError):
-        return error_answer(error.status, error.code, str(error), error.hint)
+        challenge = {"WWW-Authenticate": error.challenge} if error.challenge else None
+        return error_answer(error.status, error.code, str(error), error.hint, challenge)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)

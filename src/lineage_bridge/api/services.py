@@ -10,9 +10,11 @@ from anyio import CapacityLimiter
 
 from lineage_bridge.api.answering.lanes import Lanes
 from lineage_bridge.api.answering.relay import Relay
+from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
+from lineage_bridge.ports.access import KeyService
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import EventLog, RecordReader
@@ -59,7 +61,7 @@ class Services:
     pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
     with the log. `graph_id` is the UUID of the installation's one graph, `key` the
     installation's key, on which digests of secrets in names depend. `findings` raises NotFoundError before the first analysis.
-    `allowed_hosts` are the host names, without port, that a request may be addressed to. A question for what is not in the graph yet
+    `access` is who may use the server. A question for what is not in the graph yet
     waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are
     answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A
     page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is given up.
@@ -77,11 +79,12 @@ class Services:
     version: str
     graph_id: str
     key: bytes = field(repr=False)
+    keys: KeyService
     sources: SourceService
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
     log_health: Callable[[], LogHealth] = LogHealth
-    allowed_hosts: frozenset[str] = LOOPBACK
+    access: AccessPolicy = field(default_factory=lambda: AccessPolicy(allowed_hosts=LOOPBACK))
     max_body_bytes: int = MAX_BYTES
     max_events: int = MAX_EVENTS
     min_free_bytes: int = 16 << 20

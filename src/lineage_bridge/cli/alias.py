@@ -7,7 +7,7 @@ from typing import BinaryIO, TypeVar
 
 import click
 
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.notes import print_next_page
@@ -70,7 +70,7 @@ def list_(
     """List aliases with their evidence, and which are vetoed."""
     if name and not namespace:
         raise click.UsageError("--name needs --namespace")
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.get("/api/v1/aliases", kind=kind, entity=entity, namespace=namespace, name=name, limit=limit, offset=offset)
     if as_json:
         print_json(answer)
@@ -213,7 +213,7 @@ def _statement(names: tuple[str, ...], **members: str) -> Json:
 
 
 def _send(settings: Settings, operation: str, statements: list[Json], *, as_json: bool) -> None:
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.post(f"/api/v1/operations/{operation}", json.dumps({"aliases": statements}).encode())
     if as_json:
         print_json(answer)

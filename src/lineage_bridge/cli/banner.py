@@ -9,6 +9,7 @@ from lineage_bridge.cli.console import format_count, print_message
 from lineage_bridge.cli.demo import DASHBOARD, load_edition
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError
+from lineage_bridge.wiring.access import asks_for_keys, internal_credentials
 
 POLL_S = 0.3
 
@@ -21,7 +22,7 @@ class StartupBanner:
 
     def run(self, *, load_demo: bool) -> None:
         """Print until the graph is complete. Prints nothing more once `stop` is set."""
-        with Client(self.settings.address) as client:
+        with Client(self.settings.address, lambda: internal_credentials(self.settings)) as client:
             if not self._wait_for(client, "/api/v1/health"):
                 return
             self._print_addresses()
@@ -35,6 +36,10 @@ class StartupBanner:
     def _print_addresses(self) -> None:
         address = self.settings.address
         print_message(f"LineageBridge is running at {address} (API documentation: {address}/docs).")
+        if self.settings.insecure_open and not self.settings.is_on_loopback:
+            print_message("Anyone who reaches this machine can use it without a key: --insecure-open.")
+        elif asks_for_keys(self.settings):
+            print_message("Requests need an API key; see: lineage-bridge key --help")
         print_message(f"Set OPENLINEAGE_URL={address} in your producers. Data is stored in {self.settings.data_dir}.")
         print_message("Spark is starting. Events are accepted already; answers contain them once Spark is up.")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json_line, print_line, print_message
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -35,7 +35,7 @@ def changes(settings: Settings, after: str | None, kinds: tuple[str, ...], limit
     Lists nodes, inputs and outputs of jobs, flows, columns, aliases and facets that were added, changed or removed. Events that only
     repeat what is known are no changes. The last line gives the cursor to continue with.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         for item in _items(client, after, kinds, limit, follow=follow):
             if as_json:
                 print_json_line(item)

@@ -1,5 +1,6 @@
 """A client of the HTTP API, for commands."""
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -10,6 +11,7 @@ from rich.filesize import decimal
 from typing_extensions import Self
 
 from lineage_bridge.cli.console import print_message
+from lineage_bridge.config import Settings, user_credentials
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
@@ -41,12 +43,13 @@ class Client:
     `has_next_page`: the list that `get` returned last has more items than were asked for.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, key: Callable[[], str] | None = None) -> None:
+        """`key` returns the API key to send; empty: none."""
         self.address = address
         # trust_env=False: proxy settings in the environment must not apply to a server on this machine.
         self._has_connected = False
         self.has_next_page = False
-        self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
+        self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False, auth=_bearer(key) if key else None)
 
     def __enter__(self) -> Self:
         return self
@@ -199,6 +202,24 @@ class Client:
         if response.is_success:
             return response
         raise error_of(response)
+
+
+def connect(settings: Settings) -> Client:
+    """A client of the server of the settings, with the user's API key. Raises ConfigError."""
+    key = user_credentials(settings, os.environ)
+    return Client(settings.address, lambda: key)
+
+
+def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:
+    """Adds the API key to each request."""
+
+    def authorize(request: httpx.Request) -> httpx.Request:
+        text = key()
+        if text:
+            request.headers["Authorization"] = f"Bearer {text}"
+        return request
+
+    return authorize
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, print_json, print_line
 from lineage_bridge.cli.files import FoundEvent, batches
@@ -35,7 +35,7 @@ def demo() -> None:
 @with_settings("url", "data_dir")
 def load(settings: Settings, as_json: bool) -> None:
     """Send the demo's events to the running server. Every load creates new runs."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         count, position = load_edition(settings, client)
         client.wait_for(position)
     if as_json:
@@ -53,7 +53,7 @@ def remove(settings: Settings, as_json: bool) -> None:
     editions = kept.editions()
     runs = [str(UUID(bytes=run)) for edition in editions for run in run_ids(edition)]
     if runs:
-        with Client(settings.address) as client:
+        with connect(settings) as client:
             answer = client.post("/api/v1/operations/erase", json.dumps({"runs": runs}).encode())
             client.wait_for(answer["position"])
         kept.drop_editions(editions)

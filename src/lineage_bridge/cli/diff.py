@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -55,7 +55,7 @@ def diff(
     dataset or job, or for all jobs.
     """
     common: dict[str, Any] = {"since": since, **({"until": until} if until else {}), "limit": limit, "offset": offset, "names": style}
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         if names:
             answer = get_for_node(client, _PATH, resolve_node(client, names, kind), direction=direction, depth=depth, **common)
         else:

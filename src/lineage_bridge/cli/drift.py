@@ -2,7 +2,7 @@
 
 import click
 
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -25,7 +25,7 @@ def drift(settings: Settings, namespace: str | None, job: str | None, limit: int
 
     Compares the jobs that have a declaration. Each line says since when the difference is known.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.get("/api/v1/graph/drift", namespace=namespace, name=job, limit=limit, offset=offset, names=style)
     if as_json:
         print_json(answer)

@@ -5,7 +5,7 @@ import json
 import click
 
 from lineage_bridge.cli.arguments import find_node
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -45,7 +45,7 @@ def end(
         raise click.UsageError("give --source, --target, or both")
     ends = {side: {"namespace": named[0], "name": named[1]} for side, named in (("source", source), ("target", target)) if named}
     order = {"job": {"namespace": namespace, "name": name}, "at": at or "", **ends}
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         if not undo:
             find_node(client, (namespace, name), "job")
             for dataset in filter(None, (source, target)):

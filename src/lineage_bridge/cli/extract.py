@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, format_count, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -57,7 +57,7 @@ def extract(
     if resumed and (environments or clusters or source or off):
         raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
     order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         path, body = (f"{TASKS}/{resumed}/resume", b"") if resumed else (f"{TASKS}/extract", json.dumps(order).encode())
         task = follow_task(client, client.post(path, body))
     if as_json:

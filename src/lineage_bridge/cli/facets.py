@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from lineage_bridge.cli.arguments import KINDS, find_node
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, format_time, print_json, print_line, print_message
 from lineage_bridge.cli.facet_values import facet_lines
@@ -67,7 +67,7 @@ def facets(
     """
     if key is None and (at or offset):
         raise click.UsageError("--at and --offset need KEY")
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         origin = find_node(client, (namespace, name), kind)
         node = {member: str(origin[member]) for member in ("kind", "namespace", "name")}
         if key is None:

@@ -3,7 +3,7 @@
 import click
 
 from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -47,7 +47,7 @@ def impact(
 
     With --direction upstream, lists what the dataset or job depends on.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         node = resolve_node(client, names, kind)
         answer = get_for_node(
             client, "/api/v1/graph/impact", node, direction=direction, depth=depth, limit=limit, offset=offset, at=at, names=style

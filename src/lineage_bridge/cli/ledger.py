@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from lineage_bridge.cli.arguments import KINDS, find_endpoints
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -53,7 +53,7 @@ def ledger(
 
     Amounts are steady, less, more, silent (nothing now), new (nothing before), or unknown.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.query(
             "/api/v1/graph/ledger",
             "hops",

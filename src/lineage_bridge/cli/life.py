@@ -2,7 +2,7 @@
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -23,7 +23,7 @@ def life(settings: Settings, limit: int, offset: int, style: str, as_json: bool,
 
     Producers report that a dataset was created, altered, renamed, truncated, overwritten or dropped. The newest change comes first.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.query("/api/v1/graph/life", "life", limit=limit, offset=offset, names=style, **parameters)
     if as_json:
         print_json(answer)

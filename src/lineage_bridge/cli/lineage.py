@@ -4,7 +4,7 @@ import click
 from rich.tree import Tree
 
 from lineage_bridge.cli.arguments import KINDS, get_for_node, resolve_node
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -53,7 +53,7 @@ def lineage(
     Marks in brackets: stale (shown by no run for 30 days), superseded (no longer shown by the newest three complete runs), declared or
     inferred (not observed in a run), by co-occurrence (one of several possible readings), and of streams alive, idle, silent or gone.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         node = resolve_node(client, names, kind)
         more: dict[str, str | int] = {"ended": ended, "names": style, **({"at": at} if at else {})}
         answer = get_for_node(client, "/api/v1/graph/neighbourhood", node, direction=direction, depth=depth, columns=columns, **more)

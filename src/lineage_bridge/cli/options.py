@@ -12,9 +12,9 @@ from lineage_bridge.config import Settings, flag_of, load_settings, variable_of
 from lineage_bridge.sources.runtime.variables import VARIABLES
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
-CLIENT = ("url",)
+CLIENT = ("url", "api_key_file")
 FOLDER = ("data_dir", "log_level")
-SERVER = ("host", "port", "data_dir", "log_level")
+SERVER = ("host", "port", "auth", "insecure_open", "data_dir", "log_level")
 QUESTIONS = (
     "light_questions",
     "heavy_questions",
@@ -82,6 +82,8 @@ def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
 def _flag(name: str) -> Decorator:
     field = Settings.model_fields[name]
     default = "" if field.default_factory or field.default == "" else f", default {field.default}"
+    if field.annotation is bool:
+        return click.option(flag_of(name), name, is_flag=True, default=None, help=f"{field.description} [{variable_of(name)}]")
     # Flags stay text here, so that a wrong value gets the same message wherever it was set.
     return click.option(flag_of(name), name, metavar="TEXT", help=f"{field.description} [{variable_of(name)}{default}]")
 

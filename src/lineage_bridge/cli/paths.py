@@ -3,7 +3,7 @@
 import click
 
 from lineage_bridge.cli.arguments import KINDS, find_endpoints
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json, print_line, print_message
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -46,7 +46,7 @@ def paths(
 
     Paths follow the direction of the data. The shortest comes first; each hop is shown with its jobs.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         ends = find_endpoints(client, names, source_kind, target_kind)
         answer = client.query("/api/v1/graph/paths", "paths", depth=depth, limit=limit, at=at, names=style, **ends)
     if as_json:

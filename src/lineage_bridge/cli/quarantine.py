@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.notes import print_next_page
@@ -29,7 +29,7 @@ def list_(settings: Settings, code: str | None, limit: int, offset: int, as_json
 
     Names the job and the producer of each event, if it could be read that far.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.get("/api/v1/quarantine", code=code, limit=limit, offset=offset)
     if as_json:
         print_json(answer)
@@ -62,7 +62,7 @@ def _row(item: Json) -> list[str]:
 @with_settings(*CLIENT)
 def show(settings: Settings, event_id: str) -> None:
     """Print the body of a rejected event. Secrets are masked; all other bytes are unchanged."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         body = client.get_bytes(f"/api/v1/quarantine/{event_id}/body")
     sys.stdout.buffer.write(body)
 
@@ -86,7 +86,7 @@ def retry(context: click.Context, settings: Settings, event_ids: tuple[str, ...]
     """
     if retry_all == bool(event_ids):
         raise click.UsageError("give event ids, or --all")
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         ids = _rejected_ids(client, code) if retry_all else list(event_ids)
         outcomes = [client.post_events(b"", "application/json", f"/api/v1/quarantine/{event_id}/retry") for event_id in ids]
     results = [{**outcome, "event_id": event_id} for event_id, outcome in zip(ids, outcomes, strict=True)]

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import click
 
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -69,7 +69,7 @@ def runs(
     """
     _check_arguments(names, [tree, bool(lineage), children], offset)
     is_list = len(names) == 2 or children
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         if is_list:
             job = dict(zip(("namespace", "name"), names, strict=True)) if len(names) == 2 else {"parent": names[0]}
             answer = client.query("/api/v1/graph/runs", "runs", limit=limit, offset=offset, names=style, **job, **parameters)

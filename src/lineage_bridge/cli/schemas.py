@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -53,7 +53,7 @@ def schemas(
     if at and differ:
         raise click.UsageError("--diff takes the times as --before and --after, not as --at")
     dataset = {"namespace": namespace, "name": name, "names": style}
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         if differ:
             answer = client.query("/api/v1/graph/schemas/diff", before=before, after=after, **dataset)
         else:

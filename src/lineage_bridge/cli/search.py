@@ -2,7 +2,7 @@
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -51,7 +51,7 @@ def search(
     if text is None and parameters["owner"] is None and parameters["tag"] is None and not has:
         raise click.UsageError("give TEXT, --owner, --tag or --has")
     page = {"limit": limit, "offset": offset}
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.query(
             "/api/v1/search", "results", q=text, has=list(has) or None, names=style, **{"in": list(where) or None}, **parameters, **page
         )

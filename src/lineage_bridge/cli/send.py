@@ -9,7 +9,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import Client, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, format_count, print_json, print_line, print_message
 from lineage_bridge.cli.files import STDIN, EventBatch, batches, read_events
@@ -71,7 +71,7 @@ def send(context: click.Context, settings: Settings, files: tuple[str, ...], as_
     Rejected events are listed with the reason, and make the exit code 1.
     """
     tally = Tally()
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         for batch, answer in _send_all(client, files):
             tally.add(batch, answer)
         if wait and tally.position:

@@ -1,5 +1,6 @@
 """`serve`, and the processes it starts: `api`, `pipeline` and `observe`."""
 
+import os
 import socket
 import sys
 import threading
@@ -9,10 +10,12 @@ import click
 
 from lineage_bridge.cli.banner import StartupBanner, program_name
 from lineage_bridge.cli.command import Command
+from lineage_bridge.cli.console import print_message
 from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, QUESTIONS, SERVER, SPARK, with_settings
-from lineage_bridge.config import Settings
+from lineage_bridge.config import API_KEY, Settings
 from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
+from lineage_bridge.wiring.access import check_reachable
 from lineage_bridge.wiring.api import listen, serve_api
 from lineage_bridge.wiring.pipeline import run_pipeline
 from lineage_bridge.wiring.processes import configure_logging, end_with_parent
@@ -33,6 +36,8 @@ def serve(settings: Settings, demo: bool) -> None:
     """
     configure_logging(settings, "serve")
     settings.paths.protect()
+    check_reachable(settings)
+    _explain_variable()
     source_service(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
@@ -53,6 +58,9 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
     """
     configure_logging(settings, "api")
     settings.paths.protect()
+    if fd is None:
+        check_reachable(settings)
+        _explain_variable()
     if attached:
         end_with_parent()
     with listen(settings) if fd is None else socket.socket(fileno=fd) as listener, answering(settings) as questions:
@@ -87,3 +95,9 @@ def observe(settings: Settings, attached: bool) -> None:
     if attached:
         end_with_parent()
     run_sources(settings)
+
+
+def _explain_variable() -> None:
+    """Say what a variable means that was the server's own key in the prototype."""
+    if os.environ.get(API_KEY):
+        print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

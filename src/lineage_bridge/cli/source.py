@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -42,7 +42,7 @@ def source() -> None:
 @with_settings(*CLIENT)
 def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
     """List the kinds of sources, or the settings of a KIND."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         found = client.get("/api/v1/source-kinds")["kinds"]
     chosen = [item for item in found if kind in (None, item["kind"])]
     if kind is not None and not chosen:
@@ -75,7 +75,7 @@ def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], re
     A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
     """
     order = {"name": name, "kind": kind, "settings": dict(map(_parse_setting, settings_)), "replace": replace}
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.post("/api/v1/sources", json.dumps(order).encode())
     if as_json:
         print_json(answer)
@@ -89,7 +89,7 @@ def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], re
 @with_settings(*CLIENT)
 def list_(settings: Settings, name: str | None, as_json: bool) -> None:
     """List all sources with their state, or show the source NAME."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.get(f"/api/v1/sources/{name}") if name else client.get("/api/v1/sources")
     if as_json:
         print_json(answer)
@@ -112,7 +112,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 
     The exit code is 1 if one of them fails.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.post(f"/api/v1/sources/{name}/test")
     if as_json:
         print_json(answer)
@@ -128,7 +128,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 @with_settings(*CLIENT)
 def pause(settings: Settings, name: str, as_json: bool) -> None:
     """Stop polling the source NAME until it is resumed."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.post(f"/api/v1/sources/{name}/pause")
     print_json(answer) if as_json else print_line(f"{name} is paused")
 
@@ -139,7 +139,7 @@ def pause(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def resume(settings: Settings, name: str, as_json: bool) -> None:
     """Resume polling the source NAME, at once."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.post(f"/api/v1/sources/{name}/resume")
     print_json(answer) if as_json else print_line(f"{name} is resumed")
 
@@ -150,7 +150,7 @@ def resume(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def remove(settings: Settings, name: str, as_json: bool) -> None:
     """Remove the source NAME. Its events stay in the graph."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.delete(f"/api/v1/sources/{name}")
     print_json(answer) if as_json else print_line(f"{name} is removed; its events stay in the graph")
 
@@ -165,7 +165,7 @@ def poll(context: click.Context, settings: Settings, name: str, as_json: bool) -
 
     The exit code is 1 if the poll failed.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         before = client.post(f"/api/v1/sources/{name}/poll")
         answer, until = before, time.monotonic() + TIMEOUT_S
         while answer["polls"] == before["polls"]:

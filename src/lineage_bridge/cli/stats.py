@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_message, print_table
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -56,7 +56,7 @@ def stats(
         raise click.UsageError("name a dataset by NAMESPACE NAME, or give --job or --run")
     dataset = dict(zip(("namespace", "name"), names, strict=False))
     named_job = dict(zip(("job_namespace", "job_name"), job or (), strict=False))
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.query(
             "/api/v1/graph/statistics", "series", limit=limit, offset=offset, names=style, **dataset, **named_job, **parameters
         )

@@ -3,7 +3,7 @@
 import click
 from rich.filesize import decimal
 
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -20,7 +20,7 @@ def status(context: click.Context, settings: Settings, as_json: bool) -> None:
 
     The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources do not count.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.readiness()
         sources = client.get("/api/v1/sources")["sources"]
     if as_json:

@@ -2,7 +2,7 @@
 
 import click
 
-from lineage_bridge.cli.client import Client
+from lineage_bridge.cli.client import connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.extract import TASKS, exit_code, follow_task, print_task
@@ -25,7 +25,7 @@ def task() -> None:
 @with_settings(*CLIENT)
 def list_(settings: Settings, status: str | None, limit: int, offset: int, as_json: bool) -> None:
     """List tasks, newest first."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         found = client.get(TASKS, status=status, limit=limit, offset=offset)
     if as_json:
         print_json(found)
@@ -54,7 +54,7 @@ def list_(settings: Settings, status: str | None, limit: int, offset: int, as_js
 @with_settings(*CLIENT)
 def show(settings: Settings, task_id: str, as_json: bool) -> None:
     """Show the progress of a task, and the result of each plane."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         found = client.get(f"{TASKS}/{task_id}")
     if as_json:
         print_json(found)
@@ -70,7 +70,7 @@ def show(settings: Settings, task_id: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
     """Cancel a task. What it has sent stays in the graph."""
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         answer = client.post(f"{TASKS}/{task_id}/cancel")
     print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge extract --resume {task_id}")
 
@@ -85,7 +85,7 @@ def resume(context: click.Context, settings: Settings, task_id: str, as_json: bo
 
     Does the same as `extract --resume`, with the same exit codes.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         ended = follow_task(client, client.post(f"{TASKS}/{task_id}/resume"))
     if as_json:
         print_json(ended)

@@ -8,7 +8,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from lineage_bridge.cli.arguments import get_for_node, resolve_node
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_tree
 from lineage_bridge.cli.name_styles import names_option, use_preferred_names
@@ -58,7 +58,7 @@ def trace(
     Every step names its job and the time of the newest event that proves it ("seen"). Flows without column lineage are counted, because the
     traced data may have taken them too.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         node = resolve_node(client, names, None)
         answer = get_for_node(
             client,

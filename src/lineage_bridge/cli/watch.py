@@ -8,7 +8,7 @@ import click
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
 from lineage_bridge.cli.changes import PATH as CHANGES
 from lineage_bridge.cli.changes import describe_change
-from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json_line, print_line, print_message
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
@@ -36,7 +36,7 @@ def watch(
 
     Resumes the source if it is paused. --interval and --env change its settings. The server keeps polling after Ctrl+C.
     """
-    with Client(settings.address) as client:
+    with connect(settings) as client:
         item = _prepare_source(client, source, interval, environments)
         cursor = _latest_cursor(client)
         print_message(f"{item['name']} is polled every {_interval_of(client, item):g} s; Ctrl+C stops watching, not polling")

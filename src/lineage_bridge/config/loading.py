@@ -25,7 +25,9 @@ else:
 FILE_NAME = "lineage-bridge.toml"
 SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE = (f"{PREFIX}SECRETS_{name}" for name in ("FILE", "KEY", "KEY_FILE"))
 """Variables with the file of sealed secrets, the keys that seal them, and the file of those keys."""
-OTHER_VARIABLES = (CONFIG_VARIABLE, f"{PREFIX}IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
+API_KEY = f"{PREFIX}API_KEY"
+"""The variable with the API key that commands send."""
+OTHER_VARIABLES = (CONFIG_VARIABLE, API_KEY, f"{PREFIX}IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
 """Variables with our prefix that are not settings of the server."""
 
 

@@ -63,6 +63,11 @@ class DataFolder:
         return self.data_dir / "secrets.sealed"
 
     @property
+    def internal_key(self) -> Path:
+        """The API key of LineageBridge's own processes, made at each start of the API."""
+        return self.data_dir / "internal.key"
+
+    @property
     def pipeline_lock(self) -> Path:
         """The lock that a running pipeline holds."""
         return self.data_dir / "pipeline.lock"

@@ -15,15 +15,15 @@ from lineage_bridge.config.paths import DataFolder
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 MIB = 1024 * 1024
+_ON_THIS_MACHINE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where programs of this machine reach what listens everywhere
 
 
-def _loopback(host: str) -> str:
+def _address(host: str) -> str:
     try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
-        raise ValueError("use an address of this machine (127.0.0.1, ::1, localhost): the API has no keys yet")
+        if host != "localhost":
+            ipaddress.ip_address(host)
+    except ValueError as error:
+        raise ValueError("use an IP address of this machine, or localhost") from error
     return host
 
 
@@ -52,13 +52,19 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    host: Annotated[str, AfterValidator(_loopback)] = Field(default="127.0.0.1", description="address the API listens on")
+    host: Annotated[str, AfterValidator(_address)] = Field(default="127.0.0.1", description="address the API listens on")
     port: int = Field(default=8000, ge=0, le=65_535, description="port the API listens on; 0 takes a free one")
+    auth: Literal["auto", "required"] = Field(
+        default="auto",
+        description="who must send an API key: required: everybody; auto: everybody, unless host is a loopback address",
+    )
+    insecure_open: bool = Field(default=False, description="let everybody who reaches the host use the server, without a key")
     data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
         default_factory=lambda: platformdirs.user_data_path("lineage-bridge"),
         description="folder of the log, the graph and everything else that is kept",
     )
     url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands call; empty: host and port")
+    api_key_file: str = Field(default="", description="file with the API key that commands send; empty: LINEAGE_BRIDGE_API_KEY")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="lowest level that is logged")
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
@@ -97,8 +103,14 @@ class Settings(BaseModel):
     @property
     def address(self) -> str:
         """The server that commands call, without a trailing slash."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = _ON_THIS_MACHINE.get(self.host, self.host)
+        host = f"[{host}]" if ":" in host else host
         return (self.url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def is_on_loopback(self) -> bool:
+        """Whether only programs of this machine reach the API."""
+        return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
 
     @property
     def paths(self) -> DataFolder:

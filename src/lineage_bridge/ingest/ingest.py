@@ -10,20 +10,24 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.ingest.effort import EVENT_NS, OBJECT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
+from lineage_bridge.model.access import Principal
+from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
 from lineage_bridge.ports.log import EventLog
 
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
+_ANYBODY = Principal("", frozenset())
+FOREIGN_NAMESPACE = "foreign_namespace"
 _COSTLY_SAMPLE_BYTES = 2048
 _NOTE_CHARACTERS = 2000
 
 
 class Sender(NamedTuple):
-    """Through which channel something came in, and the principal that sent it (empty: a program of this machine)."""
+    """Through which channel something came in, and the principal that sent it, who may send events of some namespaces only."""
 
     channel: str
-    principal: str = ""
+    principal: Principal = _ANYBODY
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ def ingest(
 
 def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us: int) -> "Future[list[int]]":
     """Append an operator's statement, JSON text, to the log. The future and the errors are those of `ingest`."""
-    return log.submit([LogRecord(RecordKind.OPERATOR, event_id(operation), arrival_us, *sender, b"", operation)])
+    names = sender.channel, sender.principal.name
+    return log.submit([LogRecord(RecordKind.OPERATOR, event_id(operation), arrival_us, *names, b"", operation)])
 
 
 def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: bytes) -> list[JudgedEvent]:
@@ -108,10 +113,23 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)
-    return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *sender, b"", masked))
+    if sender.principal.namespaces and (foreign := _foreign_namespace(verdict.event, sender.principal)):
+        return _rejected(masked, foreign, sender, arrival_us)
+    names = sender.channel, sender.principal.name
+    return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *names, b"", masked))
+
+
+def _foreign_namespace(event: Event, principal: Principal) -> Rejected | None:
+    """The rejection of an event about a job or dataset in whose namespace its sender may send none. Inputs and outputs may be in any."""
+    for kind, subject in (("job", event.job), ("dataset", event.dataset)):
+        if subject is not None and not principal.may_send(subject.namespace):
+            message = f"the key {principal.name!r} may not send events of the namespace {subject.namespace!r}"
+            return Rejected(FOREIGN_NAMESPACE, f"$.{kind}.namespace", message)
+    return None
 
 
 def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int) -> JudgedEvent:
     reason = {"code": verdict.code, "path": verdict.path, "message": verdict.message}
     note = msgspec.json.encode({name: text[:_NOTE_CHARACTERS] for name, text in reason.items()})
-    return JudgedEvent(verdict, LogRecord(RecordKind.REJECTED, event_id(body), arrival_us, *sender, note, body))
+    names = sender.channel, sender.principal.name
+    return JudgedEvent(verdict, LogRecord(RecordKind.REJECTED, event_id(body), arrival_us, *names, note, body))

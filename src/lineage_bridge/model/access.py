@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
+from typing import Literal
 
 
 class AccessScope(str, Enum):
@@ -24,7 +25,7 @@ ALL_SCOPES = frozenset(AccessScope)
 class Principal:
     """Who sent a request. `name` is written into the records of what it sends; it is empty for a program that brought no credentials.
 
-    `namespaces`: globs, one of which the namespace of each event's job (of a DatasetEvent: of its dataset) must match; any does without globs.
+    `namespaces` are globs: the namespace of each event's job (of a DatasetEvent: of its dataset) must match one of them, if there are any.
     """
 
     name: str
@@ -56,7 +57,7 @@ class ApiKey:
     revoked_us: int | None = None
     used_us: int | None = None
 
-    def state(self, now_us: int) -> str:
+    def state(self, now_us: int) -> Literal["active", "expired", "revoked"]:
         """`active`, `expired` or `revoked`."""
         if self.revoked_us is not None:
             return "revoked"

@@ -1,15 +1,94 @@
 """API keys, and who may use the server."""
 
+import os
+import threading
+from contextlib import ExitStack
 from secrets import token_bytes
+from typing import Final
 
-from lineage_bridge.access.keys import ApiKeys
+from lineage_bridge.access.authentication import KeyAuthenticator
+from lineage_bridge.access.keys import ApiKeys, internal_key
 from lineage_bridge.config import Settings
-from lineage_bridge.store.state.keys import ApiKeyRepository
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
+
+NOTE_USES_S: Final = 60.0
+"""How often the last uses of keys are stored."""
 
 
 def key_service(settings: Settings) -> ApiKeys:
     """The API keys of a data folder, whether or not a server runs on it."""
     state = state_database(settings)
     return ApiKeys(ApiKeyRepository(state), state.key(), now_us, token_bytes)
+
+
+def asks_for_keys(settings: Settings) -> bool:
+    """Whether the server refuses requests without an API key. Raises ConfigError for settings that contradict each other."""
+    if settings.insecure_open and settings.auth == "required":
+        raise ConfigError("insecure_open and auth = 'required' contradict each other", "leave one of them out")
+    return settings.auth == "required" or not (settings.is_on_loopback or settings.insecure_open)
+
+
+def check_reachable(settings: Settings) -> None:
+    """Raise ConfigError if the server would ask for keys that nobody has."""
+    if asks_for_keys(settings) and not any(key.state(now_us()) == "active" for key in key_service(settings).records()):
+        why = "auth = 'required'" if settings.is_on_loopback else f"host {settings.host!r} is not only this machine"
+        hint = "lineage-bridge key create NAME --scope read makes one; --insecure-open lets everybody in"
+        raise ConfigError(f"{why}, and there is no active API key", hint)
+
+
+def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
+    """Recognises API keys, and that of our own processes, which it makes and writes into its file. Closing `stack` stores last uses."""
+    state = state_database(settings)
+    key, text = internal_key(state.key(), now_us(), token_bytes)
+    _write_private(settings, text)
+    watched = WatchedKeys(state)
+    stack.callback(watched.close)
+    found = KeyAuthenticator(watched, state.key(), now_us, (key,))
+    stack.callback(_KeyUses(found, ApiKeyRepository(state)).close)
+    return found
+
+
+def internal_credentials(settings: Settings) -> str:
+    """The key of our own processes, as the API wrote it last; empty if it wrote none."""
+    try:
+        return settings.paths.internal_key.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+class _KeyUses:
+    """Stores when keys were last used, once a minute and at the end."""
+
+    def __init__(self, authenticator: KeyAuthenticator, repository: ApiKeyRepository) -> None:
+        self._authenticator, self._repository = authenticator, repository
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="key-uses", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop."""
+        self._stop.set()
+        self._thread.join()
+        self._store()
+
+    def _run(self) -> None:
+        while not self._stop.wait(NOTE_USES_S):
+            self._store()
+
+    def _store(self) -> None:
+        uses = self._authenticator.take_uses()
+        if uses:
+            self._repository.note_uses(uses)
+
+
+def _write_private(settings: Settings, text: str) -> None:
+    """Write the internal key into its file, which only this user may read, as a whole."""
+    path = settings.paths.internal_key
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(text + "\n")
+    fresh.replace(path)

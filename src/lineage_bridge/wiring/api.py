@@ -35,6 +35,7 @@ from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
+from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, source_context, state_database
@@ -61,6 +62,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
     """
     from lineage_bridge.api.answering.relay import Relay  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.guard import AccessPolicy  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
@@ -82,6 +84,12 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         records, service, key = log_reader(settings), source_service(settings), state_database(settings).key()
         graph = graph_id(key)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        access = AccessPolicy(
+            authenticator(settings, stack),
+            required=asks_for_keys(settings),
+            allowed_hosts=LOOPBACK | {host} if settings.is_on_loopback else None,
+            is_insecure=settings.insecure_open and not settings.is_on_loopback,
+        )
         yield create_app(
             Services(
                 log=writer,
@@ -95,11 +103,12 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 version=version(),
                 graph_id=graph,
                 key=key,
+                keys=key_service(settings),
                 sources=service,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 log_health=lambda: _log_health(watch.found()),
-                allowed_hosts=LOOPBACK | {host},
+                access=access,
                 lanes=question_lanes(settings),
                 questions=Relay(questions) if questions else None,
             )

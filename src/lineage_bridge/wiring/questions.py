@@ -57,6 +57,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             version=version(),
             graph_id=graph_id(state_database(settings).key()),
             key=b"",
+            keys=elsewhere,
             sources=elsewhere,
             tasks=elsewhere,
             lanes=question_lanes(settings),

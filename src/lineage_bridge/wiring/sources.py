@@ -3,10 +3,11 @@
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 from filelock import FileLock, Timeout
 
-from lineage_bridge.config import Settings
+from lineage_bridge.config import Settings, user_credentials
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.sources.confluent.environment import source_from_environment
 from lineage_bridge.sources.runtime.outbox import OutboxDispatcher
@@ -14,6 +15,7 @@ from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.wiring.access import internal_credentials
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import source_context, state_database
 
@@ -37,5 +39,13 @@ def run_sources(settings: Settings) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with lock, OutboxDispatcher(settings.address) as delivery:
+    with lock, OutboxDispatcher(settings.address, _credentials(settings)) as delivery:
         Poller(service.records, repository, delivery, now_us, source_context(settings), SourceLocks(settings.paths.turns).hold).run(stop)
+
+
+def _credentials(settings: Settings) -> Callable[[], str]:
+    """The API key for a server on this data folder, which has another at each start; or the user's, for one that runs elsewhere."""
+    if not settings.url:
+        return lambda: internal_credentials(settings)
+    key = user_credentials(settings, os.environ)
+    return lambda: key

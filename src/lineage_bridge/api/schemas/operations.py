@@ -1,6 +1,6 @@
 """Responses about the state of the server, and requests that operate it."""
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 
 class EraseRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,10 +23,10 @@ class DiskUse(Struct, frozen=True):
     free_bytes: int
 
 
-class Health(Struct, frozen=True, tag_field="status", tag="ok"):
-    """The process answers."""
+class Health(Struct, frozen=True, omit_defaults=True, tag_field="status", tag="ok"):
+    """The process answers; `disk` is for those who may read."""
 
-    disk: DiskUse
+    disk: DiskUse | UnsetType = UNSET
 
 
 class PartState(Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Sends the events and aliases of sources to the API, the only way into the log."""
 
 import logging
+from collections.abc import Callable
 from types import TracebackType
 
 import httpx
@@ -10,13 +11,16 @@ from lineage_bridge.errors import UnavailableError
 from lineage_bridge.ports.sources import OutboxMessage
 
 TIMEOUT_S = 60.0
+_LATER = frozenset({401, 403, 408, 429})
+"""Answers that say nothing about the message: it is sent again. 401 and 403: the API has another key by now."""
 log = logging.getLogger(__name__)
 
 
 class OutboxDispatcher:
-    """Sends the messages of the outbox to the API at `address`."""
+    """Sends the messages of the outbox to the API at `address`, with the API key that `key` returns."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, key: Callable[[], str]) -> None:
+        self._key = key
         # Proxies in the environment are for calls to other machines.
         self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
 
@@ -29,10 +33,11 @@ class OutboxDispatcher:
     def __call__(self, message: OutboxMessage) -> None:
         """Send a message. Events that the API quarantines count as sent. Raises UnavailableError if the caller must retry."""
         try:
-            response = self._http.post(message.path, content=message.body, headers={"Content-Type": "application/json"})
+            headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key()}"}
+            response = self._http.post(message.path, content=message.body, headers=headers)
         except httpx.HTTPError as error:
             raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
-        if response.status_code >= 500 or response.status_code in (408, 429):
+        if response.status_code >= 500 or response.status_code in _LATER:
             raise UnavailableError(f"the API answered {response.status_code}")
         if response.is_error:
             log.error("%s refused a message of a source with %d: %.300s", message.path, response.status_code, response.text)

@@ -12,7 +12,7 @@ from lineage_bridge.api.schemas.graphs import ImportAnswer
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RefusedError, RequestError
-from lineage_bridge.ingest.ingest import Ingested, JudgedEvent, ingest
+from lineage_bridge.ingest.ingest import FOREIGN_NAMESPACE, Ingested, JudgedEvent, ingest
 from lineage_bridge.ingest.payload import Payload, SplitPayload, split_payload
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.projections.importing.events import ImportedGraph, translate_graph
@@ -62,4 +62,6 @@ def _imported(payload: Payload, now_us: int) -> ImportedGraph:
 def _check_accepted(event: JudgedEvent) -> None:
     if isinstance(event.verdict, Rejected):
         verdict = event.verdict
+        if verdict.code == FOREIGN_NAMESPACE:
+            raise RefusedError(403, verdict.code, verdict.message, "nothing was imported")
         raise RequestError(f"{verdict.message} (at {verdict.path} of {event.record.body[:200]!r})", "nothing was imported")

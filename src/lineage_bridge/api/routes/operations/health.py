@@ -7,6 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.guard import admission
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.readiness import disk_use, readiness
@@ -15,6 +16,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.operations import Erased, EraseRequest, Health, Readiness, Version
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
+from lineage_bridge.model.access import AccessScope
 
 MAX_RUNS = 10_000
 _ERASURE = msgspec.json.Decoder(EraseRequest)
@@ -25,9 +27,10 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     router = APIRouter(tags=["operations"])
 
     @router.get("/health", response_model=None, responses=response_docs({200: Health}, writes=False))
-    def get_health() -> Response:
-        """The process is alive."""
-        return json_response(Health(disk_use(services)))
+    def get_health(request: Request) -> Response:
+        """The process is alive. Needs no key."""
+        may_read = AccessScope.READ in admission(request).principal.scopes
+        return json_response(Health(disk_use(services)) if may_read else Health())
 
     @router.get("/ready", response_model=None, responses=response_docs({200: Readiness, 503: Readiness}, writes=False))
     def get_ready() -> Response:

@@ -64,7 +64,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     )
     def get_body(event_id: str) -> Response:
         """The bytes of a rejected event as they were sent, except that known secrets are masked."""
-        headers = {"Content-Disposition": "attachment", "X-Content-Type-Options": "nosniff"}
+        headers = {"Content-Disposition": "attachment"}
         return Response(_quarantined_record(services, event_id).body, headers=headers, media_type="application/octet-stream")
 
     @router.post(

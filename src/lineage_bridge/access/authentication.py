@@ -1,0 +1,83 @@
+"""Authentication of requests: by API keys, and by several ways one after the other."""
+
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from lineage_bridge.access.key_text import PREFIX, digest_of, id_of
+from lineage_bridge.errors import RefusedError
+from lineage_bridge.model.access import ApiKey, Principal
+from lineage_bridge.ports.access import Authenticator, KeyChanges
+
+CHALLENGE: Final = 'Bearer realm="lineage-bridge"'
+_INVALID: Final = f'{CHALLENGE}, error="invalid_token"'
+_SEND: Final = "send Authorization: Bearer <key>; OpenLineage clients take OPENLINEAGE_API_KEY, commands LINEAGE_BRIDGE_API_KEY"
+_BEARER: Final = "bearer "
+
+
+class KeyAuthenticator:
+    """Implements `ports.Authenticator` with API keys. `internal` are keys that are not stored."""
+
+    def __init__(self, changes: KeyChanges, installation_key: bytes, clock_us: Callable[[], int], internal: Sequence[ApiKey] = ()) -> None:
+        self._changes, self._installation_key, self._clock_us, self._internal = changes, installation_key, clock_us, internal
+        self._keys: dict[str, tuple[ApiKey, Principal]] = {}
+        self._uses: dict[str, int] = {}
+
+    def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:  # noqa: ARG002 - the protocol's
+        """The principal of the API key in the header Authorization."""
+        text = bearer_of(headers)
+        if not text.startswith(PREFIX):
+            return None
+        id_ = id_of(text)
+        if id_ is None:
+            raise RefusedError(401, "malformed_key", "the API key is not complete, or mistyped", "copy it again", _INVALID)
+        changed = self._changes.changed_keys()
+        if changed is not None:
+            self._keys = {key.id: (key, key.principal) for key in (*changed, *self._internal)}
+        found = self._keys.get(id_)
+        if found is None or not hmac.compare_digest(found[0].digest, digest_of(text, self._installation_key)):
+            raise RefusedError(
+                401, "unknown_key", "this server does not know the API key", "lineage-bridge key list shows its keys", _INVALID
+            )
+        key, principal = found
+        now_us = self._clock_us()
+        state = key.state(now_us)
+        if state != "active":
+            problem = f"the API key {key.name!r} {'has expired' if state == 'expired' else 'was revoked'}"
+            raise RefusedError(401, f"{state}_key", problem, "ask for another one: lineage-bridge key create", _INVALID)
+        self._uses[id_] = now_us
+        return principal
+
+    def take_uses(self) -> dict[str, int]:
+        """When stored keys were last used since the last call, by id."""
+        uses, self._uses = self._uses, {}
+        internal = {key.id for key in self._internal}
+        return {id_: used_us for id_, used_us in uses.items() if id_ not in internal}
+
+
+class Authenticators:
+    """Implements `ports.Authenticator`: asks several, and the first that knows the credentials decides."""
+
+    def __init__(self, *authenticators: Authenticator) -> None:
+        self._authenticators = authenticators
+
+    def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
+        """The principal of a request."""
+        for authenticator in self._authenticators:
+            principal = authenticator.authenticate(headers, peer)
+            if principal is not None:
+                return principal
+        return None
+
+
+def bearer_of(headers: Mapping[str, str]) -> str:
+    """The credentials that a request brings as bearer; empty if it brings none."""
+    text = headers.get("authorization", "")
+    return text[len(_BEARER) :].strip() if text[: len(_BEARER)].lower() == _BEARER else ""
+
+
+def not_authenticated(headers: Mapping[str, str]) -> RefusedError:
+    """What a request is refused with whose principal is not known to any authenticator."""
+    if "authorization" in headers:
+        return RefusedError(401, "unknown_credentials", "the credentials are of a kind that this server does not know", _SEND, _INVALID)
+    return RefusedError(401, "no_key", "this server asks for an API key", _SEND, CHALLENGE)

@@ -1,0 +1,153 @@
+"""What each route asks of a principal: the one table of scopes. A route without a line here does not start."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from fastapi.routing import iter_route_contexts
+from starlette.routing import BaseRoute, Mount
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.model.access import AccessScope
+
+Requirement: TypeAlias = AccessScope | Literal["principal", "nothing"]
+"""A scope; any principal, whatever its scopes; or not even a principal."""
+
+_API: Final = "/api/v1"
+_TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
+    "nothing": ("GET /health",),
+    "principal": ("GET /version", "GET //openapi.json", "GET //docs", "GET //docs/files", "GET //spec/facets"),
+    AccessScope.INGEST: (
+        "POST /lineage",
+        "POST /lineage/",
+        "POST /lineage/batch",
+        "POST /lineage/batch/",
+        "POST /lineage/events",
+        "POST /lineage/events/",
+        "POST /graphs/{graph_id}/import",
+    ),
+    AccessScope.READ: (
+        "GET /aliases",
+        "GET /analysis",
+        "GET /changes",
+        "GET /graph/diff",
+        "GET /graph/drift",
+        "GET /graph/facets/history",
+        "GET /graph/impact",
+        "GET /graph/ledger",
+        "GET /graph/life",
+        "GET /graph/neighbourhood",
+        "GET /graph/paths",
+        "GET /graph/runs",
+        "GET /graph/runs/{run_id:path}",
+        "GET /graph/runs/{run_id:path}/lineage",
+        "GET /graph/runs/{run_id:path}/tree",
+        "GET /graph/schemas",
+        "GET /graph/schemas/diff",
+        "GET /graph/statistics",
+        "GET /graph/trace",
+        "GET /graphs",
+        "GET /graphs/confluent/view",
+        "GET /graphs/enriched/view",
+        "GET /graphs/{graph_id}",
+        "GET /graphs/{graph_id}/edges",
+        "GET /graphs/{graph_id}/export",
+        "GET /graphs/{graph_id}/nodes",
+        "GET /graphs/{graph_id}/nodes/{node_id:path}",
+        "GET /graphs/{graph_id}/query/downstream/{node_id:path}",
+        "GET /graphs/{graph_id}/query/upstream/{node_id:path}",
+        "GET /lineage/datasets",
+        "GET /lineage/datasets/detail",
+        "GET /lineage/datasets/lineage",
+        "GET /lineage/events",
+        "GET /lineage/events/{run_id:path}",
+        "GET /lineage/jobs",
+        "GET /lineage/jobs/detail",
+        "GET /quarantine",
+        "GET /quarantine/{event_id}/body",
+        "GET /ready",
+        "GET /search",
+        "GET /source-kinds",
+        "GET /sources",
+        "GET /sources/{name}",
+        "GET /tasks",
+        "GET /tasks/{task_id}",
+    ),
+    AccessScope.OPERATE: (
+        "POST /operations/alias",
+        "POST /operations/end",
+        "POST /operations/erase",
+        "POST /operations/lift",
+        "POST /operations/prefer",
+        "POST /operations/unend",
+        "POST /operations/veto",
+        "POST /operations/withdraw",
+        "POST /quarantine/{event_id}/retry",
+        "POST /sources",
+        "POST /sources/{name}/pause",
+        "POST /sources/{name}/poll",
+        "POST /sources/{name}/resume",
+        "POST /sources/{name}/test",
+        "DELETE /sources/{name}",
+        "POST /tasks/enrich",
+        "POST /tasks/extract",
+        "POST /tasks/{task_id}/cancel",
+        "POST /tasks/{task_id}/resume",
+        "DELETE /tasks/{task_id}",
+    ),
+    AccessScope.ADMIN: ("GET /keys", "POST /keys", "POST /keys/{name:path}/rotate", "DELETE /keys/{name:path}"),
+}
+"""Requirement to routes, below /api/v1 unless they begin with two slashes."""
+
+
+def _full(line: str) -> str:
+    method, path = line.split(" ")
+    return f"{method} {path[1:] if path.startswith('//') else _API + path}"
+
+
+REQUIREMENTS: Final[Mapping[str, Requirement]] = {_full(line): needed for needed, lines in _TABLE.items() for line in lines}
+"""Method and path of each route, and what it asks."""
+
+
+class RouteRequirements:
+    """What requests need, found by the routes of an application, in their order, as it finds them itself.
+
+    Raises ConfigError for a route that is not in the table, and for a line of the table without a route.
+    """
+
+    def __init__(self, routes: Sequence[BaseRoute], table: Mapping[str, Requirement] = REQUIREMENTS) -> None:
+        self._patterns: list[tuple[str, re.Pattern[str], Requirement]] = []
+        self._exact: dict[tuple[str, str], Requirement] = {}
+        unused = dict(table)
+        for method, path, pattern in _calls(routes):
+            needed = table.get(f"{method or 'GET'} {path}")
+            if needed is None:
+                raise ConfigError(f"the route {method} {path} has no scope", "add it to api/scopes.py")
+            unused.pop(f"{method or 'GET'} {path}", None)
+            self._patterns.append((method, pattern, needed))
+        if unused:
+            raise ConfigError(f"there are no routes {sorted(unused)}", "remove them from api/scopes.py")
+        for method, path, _ in _calls(routes):
+            if "{" not in path:
+                self._exact[method, path] = self._first(method, path)
+
+    def needed(self, method: str, path: str) -> Requirement:
+        """What a request needs. Where there is no route, any principal may learn that."""
+        method = "GET" if method == "HEAD" else method
+        found = self._exact.get((method, path))
+        return found or self._first(method, path)
+
+    def _first(self, method: str, path: str) -> Requirement:
+        for allowed, pattern, needed in self._patterns:
+            if allowed in (method, "") and pattern.match(path):
+                return needed
+        return "principal"
+
+
+def _calls(routes: Sequence[BaseRoute]) -> list[tuple[str, str, re.Pattern[str]]]:
+    """Method, path and pattern of every route; those of a folder of files have no method: they take any."""
+    calls: list[tuple[str, str, re.Pattern[str]]] = []
+    for found in iter_route_contexts(routes):
+        methods = [""] if isinstance(found.route, Mount) else sorted({"GET" if name == "HEAD" else name for name in found.methods or ()})
+        calls += [(method, found.path or "", found.path_regex) for method in methods]
+    return calls

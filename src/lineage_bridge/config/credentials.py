@@ -1,0 +1,23 @@
+"""The API key that a user's commands send to a server."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from lineage_bridge.config.loading import API_KEY
+from lineage_bridge.config.settings import Settings
+from lineage_bridge.errors import ConfigError
+
+
+def user_credentials(settings: Settings, environ: Mapping[str, str]) -> str:
+    """The API key in the file of the settings, else in the environment; empty if there is none. Raises ConfigError."""
+    origin, key = API_KEY, environ.get(API_KEY, "")
+    if settings.api_key_file:
+        origin = settings.api_key_file
+        try:
+            key = Path(origin).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"cannot read the API key in {origin!r}", "see: lineage-bridge key create --help") from error
+    key = key.strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ConfigError(f"what {origin} has is no API key", "a key is one word: lb_...")
+    return key
