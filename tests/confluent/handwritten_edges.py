@@ -29,7 +29,7 @@ connect | $web users : signed_up_at | $reports reports.public.crm_users : create
 connect | $orders customers | snowflake://xy12345.eu-central-1 RAW.SALES.CUSTOMERS_RAW | $orders orders-to-snowflake
 connect | $orders orders | redshift://acme.us-east-1:5439 dw.public.orders | $orders orders-to-redshift
 connect | $payments chargebacks | https://risk.acme.example:443 /v2/chargebacks | $payments chargeback-webhook
-connect | $web profiles : home.zip | mongodb://cluster0.ab1cd.mongodb.net:27017 web.profiles : home.zip | $web profiles-to-mongo
+connect | $web profiles : home.zip | mongodb://cluster0.ab1cd.mongodb.net web.profiles : home.zip | $web profiles-to-mongo
 connect | postgres://mart.db.acme.example:5432 mart.public.products : on_hand | $warehouse mart-products : on_hand | $warehouse mart-cdc
 connect | mssql://wms.db.acme.example:1433 wms.dbo.stock | $logistics wms_cdc.wms.dbo.stock | $logistics wms-cdc
 connect | $billing billing.payments : amount | $payments billing_cdc.billing.payments : before.amount | $payments billing-cdc

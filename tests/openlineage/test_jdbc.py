@@ -133,6 +133,9 @@ def test_an_address_without_its_server_is_none(url: str) -> None:
     [
         ("jdbc:postgresql://h/db", "orders", None, "", "db.public.orders"),
         ("jdbc:postgresql://h/db?currentSchema=app,public", "orders", None, "", "db.app.orders"),
+        ("jdbc:postgresql://h/db?options=-c%20search_path=app,public&ssl=true", "orders", None, "", "db.app.orders"),
+        ('jdbc:postgresql://h/db?options=-csearch_path="$user",app', "orders", None, "", "db.app.orders"),
+        ("jdbc:clickhouse://h:8123", "orders", None, "", "default.orders"),
         ("jdbc:postgresql://h/db", '"app"."orders"', None, "", "db.app.orders"),
         ("jdbc:sqlserver://h;databaseName=db", "orders", None, "", "db.dbo.orders"),
         ("jdbc:oracle:thin:@//h/XE", "ORDERS", None, "scott", "XE.SCOTT.ORDERS"),
@@ -184,3 +187,19 @@ def test_no_password_reaches_a_name(form: str, before: str, after: str) -> None:
     """Whatever separators it contains, a password is not in the name: the address is read without it, or not at all."""
     found = jdbc_dataset(form.replace("{}", f"{before}S3CR3T{after}"), "orders")
     assert found is None or "s3cr3t" not in "".join(found).lower()
+
+
+@pytest.mark.parametrize(
+    ("url", "name", "known"),
+    [
+        ("jdbc:jtds:sqlserver://h:1433", "orders", False),
+        ("jdbc:mysql://h:3306/", "orders", False),
+        ("jdbc:mysql://h:3306/", "shop.orders", True),
+        ("jdbc:postgresql://h/shop", "orders", True),
+        ("jdbc:oracle:thin:@//h:1521", "HR.ORDERS", False),
+        ("jdbc:sap://h:39015/", "SALES.ORDERS", True),
+    ],
+)
+def test_a_table_of_an_unknown_database_has_no_name_in_full(url: str, name: str, known: bool) -> None:
+    assert (jdbc_dataset(url, name, in_full=True) is not None) is known
+    assert jdbc_dataset(url, name) is not None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from lineage_bridge.openlineage.naming import DEFAULT_PORTS, DRIVERS
 
@@ -29,6 +30,8 @@ _WITHOUT_SLASHES = re.compile(
 )
 _LOCAL = re.compile(r"(?P<driver>postgresql|mysql|mariadb):(?P<database>\w+)(?:[?;].*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(r"(?:[\w.\-]+|\[[0-9a-f:.%]+\])(?::\d+)?|[0-9a-f]{0,4}(?::[0-9a-f.]{0,15}){3,8}", re.IGNORECASE)
+_SEARCH_PATH = re.compile(r"search_path=(?:\W*\$user\W*,)?\s*([\w\-]+)", re.IGNORECASE)
+"""PostgreSQL's option of a session: the first schema that has a name of its own."""
 HAS_PORT = re.compile(r"[^:\]]:\d+$|\]:\d+$")
 _OPTIONS = re.compile(r"[?;]|:(?=[A-Za-z][\w.]*=)")
 _OPTION = re.compile(r"(?:^|[?&;,:/])(?P<key>[\w.]+)=(?P<value>\{[^}]*\}|[^&;]*)")
@@ -55,7 +58,8 @@ def read_server(rest: str) -> JdbcAddress | None:
         authority = "localhost"
     first, _, second = path.partition("/")
     database = options.get("databasename") or options.get("database") or options.get("db") or plain_name(first)
-    schema = options.get("currentschema") or options.get("schema") or options.get("searchpath") or ""
+    searched = _SEARCH_PATH.search(unquote(options.get("options", "")))
+    schema = options.get("currentschema") or options.get("schema") or options.get("searchpath") or (searched[1] if searched else "")
     if scheme in ("trino", "presto"):
         schema = schema or plain_name(second)
     return address_of(scheme, authority, database, schema.split(",")[0])

@@ -11,16 +11,21 @@ from lineage_bridge.openlineage.secret_rules.values import MASK
 
 _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc", "awsathena": "default", "databricks": "default"}
 """The default schema of databases that have schemas."""
+_DATABASES = {"clickhouse": "default", "hive": "default"}
+"""The database that an address without one leads to."""
+_IN_DATABASES = frozenset(("postgres", "mssql", "mysql", "oracle", "db2", "redshift", "snowflake", "trino", "singlestore", "oceanbase"))
+"""Systems whose tables have no name without their database, which the login decides if the address does not."""
 _SCHEMAS_OF_USERS = frozenset(("oracle", "db2", "hana"))
 """Databases in which tables without a schema belong to the user who connects."""
 _DRIVER = re.compile(r"jdbc[a-z\-]*:(?:[a-z][\w+.\-]*:){1,3}", re.IGNORECASE)
 _PUBLIC = re.compile(r"(?:databaseName|database|db|schema|currentSchema)=[\w.\-]+", re.IGNORECASE)
 
 
-def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "") -> DatasetName | None:
+def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "", *, in_full: bool = False) -> DatasetName | None:
     """A table behind a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
     `schema` and `user` are those of the connection, where another setting has them. The user is the default schema of some databases.
+    `in_full`: None also if the database is not known.
     """
     address = read_jdbc(url)
     if address is None:
@@ -32,7 +37,10 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "")
     own = schema or address.schema or _SCHEMAS.get(address.scheme, "")
     if not own and address.scheme in _SCHEMAS_OF_USERS and user:
         own = user.strip('"') if user.startswith('"') else user.upper()
-    lead = [own if address.scheme == "hana" else address.database] if full == 2 else [address.database, own]
+    database = address.database or _DATABASES.get(address.scheme, "")
+    lead = [own if address.scheme == "hana" else database] if full == 2 else [database, own]
+    if in_full and not database and len(parts) < full and address.scheme in _IN_DATABASES:
+        return None
     return address.namespace, ".".join([*_lead(lead, parts, full), *parts])
 
 

@@ -12,7 +12,7 @@ from lineage_bridge.openlineage.secrets import mask_text
 _PLACEHOLDERS = re.compile(r"(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+")
 _CREDENTIAL = re.compile(
     r"(?:access|client|consumer|function|sas|secret)[._\-]?key(?:[._\-]?id)?$|access[._\-]?id$|keyfile$|license$|pemfile$|user[._\-]info$"
-    r"|webhook[._\-]?url$|(?<!copy[._\-])headers(?:[._\-]additional)?$",
+    r"|webhook[._\-]?url$|bearer$|client[._\-]assertion$|kerberos[._\-]ticket$|(?<!copy[._\-])headers(?:[._\-]additional)?$",
     re.IGNORECASE,
 )
 """Settings of connectors whose values are credentials, or may be."""

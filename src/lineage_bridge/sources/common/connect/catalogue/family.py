@@ -11,10 +11,10 @@ SINK = "sink"
 
 Reader = Literal[
     "",
+    "addresses",
     "camel",
     "column-mappings",
     "couchbase",
-    "feeds",
     "file-pulse",
     "generators",
     "geode",

@@ -163,10 +163,10 @@ def job_types(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
     return [FoundObject(kind, None, EvidenceKind.LISTED) for kind in view.list_of(["job.types"])]
 
 
-def feeds(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find the feeds of the web, separated by space; all go to one topic."""
-    urls = without_user(view.setting("rss.urls")).split()
-    return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls]
+def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find feeds or folders by their URLs, separated by space or commas; all go to one topic."""
+    urls = re.split(r"[\s,]+", without_user(view.setting(*view.connector.objects)))
+    return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls if url]
 
 
 def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
@@ -211,8 +211,8 @@ def positional(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]
 
 
 SOURCE_READERS: dict[str, SourceReader] = {
+    "addresses": addresses,
     "camel": camel_source,
-    "feeds": feeds,
     "file-pulse": file_pulse,
     "generators": generators,
     "geode": geode_source,

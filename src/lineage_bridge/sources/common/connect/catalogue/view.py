@@ -52,7 +52,7 @@ class ConnectorView:
             url = fill(self.connector.jdbc, self.config, scope)
             name = fill(self.connector.name, self.config, scope) or thing
             schema, user = (fill(template, self.config, scope) for template in (self.connector.schema, self.connector.user))
-            return jdbc_dataset(url, name, schema, user or "") if url else None
+            return jdbc_dataset(url, name, schema, user or "", in_full=True) if url else None
         if self.connector.path:
             uri = fill(self.connector.path, self.config, scope)
             return (naming.path(uri) if uri else None) or next(iter(self.symlinks(thing, topic)), None)
