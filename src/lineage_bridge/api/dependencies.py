@@ -85,7 +85,7 @@ def position_header(progress: ProgressReader) -> dict[str, str]:
 
 def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tuple[Sequence[Item], dict[str, str]]:
     """The items of this page, and the link to the next page; `items` has up to `limit` + 1 items, one more if there is a next page."""
-    return (items, {}) if len(items) <= limit else (items[:limit], _link(request, limit, offset + limit))
+    return (items, {}) if len(items) <= limit else (items[:limit], page_link(request, limit, offset + limit))
 
 
 def page_of_texts(
@@ -106,11 +106,11 @@ def page_of_texts(
                 break
             texts.append(text)
         shown += 1
-    return texts, _link(request, limit, offset + shown) if shown < len(items) else {}
+    return texts, page_link(request, limit, offset + shown) if shown < len(items) else {}
 
 
-def _link(request: Request, limit: int, offset: int) -> dict[str, str]:
-    """The header that leads to the next page."""
+def page_link(request: Request, limit: int, offset: int) -> dict[str, str]:
+    """The header with the link to the page that begins at `offset`."""
     following = request.url.include_query_params(limit=limit, offset=offset)
     return {"Link": f'<{following.path}?{following.query}>; rel="next"'}
 

@@ -1,6 +1,7 @@
 """The history of a node: schemas, facets, lifecycle changes and aliases."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
@@ -38,9 +39,20 @@ class SchemaHistory:
     truncated: bool
 
 
+class FacetPage(NamedTuple):
+    """Which versions of a facet are listed: at most `limit`, fewer where the texts reach `max_bytes`, but not none. None: without texts."""
+
+    limit: int
+    offset: int
+    max_bytes: int | None
+
+
 @dataclass(frozen=True)
 class FacetEntry:
-    """One version of a facet, stated on one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id)."""
+    """One version of a facet, stated on one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id).
+
+    `text` is empty where texts were not asked for.
+    """
 
     facet: bytes
     side: Side
@@ -53,10 +65,11 @@ class FacetEntry:
 
 @dataclass(frozen=True)
 class FacetHistory:
-    """All versions of a facet, the most recently stated first. `truncated`: only the newest days were read."""
+    """Versions of a facet, the most recently stated first. `truncated`: only the newest days were read. `more`: others follow these."""
 
     entries: tuple[FacetEntry, ...]
     truncated: bool
+    more: bool = False
 
 
 @dataclass(frozen=True)

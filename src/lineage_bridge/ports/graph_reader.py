@@ -10,7 +10,7 @@ from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.differences import Between, ChangePage, DriftPage, GraphDiff
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
-from lineage_bridge.model.history import AliasFilter, AliasRecord, FacetHistory, LifeEntry, SchemaHistory
+from lineage_bridge.model.history import AliasFilter, AliasRecord, FacetHistory, FacetPage, LifeEntry, SchemaHistory
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
@@ -155,8 +155,8 @@ class HistoryReader(Protocol):
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
         """The schema versions of a dataset, under all its names, until `at_us`, if given."""
 
-    def facet(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
-        """The versions of one facet of a node, under all its names, until `at_us`, if given."""
+    def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
+        """The versions of one facet of a node, under all its names, until `at_us`, if given; all of them without a page."""
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, under all its names, the newest first."""

@@ -12,7 +12,7 @@ import pytest
 from anyio import to_thread
 from starlette.types import Message
 from tests.api.support import LINEAGE, Server
-from tests.events import dataset, run_event
+from tests.events import T0, dataset, run_event
 
 from lineage_bridge.api.answering.lanes import COSTS, LIMITS, Cost, Lanes, Limit
 from lineage_bridge.api.app import PREFIX, create_app
@@ -251,7 +251,7 @@ def test_a_statement_ends_when_it_is_interrupted(filled: Server) -> None:
 # pages by bytes
 
 
-def pages(server: Server, path: str, query: Mapping[str, Any], max_bytes: int) -> list[list[Any]]:
+def pages(server: Server, path: str, query: Mapping[str, Any], max_bytes: int) -> list[Any]:
     client, found = server.client_of(max_page_bytes=max_bytes), []
     answer = client.get(path, params=query)
     while True:
@@ -277,3 +277,19 @@ def test_a_page_ends_when_it_has_enough_bytes(server: Server, path: str, query: 
     single = pages(server, path, query, 1)
     assert [item for page in single for item in page] == whole[0]
     assert {len(page) for page in single} == {1}
+
+
+def test_a_page_of_a_history_ends_when_it_has_enough_bytes(server: Server) -> None:
+    server.send(*(run_event(time_us=T0 + n, outputs=[dataset("b", documentation=description(n))]) for n in range(4)))
+    question = {**dataset("b"), "key": "documentation", "limit": 10}
+    whole = server.ask("/graph/facets/history", **question)["history"]
+    assert len(whole) == 4
+    single = [page["history"] for page in pages(server, "/api/v1/graph/facets/history", question, 1)]
+    assert [len(page) for page in single] == [1, 1, 1, 1]
+    assert [item for page in single for item in page] == whole
+    without = server.client_of(max_page_bytes=1).get("/api/v1/graph/facets/history", params={**question, "texts": False})
+    assert len(without.json()["history"]) == 4
+
+
+def description(number: int) -> dict[str, str]:
+    return {"description": str(number), "_producer": "p", "_schemaURL": "s"}

@@ -1,10 +1,11 @@
 """The versions of a facet of a node, and the lifecycle of a dataset."""
 
+import sys
 from collections.abc import Iterable, Sequence
 
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.graph import Node
-from lineage_bridge.model.history import FacetEntry, FacetHistory, LifeEntry
+from lineage_bridge.model.history import FacetEntry, FacetHistory, FacetPage, LifeEntry
 from lineage_bridge.store.chunks import marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
@@ -13,6 +14,7 @@ _SCAN = 50_000
 """How many mentions of a node are read: the newest days'."""
 _JOBS = 20
 """How many jobs an entry names."""
+_NEVER = (0, b"")
 _ASSERTED = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
 FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set AND c.key = ?"""
@@ -44,8 +46,8 @@ class FacetHistories:
     def __init__(self, connection: StoreConnection, nodes: Nodes) -> None:
         self.connection, self.nodes = connection, nodes
 
-    def history(self, members: Iterable[Node], key: str, at_us: int) -> FacetHistory:
-        """Every version of a facet under a key of a node, given as all its names, until a time; the most recent first."""
+    def history(self, members: Iterable[Node], key: str, at_us: int, page: FacetPage | None = None) -> FacetHistory:
+        """The versions of a facet under a key of a node, given as all its names, until a time; the most recent first."""
         found: dict[tuple[bytes, int], _Entry] = {}
         cut = False
         for node in members:
@@ -55,14 +57,23 @@ class FacetHistories:
                 for facet, _, job, first, first_event, last, last_event in rows:
                     seen = (last, last_event) if last <= at_us else (first, first_event)
                     found.setdefault((facet, int(side)), _Entry()).add(job, (first, first_event), seen)
-        entries = [self._entry(facet, side, entry) for (facet, side), entry in found.items()]
-        return FacetHistory(tuple(sorted(entries, key=lambda e: (e.last, e.side, e.facet), reverse=True)), cut)
+        newest = sorted(found, key=lambda version: (found[version].last or _NEVER, version[1], version[0]), reverse=True)
+        limit, offset, most = page or FacetPage(len(newest), 0, sys.maxsize)
+        entries: list[FacetEntry] = []
+        size = 0
+        for facet, number in newest[offset : offset + limit]:
+            entry = self._entry(facet, number, found[facet, number], with_text=most is not None)
+            size += len(entry.text)
+            if entries and most is not None and size > most:
+                break
+            entries.append(entry)
+        return FacetHistory(tuple(entries), cut, offset + len(entries) < len(newest))
 
-    def _entry(self, facet: bytes, side: int, entry: _Entry) -> FacetEntry:
-        text, deleted = self.connection.execute("SELECT text, deleted FROM facet WHERE facet = ?", (facet,)).fetchone()
+    def _entry(self, facet: bytes, side: int, entry: _Entry, *, with_text: bool) -> FacetEntry:
+        column = "text" if with_text else "''"
+        text, deleted = self.connection.execute(f"SELECT {column}, deleted FROM facet WHERE facet = ?", (facet,)).fetchone()
         jobs = sorted((self.nodes.by_id(job) for job in entry.jobs), key=lambda node: (node.namespace, node.name))
-        never = (0, b"")
-        return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or never, entry.last or never, tuple(jobs[:_JOBS]))
+        return FacetEntry(facet, Side(side), text, bool(deleted), entry.first or _NEVER, entry.last or _NEVER, tuple(jobs[:_JOBS]))
 
     def life(self, names: Sequence[int], limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, given as all its names, the newest first, including that it was renamed."""

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import Between, ChangePage, Drift, DriftPage, GraphChange, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.model.history import FacetHistory, LifeEntry, SchemaHistory
+from lineage_bridge.model.history import FacetHistory, FacetPage, LifeEntry, SchemaHistory
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.diff import JobDiff, walks
 from lineage_bridge.store.history.drift import DriftFinder
@@ -32,10 +32,10 @@ class HistoryQuestions:
         nodes = self.nodes.at(at_us)
         return SchemaHistories(self.connection, nodes).history(nodes.group(dataset)[1], _ALL_TIME if at_us is None else at_us)
 
-    def facet(self, node: Node, key: str, at_us: int | None = None) -> FacetHistory:
-        """The versions of one facet of a node, under all its names, until `at_us`, if given."""
+    def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
+        """The versions of one facet of a node, under all its names, until `at_us`, if given; all of them without a page."""
         nodes = self.nodes.at(at_us)
-        return FacetHistories(self.connection, nodes).history(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us)
+        return FacetHistories(self.connection, nodes).history(nodes.group(node)[1], key, _ALL_TIME if at_us is None else at_us, page)
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, under all its names, the newest first."""

@@ -16,6 +16,7 @@ from lineage_bridge.api.dependencies import (
     Offset,
     Style,
     page,
+    page_link,
     parse_time_argument,
     position_header,
     require_node,
@@ -43,7 +44,7 @@ from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.graph.contents.schema_versions import diff, paths
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
-from lineage_bridge.model.history import FacetEntry, LifeEntry, SchemaHistory, SchemaVersion
+from lineage_bridge.model.history import FacetEntry, FacetPage, LifeEntry, SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import HistoryReader
@@ -201,9 +202,9 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         at_us = parse_time_argument("at", at)
         with services.graph() as reader:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)
-            history = reader.history.facet(node, key, at_us)
-            entries, link = page(request, history.entries[offset : offset + limit + 1], limit, offset)
-            shown = [_facet_version(entry, texts=texts) for entry in entries]
+            history = reader.history.facet(node, key, at_us, FacetPage(limit, offset, services.max_page_bytes if texts else None))
+            link = page_link(request, limit, offset + len(history.entries)) if history.more else {}
+            shown = [_facet_version(entry, texts=texts) for entry in history.entries]
             answer = FacetHistoryAnswer(
                 key, shown, history.truncated, reader.progress.settling(), position_tokens.encode(reader.progress.position())
             )
