@@ -1,6 +1,7 @@
 """Settings from their four places, and errors that name the setting and the place."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,64 @@ def test_the_address_is_host_and_port_unless_a_url_is_set(host, address):
 def test_settings_cannot_be_changed():
     with pytest.raises(ValueError, match="frozen"):
         Settings().port = 1
+
+
+PEOPLE = """
+[oidc.company]
+issuer = "https://login.company.example/realms/staff"
+audience = "lineage"
+roles_claim = "realm_access.roles"
+
+[roles.data-platform]
+scopes = ["read", "operate"]
+
+[roles."*"]
+scopes = ["read"]
+
+[trusted_proxy]
+addresses = ["10.0.0.5", "10.1.0.0/16"]
+groups_header = "X-Forwarded-Groups"
+"""
+
+
+def test_people_are_known_by_issuers_roles_and_a_proxy(file, tmp_path):
+    settings = load_settings({}, {}, Path("/"), file(PEOPLE))
+    company = settings.oidc["company"]
+    assert (company.audience, company.name_claim, company.clock_skew_s) == (("lineage",), "preferred_username", 60)
+    assert settings.roles["data-platform"].scopes == ("read", "operate")
+    assert settings.trusted_proxy.addresses == ("10.0.0.5", "10.1.0.0/16")
+    assert load_settings({}, settings.environment(), tmp_path) == settings
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("company]", "Company]", "cannot be the name of an issuer"),
+        ("company]", "proxy]", "not 'proxy'"),
+        ("https://login", "http://login", "https"),
+        ("/realms/staff", "/realms/staff?x=1", "query"),
+        ('audience = "lineage"', "audience = []", "oidc.*company.audience"),
+        ('audience = "lineage"', "", "company.audience: Field required"),
+        ('audience = "lineage"', 'audience = "lineage"\nalgorithms = ["RS256", "HS256"]', "'HS256' is none of RS256"),
+        ('audience = "lineage"', 'audience = "lineage"\nalgorithms = ["none"]', "'none' is none of RS256"),
+        ('audience = "lineage"', 'audience = "lineage"\nclock_skew_s = 3600', "company.clock_skew_s"),
+        ('audience = "lineage"', 'audience = "lineage"\naudiences = "x"', "company.audiences: Extra inputs"),
+        ('["read", "operate"]', "[]", "roles.*data-platform.scopes"),
+        ('"10.0.0.5"', '"proxy.example"', "trusted_proxy.*addresses"),
+        ('"X-Forwarded-Groups"', '"X Groups:"', "trusted_proxy.*groups_header"),
+        (
+            "[roles.data-platform]",
+            '[oidc.again]\nissuer = "https://login.company.example/realms/staff"\naudience = "x"\n[roles.x]',
+            "two names",
+        ),
+    ],
+)
+def test_issuers_roles_and_a_proxy_that_cannot_be(file, before, after, reason):
+    assert before in PEOPLE
+    path = file(PEOPLE.replace(before, after))
+    error = refused(config=path)
+    assert re.search(reason, str(error))
+    assert str(path) in str(error)
 
 
 def test_every_setting_is_documented_with_its_default():

@@ -8,6 +8,7 @@ Each test uses its own names: topics, users, connectors, tables. A test that req
 - `postgres`: a database whose changes can be captured (`postgres.Postgres`).
 - `registry`: a schema registry with Confluent's API (`registry.Registry`).
 - `flink`: a cluster with a SQL gateway, whose OpenLineage listener sends to `event_sink` (`flink.FlinkCluster`).
+- `openid`: an OpenID provider whose keys and name a test chooses (`openid.OpenIdProvider`).
 - `faulty`: `faulty(url)` is a proxy before an HTTP server that fails on command (`faulty.Faulty`).
 - `event_sink`: receives OpenLineage events over HTTP and keeps them (`sink.EventSink`).
 """

@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from tests.servers import archives, connect
+from tests.servers import archives, connect, openid
 
 log = logging.getLogger("servers")
 
@@ -15,6 +15,7 @@ def main() -> None:
     for name in connect.PLUGINS:
         log.info("%s: %s", name, archives.unpacked(name, "debezium-openlineage"))
     log.info("registry: %s", archives.unpacked("registry"))
+    log.info("openid: %s", openid.installed())
     for name in ("postgres", "flink"):
         log.info("%s: %s", name, archives.installed(name))
 

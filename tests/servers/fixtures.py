@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.distribution import shared_by
-from tests.servers import broker, connect, faulty, flink, postgres, registry, sink
+from tests.servers import broker, connect, faulty, flink, openid, postgres, registry, sink
 
 # What has to be fetched once may take longer than any test may.
 FIRST_TIME_S = 1800
@@ -48,13 +48,19 @@ def _flink(tmp_path_factory: pytest.TempPathFactory, event_sink: sink.EventSink)
         yield started
 
 
+@pytest.fixture(scope="session", name="openid")
+def _openid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[openid.OpenIdProvider]:
+    with openid.started(tmp_path_factory.mktemp("openid")) as started:
+        yield started
+
+
 @pytest.fixture(name="faulty")
 def _faulty() -> Iterator[Callable[[str], faulty.Faulty]]:
     with ExitStack() as proxies:
         yield lambda target: proxies.enter_context(faulty.before(target))
 
 
-SERVERS = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "registry": _registry, "flink": _flink}
+SERVERS = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "registry": _registry, "flink": _flink, "openid": _openid}
 FIXTURES = {**SERVERS, "event_sink": _event_sink, "faulty": _faulty}
 
 

@@ -164,9 +164,9 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
     if not principal.name:
         raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command there")
     scope = needed.value
-    hint = f"use a key that has it: lineage-bridge key create NAME --scope {scope}"
+    hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or have a role that gives it"
     challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'
-    raise RefusedError(403, "missing_scope", f"the key {principal.name!r} lacks the scope {scope!r}", hint, challenge)
+    raise RefusedError(403, "missing_scope", f"{principal.name!r} lacks the scope {scope!r}", hint, challenge)
 
 
 def _without_port(host: str) -> str:

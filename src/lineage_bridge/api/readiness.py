@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from msgspec import UNSET, UnsetType
+
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.schemas.operations import DiskUse, Lag, LogDamage, PartState, PartStates, Readiness
 from lineage_bridge.api.services import HEALTHY, LogHealth, Services
@@ -60,7 +62,7 @@ def readiness(services: Services) -> Readiness:
     except LogError as error:
         lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
     health = services.log_health()
-    parts = PartStates(_intake(services, disk), _log(health), store, pipeline_part(services))
+    parts = PartStates(_intake(services, disk), _log(health), store, pipeline_part(services), _issuers(services))
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
     damage = LogDamage(health.damaged, health.unacknowledged, health.unreadable_bytes)
     return Readiness(ready, parts, lag, settling, disk, damage)
@@ -100,6 +102,14 @@ def _intake(services: Services, disk: DiskUse) -> PartState:
     if disk.free_bytes < services.min_free_bytes:
         return PartState("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
     return PartState(HEALTHY, "events become durable")
+
+
+def _issuers(services: Services) -> PartState | UnsetType:
+    issuers = services.issuer_problems()
+    problems = [f"{name}: {problem}" for name, problem in issuers.items() if problem]
+    if problems:
+        return PartState("failed", "; ".join(problems))
+    return PartState(HEALTHY, f"the keys of {', '.join(issuers)} are known") if issuers else UNSET
 
 
 def _log(health: LogHealth) -> PartState:

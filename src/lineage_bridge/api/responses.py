@@ -120,7 +120,7 @@ def error_response(error: LineageBridgeError) -> Response:
     """The response for one of our own errors."""
     if isinstance(error, RefusedError):
         challenge = {"WWW-Authenticate": error.challenge} if error.challenge else None
-        return error_answer(error.status, error.code, str(error), error.hint, challenge)
+        return error_answer(error.status, error.code, str(error), error.hint, _RETRY_AFTER if error.status == 503 else challenge)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)

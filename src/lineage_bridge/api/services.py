@@ -61,11 +61,11 @@ class Services:
     pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
     with the log. `graph_id` is the UUID of the installation's one graph, `key` the
     installation's key, on which digests of secrets in names depend. `findings` raises NotFoundError before the first analysis.
-    `access` is who may use the server. A question for what is not in the graph yet
-    waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`. `lanes` bound how many questions are
-    answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at the store in `waiting_threads`. A
-    page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is given up.
-    `questions` has each question answered by another process; without it, this one answers.
+    `access` is who may use the server. `issuer_problems` are the issuers of tokens, with what is wrong with their keys, if anything is. A
+    question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
+    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at
+    the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s`
+    seconds is given up. `questions` has each question answered by another process; without it, this one answers.
     """
 
     log: EventLog
@@ -84,6 +84,7 @@ class Services:
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
     log_health: Callable[[], LogHealth] = LogHealth
+    issuer_problems: Callable[[], Mapping[str, str]] = dict
     access: AccessPolicy = field(default_factory=lambda: AccessPolicy(allowed_hosts=LOOPBACK))
     max_body_bytes: int = MAX_BYTES
     max_events: int = MAX_EVENTS

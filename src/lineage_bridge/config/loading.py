@@ -75,9 +75,10 @@ def _validated(values: dict[str, Any], origin: _Origin) -> dict[str, Any]:
         settings = Settings.model_validate_json(json.dumps(values, default=str), strict=origin.typed)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        name = str(first["loc"][0])
+        name, *inside = map(str, first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{origin.named(name)} cannot be {values[name]!r}: {reason}", _default_of(name)) from error
+        found = f"used: {'.'.join(inside)}" if inside else repr(values[name])
+        raise ConfigError(f"{origin.named(name)} cannot be {found}: {reason}", _default_of(name)) from error
     return {name: getattr(settings, name) for name in sorted(settings.model_fields_set)}
 
 

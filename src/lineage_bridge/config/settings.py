@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
+from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, check_issuer_names
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -32,9 +33,9 @@ def _destinations(text: str) -> str:
     return text
 
 
-def _decoded(sources: object) -> object:
-    """The setting `sources` from the environment, where it is JSON."""
-    return json.loads(sources) if isinstance(sources, str) else sources
+def _decoded(section: object) -> object:
+    """A setting that is a section of the file, from the environment, where it is JSON."""
+    return json.loads(section) if isinstance(section, str) else section
 
 
 def _not_empty(path: object) -> object:
@@ -78,6 +79,15 @@ class Settings(BaseModel):
     segment_bytes: int = Field(default=64 * MIB, ge=4096, le=1024 * MIB, description="size at which the log starts a new file")
     sources: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="sources to observe, by name: each with its kind and settings"
+    )
+    oidc: Annotated[dict[str, IssuerSettings], BeforeValidator(_decoded), AfterValidator(check_issuer_names)] = Field(
+        default_factory=dict, description="OpenID Connect issuers whose access tokens are accepted, by name"
+    )
+    roles: Annotated[dict[str, RoleSettings], BeforeValidator(_decoded)] = Field(
+        default_factory=dict, description="what those may do whom an issuer or the proxy gives a role or group of this name"
+    )
+    trusted_proxy: Annotated[ProxySettings, BeforeValidator(_decoded)] = Field(
+        default_factory=ProxySettings, description="the proxy that says in headers who sends a request"
     )
     secret_folders: str = Field(
         default="",

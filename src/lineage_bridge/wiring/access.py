@@ -11,6 +11,7 @@ from lineage_bridge.access.keys import ApiKeys, internal_key
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
+from lineage_bridge.wiring.people import knows_people
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
 
@@ -32,8 +33,12 @@ def asks_for_keys(settings: Settings) -> bool:
 
 
 def check_reachable(settings: Settings) -> None:
-    """Raise ConfigError if the server would ask for keys that nobody has."""
-    if asks_for_keys(settings) and not any(key.state(now_us()) == "active" for key in key_service(settings).records()):
+    """Raise ConfigError if the server would ask for keys that nobody has, and knows nobody without one."""
+    if (
+        not knows_people(settings)
+        and asks_for_keys(settings)
+        and not any(key.state(now_us()) == "active" for key in key_service(settings).records())
+    ):
         why = "auth = 'required'" if settings.is_on_loopback else f"host {settings.host!r} is not only this machine"
         hint = "lineage-bridge key create NAME --scope read makes one; --insecure-open lets everybody in"
         raise ConfigError(f"{why}, and there is no active API key", hint)

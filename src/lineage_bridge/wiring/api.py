@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.eventlog.check import LogCheck
@@ -37,6 +38,7 @@ from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
 from lineage_bridge.wiring.backup import StateCopies
+from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
@@ -84,8 +86,10 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         records, service, key = log_reader(settings), source_service(settings), state_database(settings).key()
         graph = graph_id(key)
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        known = people(settings)
+        known.start(stack)
         access = AccessPolicy(
-            authenticator(settings, stack),
+            Authenticators(authenticator(settings, stack), known.tokens, known.proxy),
             required=asks_for_keys(settings),
             allowed_hosts=LOOPBACK | {host} if settings.is_on_loopback else None,
             is_insecure=settings.insecure_open and not settings.is_on_loopback,
@@ -109,6 +113,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 findings=lambda: Findings(paths.analysis),
                 log_health=lambda: _log_health(watch.found()),
                 access=access,
+                issuer_problems=known.problems,
                 lanes=question_lanes(settings),
                 questions=Relay(questions) if questions else None,
             )
@@ -198,6 +203,8 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
                 http=Protocol,
                 log_config=None,
                 access_log=False,
+                # Who sends a request is the address of its connection, not what a header says.
+                proxy_headers=False,
                 timeout_graceful_shutdown=DRAIN_S,
                 server_header=False,
             )

@@ -37,12 +37,16 @@ class PartState(Struct, frozen=True):
 
 
 class PartStates(Struct, frozen=True):
-    """The parts of the system. All must work, but for damage to the log: what can be read of it is used."""
+    """The parts of the system. All must work, but for damage to the log: what can be read of it is used.
+
+    `issuers`, if tokens of any are accepted, is whether their keys could be fetched last; those fetched before are used.
+    """
 
     intake: PartState
     log: PartState
     store: PartState
     pipeline: PartState
+    issuers: PartState | UnsetType = UNSET
 
 
 class Lag(Struct, frozen=True):

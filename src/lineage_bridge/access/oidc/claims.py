@@ -1,0 +1,76 @@
+"""What the claims of an access token, whose signature is verified, must be (RFC 7519, RFC 9068, OpenID Connect Core)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from joserfc.jwt import JWTClaimsRegistry
+
+from lineage_bridge.config.people import IssuerSettings
+from lineage_bridge.errors import RequestError
+
+_TYPES: Final = frozenset({"jwt", "application/jwt", "at+jwt", "application/at+jwt"})
+"""What the header `typ` may be, if it is there."""
+_ID_TOKEN: Final = ("nonce", "at_hash", "c_hash")
+"""Claims of an ID token, which tells an application who logged in, and opens nothing."""
+_OTHER: Final = {
+    "events": "a logout or security event token",
+    "cnf": "bound to a key of its client, which this server cannot check",
+}
+"""Claims that no token has that whoever holds it may use."""
+_MOST_CHARACTERS: Final = 255
+"""How long a subject may be, by OpenID Connect Core 2."""
+
+
+def is_token_type(typ: object) -> bool:
+    """Whether a token with this header `typ` may be an access token."""
+    return typ is None or (isinstance(typ, str) and typ.lower() in _TYPES)
+
+
+def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettings, now_s: int) -> None:
+    """Raise JoseError for a claim that is missing, wrong or over, RequestError for a token that is none for access."""
+    required = ["iss", "aud", "exp", "sub"]
+    is_declared = (typ or "").lower().endswith("at+jwt")
+    if is_declared:
+        required += ["client_id", "iat", "jti"]
+    JWTClaimsRegistry(
+        now_s,
+        settings.clock_skew_s,
+        **{  # type: ignore[arg-type]  # options of claims, by name
+            **{name: {"essential": True} for name in required},
+            "iss": {"essential": True, "value": settings.issuer},
+            "aud": {"essential": True, "values": list(settings.audience)},
+        },
+    ).validate(claims)
+    if other := _other_kind(claims, is_declared=is_declared):
+        raise RequestError(f"it is {other}, not an access token for whoever holds it")
+    clients = {claims.get("azp"), claims.get("client_id")} - {None}
+    if settings.clients and not clients & set(settings.clients):
+        raise RequestError("it was issued to an application whose tokens are not accepted")
+    subject = claims["sub"]
+    if len(subject) > _MOST_CHARACTERS or not (subject.isascii() and subject.isprintable()):
+        raise RequestError("its claim 'sub' is not up to 255 ASCII characters")
+
+
+def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
+    """What a token is instead of an access token; empty if nothing speaks against one. `is_declared`: its header says that it is one."""
+    for mark, other in _OTHER.items():
+        if mark in claims:
+            return other
+    kind = claims.get("token_use" if "token_use" in claims else "typ")
+    if is_declared or (isinstance(kind, str) and kind.lower() in {"access", "bearer"}):
+        return ""
+    if isinstance(kind, str):
+        return f"of the kind {kind[:40]!r}"
+    return "an ID token" if any(mark in claims for mark in _ID_TOKEN) else ""
+
+
+def roles_of(claims: Mapping[str, Any], path: str) -> list[str]:
+    """The roles in a claim: a list of texts, or a text with spaces between them. `path` is the claim's name, or leads into objects."""
+    found: object = claims.get(path)
+    if found is None:
+        found = claims
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, dict) else None
+    if isinstance(found, str):
+        return found.split()
+    return [role for role in found if isinstance(role, str)] if isinstance(found, list) else []

@@ -1,0 +1,98 @@
+"""The keys of an issuer, kept up to date by a thread."""
+
+import logging
+import threading
+from typing import Final
+
+from lineage_bridge.access.oidc.fetching import Fetch
+from lineage_bridge.access.oidc.key_set import VerificationKeys, read_key_set
+from lineage_bridge.config.people import IssuerSettings
+from lineage_bridge.errors import SourceError
+
+REFRESH_S: Final = 300.0
+"""How many seconds are between two fetches that no token asks for."""
+LEAST_S: Final = 10.0
+"""How many seconds are at least between two fetches."""
+RETRY_S: Final = 30.0
+"""How many seconds after one that failed."""
+_MOST_ASKED: Final = 200
+_log = logging.getLogger(__name__)
+
+
+class IssuerKeys:
+    """The keys that an issuer published last.
+
+    The key set is fetched by `refresh`, which a thread calls after `start`: now and then, and soon after a token named an unknown key. If
+    it cannot be fetched, the previous keys stay, and `problem` says why. A key that the issuer took out of its key set counts no more.
+    Between two fetches are at least `least_s` seconds, whatever tokens ask for.
+    """
+
+    def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
+        self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
+        self._name, self._settings, self._fetch, self._least_s = name, settings, fetch, least_s
+        self._begun = self._done = 0
+        self._asked: dict[str, int] = {}
+        self._wanted, self._stopping = threading.Event(), threading.Event()
+
+    def start(self) -> None:
+        """Begin to fetch keys."""
+        threading.Thread(target=self._run, name=f"keys of {self._name}", daemon=True).start()
+
+    def close(self) -> None:
+        """Fetch no more; a fetch under way is not waited for."""
+        self._stopping.set()
+        self._wanted.set()
+
+    def has_no_key(self, kid: str) -> bool:
+        """Whether the issuer has no key with this id, by a key set that was fetched after a token first named it; else one is fetched soon.
+
+        Does not wait.
+        """
+        first = self._asked.setdefault(kid, self._begun)
+        if len(self._asked) > _MOST_ASKED:
+            self._asked.pop(next(iter(self._asked)), None)
+        self._wanted.set()
+        return self._done > first
+
+    def refresh(self) -> None:
+        """Fetch the keys now."""
+        self._begun += 1
+        try:
+            keys = self._fetched()
+        except SourceError as error:
+            self._note(str(error))
+            return
+        if keys != self.keys:
+            self.keys = keys
+        self._done = self._begun
+        self._note("" if keys.keys else "the issuer's key set has no key that can be used")
+
+    def _fetched(self) -> VerificationKeys:
+        issuer = self._settings.issuer
+        document = self._fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+        if document.get("issuer") != issuer:
+            raise SourceError(f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}")
+        url = str(document.get("jwks_uri"))
+        if not url.startswith("https://") and not (url.startswith("http://") and issuer.startswith("http://")):
+            raise SourceError(f"the issuer {issuer} names no https address of its keys")
+        return read_key_set(self._fetch(url), self._settings.algorithms)
+
+    def _note(self, problem: str) -> None:
+        """Keep, and log, what is wrong, once."""
+        if problem and problem != self.problem:
+            known = "the previous ones are used" if self.keys.keys else "its tokens are not accepted"
+            _log.warning("the keys of the issuer %r cannot be had, %s: %s", self._name, known, problem)
+        elif self.problem and not problem:
+            _log.info("the issuer %r has %d keys", self._name, len(self.keys.keys))
+        self.problem = problem
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._wanted.clear()
+            try:
+                self.refresh()
+            except Exception as error:  # noqa: BLE001 - the boundary of a poll loop: the keys would never be fetched again
+                self._note(f"unexpected: {error!r}")
+            if self._stopping.wait(self._least_s):
+                return
+            self._wanted.wait(RETRY_S if self.problem else REFRESH_S)

@@ -1,0 +1,63 @@
+"""Authentication by a proxy that says in headers who sends a request."""
+
+from collections.abc import Mapping
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Final
+
+from lineage_bridge.access.authentication import CHALLENGE
+from lineage_bridge.access.roles import Roles
+from lineage_bridge.config.people import PROXY, ProxySettings
+from lineage_bridge.errors import RefusedError
+from lineage_bridge.model.access import Principal
+
+_MOST_CHARACTERS: Final = 200
+
+
+class ProxyAuthenticator:
+    """Implements `ports.Authenticator`. Only requests from the proxy's addresses can have such headers; in others they mean nothing."""
+
+    def __init__(self, settings: ProxySettings, roles: Roles) -> None:
+        self._networks, self._roles = tuple(map(ip_network, settings.addresses)), roles
+        self._user_header, self._groups_header = settings.user_header.lower(), settings.groups_header.lower()
+
+    def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
+        """The principal that the proxy names."""
+        if self._user_header not in headers or not self._is_proxy(peer):
+            return None
+        user = _value(headers, self._user_header)
+        if not user:
+            return None
+        if len(user) > _MOST_CHARACTERS or not user.isprintable():
+            raise _refused(f"the proxy's header {self._user_header} holds no name")
+        groups = _value(headers, self._groups_header).split(",") if self._groups_header else ()
+        return self._roles.principal(f"{PROXY}:{user}", PROXY, map(str.strip, groups))
+
+    def _is_proxy(self, peer: str) -> bool:
+        try:
+            address = ip_address(peer.partition("%")[0])
+        except ValueError:
+            return False
+        if isinstance(address, IPv6Address) and address.ipv4_mapped:
+            address = address.ipv4_mapped
+        return any(address in network for network in self._networks)
+
+
+def _value(headers: Mapping[str, str], name: str) -> str:
+    """The one value of a header; empty if there is none. Raises RefusedError if there are more: all but one come from the client."""
+    values = [value for header, value in headers.items() if header == name]
+    if len(values) > 1:
+        raise _refused(f"the header {name} came {len(values)} times from the proxy")
+    return _decoded(values[0]).strip() if values else ""
+
+
+def _decoded(value: str) -> str:
+    """A header's text, which HTTP hands over as Latin-1, and proxies send as UTF-8."""
+    try:
+        return value.encode("latin-1").decode()
+    except ValueError:
+        return value
+
+
+def _refused(problem: str) -> RefusedError:
+    hint = "the proxy has to replace this header in every request that it passes on"
+    return RefusedError(401, "invalid_proxy_header", problem, hint, CHALLENGE)

@@ -1,0 +1,105 @@
+"""Settings of the issuers, the proxy and the roles by which the server knows people and programs without API keys."""
+
+import re
+from ipaddress import ip_address, ip_network
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519", "Ed448")
+"""Algorithms of signatures with a key pair. One with a shared secret would let whoever knows the public key make tokens."""
+PROXY: Final = "proxy"
+"""What stands for the proxy where issuers are named."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_HEADER: Final = r"^[A-Za-z0-9-]+$"
+
+
+def _issuer_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+        raise ValueError("an issuer is an https address (http only on this machine)")
+    if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError("an issuer is an address without user, query and fragment")
+    return url
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listed(value: object) -> object:
+    """A list from a file as a tuple, and a single text as a tuple of one."""
+    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        ip_network(text)
+    return texts
+
+
+def _asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in ALGORITHMS:
+            raise ValueError(f"{name!r} is none of {', '.join(ALGORITHMS)}")
+    return names
+
+
+def check_issuer_names(issuers: "dict[str, IssuerSettings]") -> "dict[str, IssuerSettings]":
+    """Raise ValueError for a name that cannot be part of the names of principals, and for an issuer that has two names."""
+    for name in issuers:
+        if not _NAME.fullmatch(name) or name == PROXY:
+            raise ValueError(f"{name!r} cannot be the name of an issuer: use up to 40 of a-z, 0-9, _ and -, and not 'proxy'")
+    if len({settings.issuer for settings in issuers.values()}) < len(issuers):
+        raise ValueError("an issuer has two names")
+    return issuers
+
+
+_Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_listed)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class IssuerSettings(_Section):
+    """An OpenID Connect issuer whose access tokens are accepted.
+
+    `issuer` is its identifier, exactly as its tokens have it. A token must be meant for one of `audience`. `clients`: the applications
+    whose tokens are accepted; empty: any. `roles_claim` may be a path (`realm_access.roles`).
+    """
+
+    issuer: Annotated[str, AfterValidator(_issuer_url)]
+    audience: Annotated[_Texts, Field(min_length=1)]
+    name_claim: str = Field(default="preferred_username", min_length=1)
+    roles_claim: str = Field(default="groups", min_length=1)
+    clients: _Texts = ()
+    algorithms: Annotated[_Texts, AfterValidator(_asymmetric), Field(min_length=1)] = ALGORITHMS
+    clock_skew_s: int = Field(default=60, ge=0, le=300)
+    ca_file: str = ""
+
+
+class RoleSettings(_Section):
+    """What those may do who have a role (or are members of a group).
+
+    `namespaces` limit what may be sent to these globs. `granted_by` are the issuers that may say who has the role; empty: all.
+    """
+
+    scopes: Annotated[_Texts, Field(min_length=1)]
+    namespaces: _Texts = ()
+    granted_by: _Texts = ()
+
+
+class ProxySettings(_Section):
+    """A proxy that says in headers who sends a request. Without `addresses` there is none; without `groups_header` it names no groups.
+
+    The proxy must replace each of these headers in every request: what it passes on unchanged is the client's own word.
+    """
+
+    addresses: Annotated[_Texts, AfterValidator(_networks)] = ()
+    user_header: str = Field(default="X-Forwarded-User", pattern=_HEADER)
+    groups_header: str = Field(default="", pattern=f"^$|{_HEADER}")

@@ -1,0 +1,46 @@
+"""Issuers and the proxy by which people and programs without API keys are known."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from lineage_bridge.access.oidc.fetching import fetcher
+from lineage_bridge.access.oidc.issuer_keys import IssuerKeys
+from lineage_bridge.access.oidc.tokens import TokenAuthenticator, TrustedIssuer
+from lineage_bridge.access.proxy import ProxyAuthenticator
+from lineage_bridge.access.roles import Roles
+from lineage_bridge.config import Settings
+from lineage_bridge.wiring.processes import now_us
+
+
+@dataclass(frozen=True)
+class People:
+    """How people are known: by the tokens of issuers, and by a proxy."""
+
+    issuers: tuple[TrustedIssuer, ...]
+    tokens: TokenAuthenticator
+    proxy: ProxyAuthenticator
+
+    def start(self, stack: ExitStack) -> None:
+        """Begin to fetch the issuers' keys; closing `stack` ends it."""
+        for issuer in self.issuers:
+            issuer.keys.start()
+            stack.callback(issuer.keys.close)
+
+    def problems(self) -> dict[str, str]:
+        """What is wrong with the keys of each issuer; empty for one whose keys are known."""
+        return {issuer.name: issuer.keys.problem for issuer in self.issuers}
+
+
+def people(settings: Settings) -> People:
+    """The people of the settings; no issuer is asked for its keys yet. Raises ConfigError."""
+    roles = Roles(settings.roles, settings.oidc)
+    issuers = tuple(
+        TrustedIssuer(name, issuer, IssuerKeys(name, issuer, fetcher(issuer.ca_file))) for name, issuer in sorted(settings.oidc.items())
+    )
+    return People(issuers, TokenAuthenticator(issuers, roles, now_us), ProxyAuthenticator(settings.trusted_proxy, roles))
+
+
+def knows_people(settings: Settings) -> bool:
+    """Whether anybody can come without an API key. Raises ConfigError for settings that cannot be used."""
+    people(settings)
+    return bool(settings.oidc or settings.trusted_proxy.addresses)
