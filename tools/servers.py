@@ -12,6 +12,7 @@ from tests.servers.archives import LOCKS, ivy_in
 from tools.jars import ivy_command, sha256_of
 
 KAFKA, DEBEZIUM, FLINK, LOG4J, APICURIO, OPENLINEAGE = "4.3.1", "3.5.0.Final", "2.3.0", "2.25.4", "3.0.9", "1.53.0"
+KEYCLOAK = "26.0.0"
 
 # Modules as group:artifact:revision[:classifier][@type]. Those of a class path come with what they depend on.
 CLASS_PATHS = {
@@ -30,6 +31,7 @@ ALONE = {
     "debezium-openlineage": [f"io.debezium:debezium-openlineage-core:{DEBEZIUM}:libs@tar.gz"],
     # The last one for Java 17.
     "registry": [f"io.apicurio:apicurio-registry-app:{APICURIO}:all@tar.gz"],
+    "keycloak": [f"org.keycloak:keycloak-quarkus-dist:{KEYCLOAK}@zip"],
     "flink": [
         "org.apache.flink:flink-sql-connector-kafka:5.0.0-2.2",
         *(f"org.apache.flink:{name}:{FLINK}" for name in ("flink-sql-gateway", "flink-sql-gateway-api")),

@@ -14,7 +14,8 @@ def main() -> None:
         log.info("%s: %d archives", name, len(archives.jars(name)))
     for name in connect.PLUGINS:
         log.info("%s: %s", name, archives.unpacked(name, "debezium-openlineage"))
-    log.info("registry: %s", archives.unpacked("registry"))
+    for name in ("registry", "keycloak"):
+        log.info("%s: %s", name, archives.unpacked(name))
     log.info("openid: %s", openid.installed())
     for name in ("postgres", "flink"):
         log.info("%s: %s", name, archives.installed(name))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -80,16 +81,24 @@ def _fetched(archives: list[Jar], folder: Path) -> list[Path]:
 
 
 def unpacked(name: str, *more: str) -> Path:
-    """A folder with the content of the tar archives of locks. Raises JarError if one cannot be fetched."""
+    """A folder with the content of the archives, tar or zip, of locks. Raises JarError if one cannot be fetched."""
     locks = (name, *more)
 
     def make(home: Path) -> None:
         with tempfile.TemporaryDirectory(dir=home.parent) as scratch:
             for path in _fetched([jar for lock in locks for jar in pinned(lock)], Path(scratch)):
-                with tarfile.open(path) as archive:
-                    archive.extractall(home, filter="data")
+                _unpack(path, home)
 
     return made(name, [LOCKS / f"{lock}.lock" for lock in locks], make)
+
+
+def _unpack(path: Path, home: Path) -> None:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(home)
+    else:
+        with tarfile.open(path) as archive:
+            archive.extractall(home, filter="data")
 
 
 def installed(name: str) -> Path:

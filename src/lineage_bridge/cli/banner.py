@@ -10,6 +10,7 @@ from lineage_bridge.cli.demo import DASHBOARD, load_edition
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.wiring.access import asks_for_keys, internal_credentials
+from lineage_bridge.wiring.people import knows_people
 
 POLL_S = 0.3
 
@@ -39,7 +40,8 @@ class StartupBanner:
         if self.settings.insecure_open and not self.settings.is_on_loopback:
             print_message("Anyone who reaches this machine can use it without a key: --insecure-open.")
         elif asks_for_keys(self.settings):
-            print_message("Requests need an API key; see: lineage-bridge key --help")
+            others = ", or what an issuer or the proxy of the settings gives" if knows_people(self.settings) else ""
+            print_message(f"Requests need an API key{others}; see: lineage-bridge key --help")
         print_message(f"Set OPENLINEAGE_URL={address} in your producers. Data is stored in {self.settings.data_dir}.")
         print_message("Spark is starting. Events are accepted already; answers contain them once Spark is up.")
 
