@@ -101,8 +101,11 @@ class Server:
 
     def asking_for_keys(self, **changes: Any) -> TestClient:
         """A client of an API that serves nobody without an API key. Each request brings its own."""
-        policy = AccessPolicy(KeyAuthenticator(WatchedKeys(self.state), KEY, lambda: self.parts.now_us), required=True)
-        return self.client_of("192.0.2.1", access=policy, **changes)
+        return self.client_of("192.0.2.1", access=self.policy(required=True), **changes)
+
+    def policy(self, *, required: bool) -> AccessPolicy:
+        """Recognises the keys of this server; with `required`, it serves nobody without one."""
+        return AccessPolicy(KeyAuthenticator(WatchedKeys(self.state), KEY, lambda: self.parts.now_us), required=required)
 
     def key(self, name: str, *scopes: str, namespaces: tuple[str, ...] = (), expires_us: int | None = None) -> dict[str, str]:
         """The header with a new API key."""

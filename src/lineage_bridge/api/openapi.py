@@ -11,7 +11,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from lineage_bridge.api import schemas
+from lineage_bridge.api.responses import JSON, PROBLEM_JSON
 from lineage_bridge.api.schemas.names import ErrorAnswer
+from lineage_bridge.api.scopes import REQUIREMENTS, Requirement
+from lineage_bridge.model.access import AccessScope
 from lineage_bridge.projections import event_shapes, shapes
 from lineage_bridge.projections.importing import shapes as import_shapes
 
@@ -22,7 +25,8 @@ _TEXTS = {
     201: "Durable",
     202: "Durable; takes effect soon",
     400: "Not JSON; kept in quarantine",
-    403: "Refused: by the address it is sent to, the page that sends it, or where it comes from",
+    401: "Not authenticated: without an API key, or with one that is not valid",
+    403: "Refused: by the scopes or the namespaces of the key, the address it is sent to, the page that sends it, or where it comes from",
     404: "Not found; with similar names",
     409: "Ambiguous: several nodes match; with their names",
     410: "No longer kept; the hint says how to go on",
@@ -32,7 +36,8 @@ _TEXTS = {
     503: "Unavailable; send again later",
     507: "The disk is full; nothing was acknowledged",
 }
-_ANY_CALL: Mapping[int, Any] = {403: ErrorAnswer, 503: ErrorAnswer}
+_ANY_CALL: Mapping[int, Any] = {401: ErrorAnswer, 403: ErrorAnswer, 503: ErrorAnswer}
+_SECURITY = "key"
 
 EVENTS_BODY = {
     "requestBody": {
@@ -50,7 +55,8 @@ def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
 
 def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
     """The documentation of a call's responses, by status; a tuple stands for one of several shapes."""
-    every = {**shapes, **_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
+    every = {**_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
+    every |= {status: (*_all(shape), *_all(every.get(status, ()))) for status, shape in shapes.items()}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
 
 
@@ -66,9 +72,12 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
     _, components = msgspec.json.schema_components(_shapes(), ref_template=_REFERENCE)
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     schemas.update(components)
-    for operations in document["paths"].values():
-        for operation in operations.values():
+    document["components"]["securitySchemes"] = {_SECURITY: {"type": "http", "scheme": "bearer", "bearerFormat": "lb_..."}}
+    needed = {line.replace(":path}", "}"): requirement for line, requirement in REQUIREMENTS.items()}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
             _drop_framework_errors(operation, schemas)
+            _add_requirement(operation, needed[f"{method.upper()} {path}"])
     return {key: _as_version_3_0(member) for key, member in document.items()}
 
 
@@ -81,10 +90,15 @@ def _shapes() -> list[type[msgspec.Struct]]:
 
 
 def _content(shape: object) -> dict[str, Any]:
-    """The schema of a JSON text of this shape, or of one of several."""
-    shapes = shape if isinstance(shape, tuple) else (shape,)
-    schemas = [_schema(item) for item in shapes]
-    return {"application/json": {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}}
+    """The schema of a JSON text of this shape, or of one of several; errors have a media type of their own."""
+    shapes = _all(shape)
+    schemas = [_schema(item) for item in shapes if item is not ErrorAnswer]
+    content = {JSON: {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}} if schemas else {}
+    return {**content, PROBLEM_JSON: {"schema": _schema(ErrorAnswer)}} if ErrorAnswer in shapes else content
+
+
+def _all(shape: object) -> tuple[object, ...]:
+    return shape if isinstance(shape, tuple) else (shape,)
 
 
 @cache
@@ -101,6 +115,14 @@ def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -
     wrong = operation.get("responses", {}).get("422", {})
     if "HTTPValidationError" in str(wrong):
         wrong.update(description="An argument is invalid", content=_content(ErrorAnswer))
+
+
+def _add_requirement(operation: dict[str, Any], needed: Requirement) -> None:
+    """Say what a call asks of its principal, on a server that asks for keys."""
+    operation["security"] = [] if needed == "nothing" else [{_SECURITY: []}]
+    if isinstance(needed, AccessScope):
+        operation["x-required-scope"] = needed.value
+        operation["description"] = f"{operation.get('description', '')} Scope: `{needed.value}`.".strip()
 
 
 def _as_version_3_0(value: Any) -> Any:  # noqa: ANN401 - a JSON edge

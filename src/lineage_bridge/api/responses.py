@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Mapping
+from http import HTTPStatus
 from itertools import chain
 from typing import Final
 
@@ -35,6 +36,8 @@ from lineage_bridge.projections.shapes import Name
 
 POSITION_HEADER: Final = "X-Lineage-Position"
 JSON: Final = "application/json"
+PROBLEM_JSON: Final = "application/problem+json"
+_TYPE: Final = "urn:lineage-bridge:problem:"
 _HEADERS: Final = {"Cache-Control": "no-store"}
 _RETRY_AFTER: Final = {"Retry-After": "1"}
 _RETRY_LATER: Final = {"Retry-After": "5"}
@@ -97,7 +100,13 @@ def streaming_response(pieces: Generator[bytes, None, None], headers: Mapping[st
 
 def error_answer(status: int, code: str, message: str, hint: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """An error in the shape of all errors."""
-    return json_response(ErrorAnswer(Problem(code, message, hint)), status, headers)
+    return problem_response(Problem(code, message, hint), status, headers)
+
+
+def problem_response(problem: Problem, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """A problem in the shape of all errors."""
+    answer = ErrorAnswer(f"{_TYPE}{problem.code}", HTTPStatus(status).phrase, status, problem.message, problem)
+    return Response(msgspec.json.encode(answer), status, {**_HEADERS, **(headers or {})}, PROBLEM_JSON)
 
 
 def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
@@ -111,7 +120,7 @@ def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
         id_ = f"{clock_us():x}"
         _log.error("request %s %s failed, id %s: %r", request.method, request.url.path, id_, error)
         hint = "see the server's log for this id"
-        return json_response(ErrorAnswer(Problem("internal", "the request failed inside the server", hint, id=id_)), 500)
+        return problem_response(Problem("internal", "the request failed inside the server", hint, id=id_), 500)
 
     app.exception_handler(Exception)(unexpected)
 
@@ -125,7 +134,7 @@ def error_response(error: LineageBridgeError) -> Response:
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
     retry = _RETRY_LATER if isinstance(error, OverloadedError) else _RETRY_AFTER
-    return json_response(ErrorAnswer(problem), status, retry if status == 503 else None)
+    return problem_response(problem, status, retry if status == 503 else None)
 
 
 def _own_error(_: Request, error: LineageBridgeError) -> Response:

@@ -219,4 +219,5 @@ def quarantine_item(record: QuarantineRecord, sender: EventSender) -> Quarantine
         sample=record.sample,
         job=job if sender.namespace or sender.name else UNSET,
         producer=sender.producer or UNSET,
+        principal=record.principal or UNSET,
     )

@@ -30,6 +30,7 @@ class QuarantineRecord:
     size: int
     arrival: int
     channel: str
+    principal: str
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class RejectedJob(Struct, frozen=True, omit_defaults=True):
 class QuarantineItem(Struct, frozen=True, omit_defaults=True):
     """A rejected event. `size` is that of the kept bytes, `sample` their beginning.
 
-    `job` and `producer` are there if the event could be read that far.
+    `job` and `producer` are there if the event could be read that far, `principal` if it came with a key.
     """
 
     event_id: str
@@ -105,6 +105,7 @@ class QuarantineItem(Struct, frozen=True, omit_defaults=True):
     sample: str
     job: RejectedJob | UnsetType = UNSET
     producer: Text = UNSET
+    principal: Text = UNSET
 
 
 class QuarantineAnswer(Struct, frozen=True):

@@ -3,7 +3,7 @@
 `resolution` is "exact", or "day" where the last statement within the day of the requested time is not known.
 """
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from lineage_bridge.api.schemas.names import DescribedNode, Text
 from lineage_bridge.api.schemas.nodes import GraphNode, TransformationItem
@@ -36,6 +36,16 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
     dataset: Name | UnsetType = UNSET
     event_type: Text = UNSET
     run: RunRef | UnsetType = UNSET
+
+
+class SentEvent(Struct, frozen=True, omit_defaults=True):
+    """An event as it was sent, and who sent it: `principal` if it came with a key. `event_id` is the one that its sender was told."""
+
+    event_id: str
+    principal: Text
+    channel: str
+    arrived_at: str
+    event: Raw
 
 
 class DatasetLineage(Struct, frozen=True):

@@ -41,6 +41,13 @@ class Problem(Struct, frozen=True):
 
 
 class ErrorAnswer(Struct, frozen=True):
-    """The answer to every request that fails, except for rejected events."""
+    """The answer to every request that fails, except for rejected events: the members of RFC 9457, and `error`, which says more.
 
+    `type` names the kind of problem by its code, `title` is the same for every problem of this status, `detail` is the message.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
     error: Problem

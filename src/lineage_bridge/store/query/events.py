@@ -14,7 +14,8 @@ from lineage_bridge.store.runs.runs import Runs
 
 _EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
 _COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
-_QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel
+_QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel,
+ q.principal
 FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 AND (:code IS NULL OR q.code = :code) AND (:event IS NULL OR q.event = :event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""

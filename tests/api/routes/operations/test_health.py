@@ -133,7 +133,7 @@ def test_the_openapi_document_describes_every_call_and_our_shapes(server: Server
     document = server.client.get("/openapi.json").json()
     assert document["openapi"].startswith("3.0")
     page = (Path(__file__).parents[4] / "docs" / "api.md").read_text()
-    documented = set(re.findall(r"`(?:GET|POST) (?:/api/v1)?(/[^`?]*)`", page))
+    documented = set(re.findall(r"`(?:GET|POST|DELETE) (?:/api/v1)?(/[^`?]*)`", page))
     assert {path.removeprefix("/api/v1") for path in document["paths"]} == documented
     text = json.dumps(document)
     names = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}

@@ -11,7 +11,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 def routes(intake: Intake) -> APIRouter:
     """The calls that bring events. A trailing slash is accepted too: not every producer repeats its body after a redirect."""
     router = APIRouter(tags=["intake"])
-    refused = {400: RejectedAnswer, 413: RejectedAnswer, 415: ErrorAnswer}
+    refused = {400: RejectedAnswer, 403: RejectedAnswer, 413: RejectedAnswer, 415: ErrorAnswer}
 
     @router.post("/lineage/", response_model=None, include_in_schema=False)
     @router.post(

@@ -1,10 +1,14 @@
 """Static pages that need no network: the interactive API documentation, and the schemas of our facets."""
 
+import re
+from base64 import b64encode
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
 from fastapi import FastAPI, Response
 from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
@@ -12,6 +16,12 @@ from lineage_bridge import openlineage
 
 FILES = "/docs/files"
 FACETS = "/spec/facets"
+_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+"""The scripts that are part of the page; a browser runs those whose hashes the policy names."""
+_POLICY = (
+    "default-src 'none'; connect-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " frame-ancestors 'none'"
+)
 
 
 def install_pages(app: FastAPI) -> None:
@@ -19,12 +29,18 @@ def install_pages(app: FastAPI) -> None:
     app.mount(FILES, StaticFiles(directory=Path(str(swagger_ui_path))), name="swagger")
     app.mount(FACETS, StaticFiles(directory=Path(str(files(openlineage))) / "spec" / "facets"), name="facets")
 
-    @app.get("/docs", include_in_schema=False)
-    def get_docs() -> Response:
-        return get_swagger_ui_html(
+    page = bytes(
+        get_swagger_ui_html(
             openapi_url="/openapi.json",
             title=f"{app.title}: calls",
             swagger_js_url=f"{FILES}/swagger-ui-bundle.js",
             swagger_css_url=f"{FILES}/swagger-ui.css",
             swagger_favicon_url=f"{FILES}/favicon-32x32.png",
-        )
+        ).body
+    )
+    scripts = " ".join(f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _SCRIPT.findall(page))
+    policy = _POLICY.format(scripts=scripts)
+
+    @app.get("/docs", include_in_schema=False)
+    def get_docs() -> Response:
+        return HTMLResponse(page, headers={"Content-Security-Policy": policy})

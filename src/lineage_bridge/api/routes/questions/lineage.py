@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
 
+import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.json_stream import encode
@@ -29,7 +30,7 @@ from lineage_bridge.api.dependencies import (
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response, raw_json_list
-from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent
+from lineage_bridge.api.schemas.lineage import DatasetDetail, DatasetLineage, JobDetail, RunEvent, SentEvent
 from lineage_bridge.api.schemas.names import DescribedNode, ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
@@ -39,6 +40,7 @@ from lineage_bridge.graph.relations import Side
 from lineage_bridge.model.events import EventFilter, EventRecord
 from lineage_bridge.model.graph import Node, Port, Walk, WalkLimits
 from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.graph_reader import GraphReader, LineageReader, NodeReader
 from lineage_bridge.ports.log import RecordReader
 
@@ -48,6 +50,7 @@ Direction = Literal["upstream", "downstream", "both"]
 Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
 EventLimit = Annotated[int, Query(ge=1, le=1000)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
+Records = Annotated[bool, Query(description="Each event with who sent it, over which channel and when")]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 
 UNREADABLE_HEADER = "X-Lineage-Unreadable-Events"
@@ -65,7 +68,9 @@ def routes(services: Services) -> APIRouter:
 
 
 def _event_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/events", response_model=None, responses=response_docs({200: list[RunEvent]}, writes=False))
+    either = (list[RunEvent], list[SentEvent])
+
+    @router.get("/events", response_model=None, responses=response_docs({200: either}, writes=False))
     def get_events(
         request: Request,
         namespace: Glob = None,
@@ -75,41 +80,47 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         limit: EventLimit = 100,
         offset: Offset = 0,
         order: Literal["asc", "desc"] = "desc",
+        records: Records = False,
     ) -> Response:
         """Events by their jobs' names and their times, as they were sent."""
         times = parse_time_argument("since", since), parse_time_argument("until", until)
         which = EventFilter(namespace, job, *times, order == "asc", limit + 1, offset)
         with services.graph() as reader:
-            stored = _StoredEvents(services.records)
-            bodies, link = page_of_texts(request, reader.events.page(which), stored.body, (limit, offset), services.max_page_bytes)
+            stored = _StoredEvents(services.records, as_records=records)
+            bodies, link = page_of_texts(request, reader.events.page(which), stored.text, (limit, offset), services.max_page_bytes)
             return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
 
-    @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: list[RunEvent], **_NOT_FOUND}, writes=False))
-    def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0) -> Response:
+    @router.get("/events/{run_id:path}", response_model=None, responses=response_docs({200: either, **_NOT_FOUND}, writes=False))
+    def get_run_events(request: Request, run_id: RunId, limit: Limit = 1000, offset: Offset = 0, records: Records = False) -> Response:
         """The events of a run, oldest first, as they were sent. The id as sent, or as a UUID."""
         with services.graph() as reader:
-            records = reader.events.of_run(run_id, offset + limit + 1)
-            if not records:
+            events = reader.events.of_run(run_id, offset + limit + 1)
+            if not events:
                 raise NotFoundError(f"there are no events of run {run_id!r}")
-            stored = _StoredEvents(services.records)
-            bodies, link = page_of_texts(request, records[offset:], stored.body, (limit, offset), services.max_page_bytes)
+            stored = _StoredEvents(services.records, as_records=records)
+            bodies, link = page_of_texts(request, events[offset:], stored.text, (limit, offset), services.max_page_bytes)
             return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
 
 
 class _StoredEvents:
-    """Reads events as they were sent, and counts those that the log has lost."""
+    """Reads events as they were sent, or with `as_records` also who sent them, and counts those that the log has lost."""
 
-    def __init__(self, log: RecordReader) -> None:
-        self._log, self._lost = log, 0
+    def __init__(self, log: RecordReader, *, as_records: bool) -> None:
+        self._log, self._lost, self._as_records = log, 0, as_records
 
-    def body(self, event: EventRecord) -> bytes | None:
-        """The event as it was sent; None if it was erased since, or the log is damaged or missing there."""
+    def text(self, event: EventRecord) -> bytes | None:
+        """The event as JSON; None if it was erased since, or the log is damaged or missing there."""
         try:
             stored = self._log.record_at(event.address)
         except (RecordError, OffsetError):
             self._lost += 1
             return None
-        return stored.body if stored.kind == RecordKind.EVENT else None
+        if stored.kind != RecordKind.EVENT:
+            return None
+        if not self._as_records:
+            return stored.body
+        names = stored.principal or UNSET, stored.channel
+        return msgspec.json.encode(SentEvent(event.event.hex(), *names, format_time(stored.arrival_us), Raw(stored.body)))
 
     def header(self) -> dict[str, str]:
         """How many events are left out because the log has lost them, if any."""
