@@ -63,6 +63,24 @@ from lineage_bridge.sql.reading import lineage_of
         ),
         ("ksqldb", " Message\n-------\n Stream created\n", (1, 2), "this was printed by a console: it is not SQL"),
         ("flink", "[INFO] Table has been created.", (1, 1), "this was printed by a console: it is not SQL"),
+        ("ksqldb", "CREATE STREAM s (a INT KEY b INT) WITH (kafka_topic = 'x');", (1, 28), ", or ) is expected here, not 'b'"),
+        ("ksqldb", "CREATE STREAM s AS SELECT a FROM t JOIN u WITHIN ON t.a = u.a;", (1, 50), "a duration is expected here, not 'ON'"),
+        ("ksqldb", "SELECT a FROM t WINDOW TUMBLING SIZE 5 MINUTES GROUP BY a;", (1, 33), "( is expected here, not 'SIZE'"),
+        ("ksqldb", "SELECT a->b-> FROM t;", (1, 15), "a field is expected here, not 'FROM'"),
+        ("flink", "CREATE TABLE t (a INT, PRIMARY KEY a NOT ENFORCED);", (1, 36), "( is expected here, not 'a'"),
+        ("flink", "INSERT INTO a SELECT b AS FROM c;", (1, 32), "a name is expected behind AS, not 'FROM'"),
+        ("flink", "INSERT INTO a SELECT FROM c;", (1, 22), "an expression is expected here, not 'FROM'"),
+        ("flink", "INSERT INTO a SELECT b FROM c UNION d;", (1, 37), "a query is expected behind UNION, not 'd'"),
+        ("flink", "INSERT INTO a SELECT b FROM c WHERE d == 1;", (1, 40), "'==' is not SQL: write '='"),
+        ("flink", "CREATE VIEW v AS;", (1, 15), "a query is expected behind AS"),
+        ("flink", "CREATE TABLE t AS", (1, 16), "a query is expected behind AS"),
+        ("flink", "WITH a AS (SELECT b FROM c), SELECT b FROM a;", (1, 30), "the name of a query is expected here, not 'SELECT'"),
+        (
+            "flink",
+            "SELECT * FROM TABLE(TUMBLE(t, DESCRIPTOR(ts), INTERVAL '1' MINUTE));",
+            (1, 28),
+            "TABLE is expected here, not 't'",
+        ),
         ("flink", "CREATE TABLE t (a INT); SELECT b FROM t", (1, 32), "no table here has a column 'b'"),
         ("flink", "CREATE TABLE t (a INT); SELECT x.* FROM t", (1, 32), "nothing is called 'x' here"),
         ("flink", "CREATE TABLE t (a INT, b INT); INSERT INTO t SELECT a FROM t", (1, 46), "the query has 1 columns, but 2 are written"),
@@ -81,6 +99,7 @@ SELECT a..b; SELECT f(; SELECT a FROM (; SELECT a IN FROM b; SELECT a BETWEEN b 
 @pytest.mark.parametrize("text", [text.strip() for text in UNFINISHED.replace("\n", ";").split(";")])
 def test_no_message_names_a_class_or_a_token_of_a_library(dialect: str, text: str) -> None:
     for fault in lineage_of(text, dialect).errors:
+        assert fault.message.isprintable()
         assert "<" not in fault.message
         assert "sqlglot" not in fault.message
         assert "Token" not in fault.message

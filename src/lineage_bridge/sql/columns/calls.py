@@ -107,6 +107,9 @@ class Calls(Expressions):
                 found.models.append(_model_name(tokens))
             elif call.function in SEARCHES and argument.name in ("", "SEARCH_TABLE") and found.table is None:
                 found.table = self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes)
+            elif call.function in GROUP_WINDOWS and found.table is None and argument.name in ("", "DATA") and _is_name(tokens):
+                self.analysis.faults.append((f"TABLE is expected here, not '{tokens[0].text}'", tokens[0]))
+                found.table = self.named(Cursor(tokens, folds=self.analysis.ksql).name(), ctes)
             elif tokens:
                 found.values.append(self.value_of(tokens, here))
         return found
@@ -237,6 +240,11 @@ def _model_name(tokens: Sequence[Token]) -> Name:
 
 def _without_brackets(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[1:-1] if len(tokens) > 1 and tokens[0].upper == "(" and tokens[-1].upper == ")" else tokens
+
+
+def _is_name(tokens: Sequence[Token]) -> bool:
+    """Whether tokens are a name of one or more parts."""
+    return bool(tokens) and all(token.is_name if at % 2 == 0 else token.text == "." for at, token in enumerate(tokens))
 
 
 def _is_rowtime(tokens: Sequence[Token]) -> bool:

@@ -18,7 +18,7 @@ from lineage_bridge.sql.statements.statement_types import (
     Update,
     Use,
 )
-from lineage_bridge.sql.statements.tables import names_in, options_of, skip_if_exists, table_definition
+from lineage_bridge.sql.statements.tables import demand_query, names_in, options_of, skip_if_exists, table_definition
 from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
 from lineage_bridge.sql.text.tokens import Token, words
 
@@ -105,6 +105,7 @@ def _create_view(cursor: Cursor) -> Statement:
     if cursor.takes("WITH"):
         options_of(cursor)
     cursor.demand("AS")
+    demand_query(cursor)
     return DefineView(name, columns, cursor.rest())
 
 

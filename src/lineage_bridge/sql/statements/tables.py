@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from lineage_bridge.sql.names import Name
 from lineage_bridge.sql.statements.catalog import ColumnKind, TableColumn
 from lineage_bridge.sql.statements.statement_types import DefineTable
-from lineage_bridge.sql.text.cursor import Cursor, parts
+from lineage_bridge.sql.text.cursor import Cursor, StatementError, parts
 from lineage_bridge.sql.text.tokens import Kind, Token, words
 
 _TABLE_PARTS = ("COMMENT", "PARTITIONED", "DISTRIBUTED", "CLUSTERED", "FRESHNESS", "REFRESH_MODE", "START_MODE")
@@ -36,6 +36,7 @@ def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
             if cursor.sees("("):
                 cursor.group()
         elif cursor.takes("AS"):
+            demand_query(cursor)
             return DefineTable(name, columns, options, like, cursor.rest(), keys, comment, is_stream)
         elif cursor.sees_any(*_TABLE_PARTS):
             word = cursor.next().upper
@@ -48,6 +49,12 @@ def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
         else:
             raise cursor.error("WITH, AS, LIKE or another part of a table's definition is expected here")
     return DefineTable(name, columns, options, like, None, keys, comment, is_stream)
+
+
+def demand_query(cursor: Cursor) -> None:
+    """Raises StatementError if nothing follows AS."""
+    if cursor.token is None:
+        raise StatementError("a query is expected behind AS", None)
 
 
 def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:
@@ -83,6 +90,8 @@ def columns_of_table(inside: Sequence[Token], *, folds: bool) -> Iterator[TableC
         if not part or (
             part[0].upper in _CONSTRAINTS and len(part) > 1 and (part[0].upper == "CONSTRAINT" or part[1].upper in ("FOR", "KEY", "("))
         ):
+            if part and part[0].upper == "PRIMARY" and len(part) > 2 and part[2].upper != "(":
+                raise Cursor(part[2:]).error("( is expected here")
             continue
         cursor = Cursor(part, folds=folds)
         yield _column(cursor)
@@ -113,9 +122,17 @@ def _column(cursor: Cursor) -> TableColumn:
         elif cursor.sees("HEADERS") or cursor.sees("HEADER"):
             cursor.at += 1
             kind = ColumnKind.VIRTUAL
+        elif _begins_column(cursor):
+            raise cursor.error(", or ) is expected here")
         else:
             cursor.at += 1
     return TableColumn(name, kind, type=type_, comment=comment, type_tokens=type_tokens)
+
+
+def _begins_column(cursor: Cursor) -> bool:
+    """Whether a name and a type come next: a comma is missing."""
+    name, *types = cursor.tokens[cursor.at : cursor.at + 2]
+    return name.is_name and name.upper not in _BEHIND_TYPES and any(type_.upper in _TYPES for type_ in types)
 
 
 def _type(cursor: Cursor) -> str:

@@ -18,6 +18,7 @@ _KEYWORDS = sorted(
 )
 """Keywords that may be misspelt; shorter ones are close to too many other words."""
 _CLAUSES = ("GROUP", "ORDER", "PARTITION")
+_SET_OPERATORS = ("UNION", "EXCEPT", "INTERSECT", "MINUS")
 _BEHIND = 4
 
 
@@ -32,15 +33,31 @@ def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
 
     `texts`: those of the tokens up to the one at fault; empty for strings and quoted names.
     """
-    if len(texts) > 1 and texts[-2].upper() in _CLAUSES and texts[-1].upper() != "BY":
-        return f"BY is expected here, not '{texts[-1]}'" if texts[-1] else "BY is expected here"
-    if not ksql and [text.upper() for text in texts[-2:]] == ["EMIT", "CHANGES"]:
-        return f"{message}: EMIT CHANGES is ksqlDB's, choose its dialect"
+    known = _known(message, texts, ksql=ksql)
+    if known:
+        return known
     for text in reversed(texts[-_BEHIND:]):
         meant = _meant(text.upper())
         if meant:
             return f"{message}: is '{text}' meant to be {meant}?"
     return message
+
+
+def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
+    """What is said about a mistake that the words before it show; empty if they show none."""
+    last = texts[-1] if texts else ""
+    instead = f", not '{last}'" if last else ""
+    before = texts[-2].upper() if len(texts) > 1 else ""
+    if before in _CLAUSES and last.upper() != "BY":
+        return f"BY is expected here{instead}"
+    if before in _SET_OPERATORS:
+        return f"a query is expected behind {before}{instead}"
+    if [text.upper() for text in texts[-3:-1]] == ["AS", "FROM"]:
+        return "a name is expected behind AS, not 'FROM'"
+    if list(texts[-2:]) == ["=", "="]:
+        return "'==' is not SQL: write '='"
+    is_emitted = not ksql and [text.upper() for text in texts[-2:]] == ["EMIT", "CHANGES"]
+    return f"{message}: EMIT CHANGES is ksqlDB's, choose its dialect" if is_emitted else ""
 
 
 def _meant(word: str) -> str:

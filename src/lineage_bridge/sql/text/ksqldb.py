@@ -2,7 +2,7 @@
 
 from lineage_bridge.sql.text.cursor import folded
 from lineage_bridge.sql.text.lowering import FIELD, Lowering, Rule, quoted
-from lineage_bridge.sql.text.tokens import Token
+from lineage_bridge.sql.text.tokens import Kind, Token
 
 
 def _emit_clause(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
@@ -19,8 +19,10 @@ def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signatu
     cursor.at += 1
     if cursor.sees("("):
         cursor.group()
-    else:
+    elif cursor.token is not None and cursor.token.kind in (Kind.NUMBER, Kind.VARIABLE):
         cursor.at += 2
+    else:
+        raise cursor.error("a duration is expected here")
     if cursor.takes("GRACE", "PERIOD"):
         cursor.at += 2
     return True
@@ -28,7 +30,7 @@ def _within(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signatu
 
 def _window(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
     cursor = self.cursor
-    if not any(cursor.sees("WINDOW", kind, "(") for kind in ("TUMBLING", "HOPPING", "SESSION")):
+    if not any(cursor.sees("WINDOW", kind) for kind in ("TUMBLING", "HOPPING", "SESSION")):
         return False
     cursor.at += 2
     cursor.group()
@@ -46,7 +48,7 @@ def _field(self: Lowering, token: Token) -> bool:
     """`struct->field` and `struct->*`."""
     cursor = self.cursor
     cursor.at += 1
-    if not (cursor.sees("*") or (cursor.token is not None and cursor.token.is_name)):
+    if cursor.sees_any("FROM", "AS") or not (cursor.sees("*") or (cursor.token is not None and cursor.token.is_name)):
         raise cursor.error("a field is expected here")
     field = cursor.next()
     self.emit(".", token)

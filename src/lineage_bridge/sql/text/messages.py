@@ -4,7 +4,12 @@ import re
 
 _MISSING = re.compile(r"Required (?:keyword|argument): '\w+' missing for .*")
 _EXPECTED = re.compile(r"Expect(?:ed|ing) (?P<what>.+?)(?: but got .*)?")
-_WHAT = {"table name": "the name of a table", "database name": "the name of a database", "type": "a type"}
+_WHAT = {
+    "table name": "the name of a table",
+    "database name": "the name of a database",
+    "type": "a type",
+    "CTE to have alias": "the name of a query",
+}
 _CTE = re.compile(r"\w+ does not support CTE|Failed to parse any statement following CTE")
 
 

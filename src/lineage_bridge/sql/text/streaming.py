@@ -44,6 +44,10 @@ def _trailing_comma(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the
     raise StatementError("an expression is expected here", token)
 
 
+def _nothing_selected(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signature of all rules
+    raise StatementError("an expression is expected here, not 'FROM'", self.cursor.tokens[self.cursor.at + 1])
+
+
 def _array(self: Lowering, token: Token) -> bool:
     self.cursor.at += 1
     self.emit("ARRAY", token)
@@ -253,6 +257,7 @@ _RULES: list[Rule] = [
     (("TIMESTAMP",), _literal),
     (("TIMESTAMP_LTZ",), _literal),
     ((",", "FROM"), _trailing_comma),
+    (("SELECT", "FROM"), _nothing_selected),
     (("ARRAY", "["), _array),
     (("MAP", "["), _array),
     (("CAST", "("), _cast),
