@@ -21,7 +21,7 @@ from lineage_bridge.errors import UnavailableError
 _GREETING: Final = b"?"
 _GREETING_S: Final = 30.0
 """How long a question waits for a process that is just starting."""
-_PROBE_S: Final = 2.0
+_PROBE_S: Final = 5.0
 _PIECE: Final = 1 << 18
 """The most bytes of an answer that are in memory here."""
 _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
