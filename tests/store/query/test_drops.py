@@ -120,6 +120,32 @@ def test_a_drop_of_a_partition_leaves_its_table_and_a_drop_of_the_table_ends_its
     assert flows(events, "src", "downstream") == {}
 
 
+def test_dropped_partitions_do_not_hide_what_was_made_from_their_table(events: Events) -> None:
+    table, parts = ("s3://b", "stage"), [("s3://b", f"stage/dt=2026-05-0{day}") for day in (1, 2, 3)]
+    for day, part in enumerate(parts):
+        events.add("load", day * 24, "src", [part])
+        events.add("build", day * 24 + 1, [table], "final")
+        events.drop(("s3a://b", part[1]), day * 24 + 2)
+    assert set(flows(events, "src", "downstream")) == {("src", parts[2][1]), ("stage", "final")}, "the newest stands for all"
+    assert set(flows(events, "final", "upstream")) == {("src", parts[2][1]), ("stage", "final")}
+    assert set(impact(events, "final", "upstream")) == {"stage", "src"}
+    events.add("load", 96, "src", [("s3://b", "stage/dt=2026-05-04")])
+    assert set(flows(events, "src", "downstream")) == {("src", "stage/dt=2026-05-04"), ("stage", "final")}, "what is left stands for all"
+
+
+@pytest.mark.parametrize(
+    "read", [[], [("s3://b", "stage/dt=2026-05-02")], [("s3://b", "stage")]], ids=["never", "another partition", "later"]
+)
+def test_a_dropped_partition_that_was_not_read_has_ended(events: Events, read: list[Pair]) -> None:
+    part = ("s3://b", "stage/dt=2026-05-01")
+    events.add("load", 0, "src", [part])
+    events.drop(part, 1)
+    if read:
+        events.add("build", 2, read, "final")
+    assert flows(events, "src", "downstream") == {}
+    assert ("src", part[1]) not in flows(events, "final" if read else "src", "upstream")
+
+
 def test_a_dropped_stepping_stone_does_not_hide_its_product(events: Events) -> None:
     for day in (0, 24):
         events.add("stage", day, "src", "tmp")

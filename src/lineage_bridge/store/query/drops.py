@@ -44,6 +44,15 @@ class _Names(NamedTuple):
     whole: int | None
 
 
+class _Spread(NamedTuple):
+    """What the names of one dataset share: their extents with the last drop of each, the names that denote all of it, and its last drop."""
+
+    extents: Extents
+    drops: dict[int, int]
+    wholes: tuple[int, ...]
+    whole: int | None
+
+
 class Drops:
     """Look-ups over one connection, as of `at_us`; caches what it has loaded.
 
@@ -65,14 +74,23 @@ class Drops:
             return
         self._loaded |= set(new)
         groups = self.nodes.identities.joined(new)
-        members = {id_: tuple(sorted(self.nodes.identities.members(group))) for id_, group in groups.items()}
-        lasts = self._last_drops({other for id_ in new for other in members.get(id_, (id_,))})
+        # Names of one group share it: a table may have very many partitions.
+        members = {id(group): tuple(sorted(self.nodes.identities.members(group))) for group in groups.values()}
+        lasts = self._last_drops({*new, *(other for names in members.values() for other in names)})
+        spreads: dict[int, _Spread | None] = {}
         for id_ in new:
-            names = members.get(id_, (id_,))
-            found = lasts.keys() & names
-            if found:
-                alone = len(names) == 1
-                self.dropped[id_] = _Names(names, names, lasts[id_], lasts[id_]) if alone else self._spread(id_, names, groups[id_], lasts)
+            group = groups.get(id_)
+            names = members[id(group)] if group else (id_,)
+            if group is None or len(names) == 1:
+                if id_ in lasts:
+                    self.dropped[id_] = _Names(names, names, lasts[id_], lasts[id_])
+                continue
+            if id(group) not in spreads:
+                spreads[id(group)] = self._spread(names, group, lasts)
+            if spread := spreads[id(group)]:
+                around = spread.extents.around(self.nodes.identities.names[id_])
+                reaching = [spread.drops[extent] for extent in around if extent in spread.drops]
+                self.dropped[id_] = _Names(names, spread.wholes, max(reaching, default=None), spread.whole)
 
     def _last_drops(self, ids: Iterable[int]) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -80,23 +98,40 @@ class Drops:
             found.update(self.connection.execute(_LAST_DROPS.format(marks(some)), (self.at_us, *some, self.at_us)).fetchall())
         return found
 
-    def _spread(self, id_: int, names: tuple[int, ...], group: NameGroup, lasts: dict[int, int]) -> _Names:
-        ids, spellings = self.nodes.identities.ids, self.nodes.identities.names
+    def _spread(self, names: tuple[int, ...], group: NameGroup, lasts: dict[int, int]) -> _Spread | None:
+        """The drops of a dataset by extent; None if none of its names was ever dropped."""
+        if lasts.keys().isdisjoint(names):
+            return None
+        ids = self.nodes.identities.ids
         extents = Extents(group)
-        outermost = extents.outermost()
+        outermost = set(extents.outermost())
         wholes = tuple(sorted(ids[name] for name, extent in extents.of.items() if extent in outermost and name in ids))
-        by_extent: dict[int, int] = {}
+        drops: dict[int, int] = {}
         for name, extent in extents.of.items():
             if name in ids and ids[name] in lasts:
-                by_extent[extent] = max(lasts[ids[name]], by_extent.get(extent, lasts[ids[name]]))
-        whole = min(by_extent[extent] for extent in outermost) if by_extent.keys() >= set(outermost) else None
-        reaching = [by_extent[extent] for extent in extents.around(spellings[id_]) if extent in by_extent]
-        return _Names(names, wholes, max(reaching, default=None), whole)
+                drops[extent] = max(lasts[ids[name]], drops.get(extent, lasts[ids[name]]))
+        whole = min(drops[extent] for extent in outermost) if drops.keys() >= outermost else None
+        return _Spread(extents, drops, wholes, whole)
 
     def last(self, id_: int) -> int | None:
         """When a dataset was last dropped under this name or one whose drop reaches it; None if it never was. It must have been loaded."""
         names = self.dropped.get(id_)
         return names.drop if names else None
+
+    def is_part(self, id_: int) -> bool:
+        """Whether the last drop under this name was of a part of the dataset: a partition of a table. It must have been loaded."""
+        names = self.dropped.get(id_)
+        return names is not None and names.drop is not None and (names.whole is None or names.whole < names.drop)
+
+    def around(self, id_: int) -> tuple[int, ...]:
+        """This name of a dataset, and those that denote all of it. It must have been loaded."""
+        names = self.dropped.get(id_)
+        return tuple(sorted({id_, *names.outermost})) if names else (id_,)
+
+    def names(self, id_: int) -> tuple[int, ...]:
+        """All names of a dataset. It must have been loaded."""
+        names = self.dropped.get(id_)
+        return names.group if names else (id_,)
 
     def is_gone(self, id_: int) -> bool:
         """Whether a dataset, as a whole, was dropped and has not come back. It must have been loaded."""
@@ -129,10 +164,9 @@ class Drops:
 
     def named_later(self, job: int, dataset: int, side: int, end: int) -> bool:
         """Whether a run of a job named a dataset on a side after `end`; runs that dropped it do not count."""
-        names = self.dropped.get(dataset)
         values = (job, end, self.at_us, job, dataset, int(side), self.at_us, self.at_us, end)
         runs = [row[0] for row in self.connection.execute(_NAMED_LATER, values).fetchall()]
-        return any(not self._dropped_by(run, job).intersection(names.group if names else (dataset,)) for run in runs)
+        return any(not self._dropped_by(run, job).intersection(self.names(dataset)) for run in runs)
 
     def _dropped_by(self, asserted_by: bytes, job: int) -> frozenset[int]:
         """The datasets that a run dropped; none for a design-time statement, which has no end."""

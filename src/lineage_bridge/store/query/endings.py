@@ -24,14 +24,18 @@ class Endings:
 
     An operator ended it; or its target was dropped and lives again, but its job has not written it since; or one of its ends was dropped
     and is gone, and no way through it leads to something that lives. What the job itself names again after that has not ended.
+
+    Of the flows of a job into partitions that were dropped the newest stays if the dataset was read before the drop, and the job has not
+    written another partition that is left.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, spans: Spans, at_us: int | None) -> None:
-        self.connection, self.flows, self.spans = connection, flows, spans
+        self.connection, self.nodes, self.flows, self.spans = connection, nodes, flows, spans
         self.at_us = _NOW if at_us is None else at_us
         self.drops = Drops(connection, nodes, flows, spans, self.at_us)
         self.ways = Ways(nodes, spans, self.drops, self._edges)
         self.ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
+        self._traces: dict[FlowKey, FlowKey | None] = {}
         self._renames = self.connection.execute("SELECT 1 FROM lifecycle WHERE change = 'RENAME' LIMIT 1").fetchone() is not None
 
     @property
@@ -64,8 +68,31 @@ class Endings:
         """Whether a flow was ended by an operator, or by a drop of what it wrote to and what lives again."""
         source, target, job, _ = edge
         if self.drops.last(target) is not None and not self.drops.is_gone(target) and not self._named_later(edge, Side.OUTPUT):
-            return True
+            return not (self.drops.is_part(target) and self._is_trace(edge))
         return self.ordered and any(not self._asserted_later(edge, *end) for end in self._stated_ends(job, (source, target)))
+
+    def _is_trace(self, edge: FlowKey) -> bool:
+        """Whether a flow into a dropped partition is all that is left of what its job wrote, and the dataset was read before the drop."""
+        source, target, job, origin = edge
+        key = self.nodes.head(source), self.nodes.head(target), job, origin
+        if key not in self._traces:
+            self._traces[key] = self._newest_trace(key, self.drops.names(target))
+        return self._traces[key] == edge and self._was_read(target)
+
+    def _newest_trace(self, flow: FlowKey, names: tuple[int, ...]) -> FlowKey | None:
+        """The newest of the flows into dropped partitions that are one by what names denote; None if one into what is left stands."""
+        self.load(names)
+        edges = {edge[:4] for edge in self.flows.edges(names, Direction.UP) if edge[2:4] == flow[2:]}
+        same = [edge for edge in sorted(edges) if self.nodes.head(edge[0]) == flow[0]]
+        if any(self._named_later(edge, Side.OUTPUT) for edge in same):
+            return None
+        return max(same, key=lambda edge: (self.ways.last(edge), edge), default=None)
+
+    def _was_read(self, target: int) -> bool:
+        """Whether anything flowed on from a dropped partition, or from its dataset as a whole, before the drop."""
+        drop, names = self.drops.last(target) or 0, set(self.drops.names(target))
+        onward = self.flows.edges(self.drops.around(target), Direction.DOWN)
+        return any(edge[1] not in names and self.ways.first(edge[:4]) <= drop for edge in onward)
 
     def _ends_at(self, edge: FlowKey, direction: Direction) -> bool:
         """Whether the far end of a flow is gone, and no way leads on from there."""
@@ -85,7 +112,9 @@ class Endings:
         drop = self.drops.last(dataset)
         if drop is None or self._port_asserted_later(job, dataset, side, origin, drop):
             return False
-        return not self._has_flow(job, dataset, Side(side)) if self.drops.is_gone(dataset) else side == Side.OUTPUT
+        if self.drops.is_gone(dataset) or (side == Side.OUTPUT and self.drops.is_part(dataset)):
+            return not self._has_flow(job, dataset, Side(side))
+        return side == Side.OUTPUT
 
     def _has_flow(self, job: int, dataset: int, side: Side) -> bool:
         """Whether a flow of a job at a gone dataset has not ended."""

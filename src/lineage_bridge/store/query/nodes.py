@@ -126,7 +126,7 @@ class Nodes:
         """The id of the canonical node of a node's group; the node itself if it has no group."""
         if id_ not in self._heads:
             group = self.identities.joined([id_]).get(id_)
-            self._heads[id_] = self.identities.head(group) if group else id_
+            self._heads.update(dict.fromkeys(self.identities.members(group), self.identities.head(group)) if group else {id_: id_})
         return self._heads[id_]
 
     def members(self, id_: int) -> list[int]:
