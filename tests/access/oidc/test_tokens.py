@@ -7,8 +7,12 @@ import time
 from base64 import urlsafe_b64decode
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from joserfc.jwk import RSAKey
 from tests.access.oidc.issuing import AUDIENCE, Door, base64url, claims_of, signed
 from tests.servers.openid import made_key
 
@@ -283,9 +287,14 @@ def test_a_key_that_the_token_brings_itself_counts_for_nothing(live, front, head
 
 @pytest.mark.parametrize("header", [{"crit": ["exp"], "exp": 1}, {"crit": []}, {"crit": 7}, {"b64": False, "crit": ["b64"]}, {"b64": True}])
 def test_what_a_token_declares_critical_is_not_understood(door, header):
-    head = base64url(json.dumps({"alg": "RS256", "kid": "one", "typ": "at+jwt", **header}).encode())
-    _, body, signature = signed(KEY, claims_of(door.url)).split(".")
-    assert door.refusal(f"{head}.{body}.{signature}").status == 401
+    def rsa_signed(more: dict) -> str:
+        parts = {"alg": "RS256", "kid": "one", "typ": "at+jwt", **more}, claims_of(door.url)
+        text = ".".join(base64url(json.dumps(part).encode()) for part in parts)
+        assert isinstance(KEY.private_key, RSAPrivateKey)
+        return f"{text}.{base64url(KEY.private_key.sign(text.encode(), PKCS1v15(), SHA256()))}"
+
+    assert door.open(rsa_signed({}))
+    assert door.refusal(rsa_signed(header)).status == 401
 
 
 def test_a_key_works_with_its_own_algorithm_only(openid, faulty):
@@ -298,6 +307,12 @@ def test_a_key_works_with_its_own_algorithm_only(openid, faulty):
         header = base64url(json.dumps({"alg": algorithm, "kid": kid}).encode())
         _, body, signature = signed(elliptic, claims_of(door.url)).split(".")
         assert door.refusal(f"{header}.{body}.{signature}").status == 401
+
+
+def test_a_key_that_is_for_one_algorithm_signs_with_no_other(door):
+    material = {name: value for name, value in KEY.as_dict(private=True).items() if name != "alg"}
+    token = signed(RSAKey.import_key(material), claims_of(door.url), alg="PS256", kid="one")
+    assert "algorithm" in str(door.refusal(token))
 
 
 def test_a_key_of_one_issuer_signs_for_no_other(openid, live, faulty):
