@@ -2,15 +2,20 @@
 
 from itertools import islice
 from pathlib import Path
+from statistics import median
 
 from bench.generator import Corpus, generate
 from bench.load import Answers, batches, fire, is_json, single
 from bench.meter import Clock, Result, calibrate, per_event, quantiles
 from bench.progress import report
 from bench.server import Running, started
+from lineage_bridge.config import Settings
+from lineage_bridge.model.access import AccessScope, KeyOrder
+from lineage_bridge.wiring.access import key_service
 
 CONNECTIONS = (1, 16, 64)
 BATCH = 100
+TURNS = 7
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
@@ -27,7 +32,24 @@ def run(work: Path, *, quick: bool = False) -> Result:
             out[f"single_{connections}"] = _figure(api, single(events, api.port), len(events), connections)
             events = [body for body in bodies[: (20_000 if connections == 1 else 60_000) // share] if is_json(body)]
             out[f"batch_{BATCH}_{connections}"] = _figure(api, batches(events, api.port, BATCH), len(events), connections)
+        report("http: with and without an API key")
+        out["with_key"] = _with_key(api, bodies[: 4_000 // share])
     return out
+
+
+def _with_key(api: Running, bodies: list[bytes]) -> Result:
+    """Processor microseconds of the API for an event without and with an API key, in turns, and by how much the key makes it dearer."""
+    _, key = key_service(Settings(data_dir=api.data_dir)).create(KeyOrder("bench", frozenset({AccessScope.INGEST})), "")
+    requests = single(bodies, api.port), single(bodies, api.port, key)
+    spent: tuple[list[float], list[float]] = [], []
+    for turn in range(2 * TURNS):
+        kind = (turn + turn // 2) % 2
+        clock = Clock(api.process).start()
+        fire(requests[kind], api.port, 16)
+        cpu, _ = clock.read()
+        spent[kind].append(1e6 * cpu / len(bodies))
+    without, with_key = (round(median(values), 1) for values in spent)
+    return {"cpu_us_without": without, "cpu_us_with": with_key, "percent_more": round(100 * (with_key / without - 1), 1)}
 
 
 def _figure(api: Running, requests: list[bytes], events: int, connections: int) -> Result:

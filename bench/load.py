@@ -21,9 +21,9 @@ class Answers:
     wall_s: float = 0.0
 
 
-def single(bodies: list[bytes], port: int) -> list[bytes]:
-    """One request for each event."""
-    return [_request(body, port, "application/json") for body in bodies]
+def single(bodies: list[bytes], port: int, key: str = "") -> list[bytes]:
+    """One request for each event, with an API key if there is one."""
+    return [_request(body, port, "application/json", f"Authorization: Bearer {key}\r\n" if key else "") for body in bodies]
 
 
 def batches(bodies: list[bytes], port: int, size: int) -> list[bytes]:
@@ -40,8 +40,8 @@ def is_json(body: bytes) -> bool:
     return True
 
 
-def _request(body: bytes, port: int, kind: str) -> bytes:
-    head = f"POST {CALL} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+def _request(body: bytes, port: int, kind: str, more: str = "") -> bytes:
+    head = f"POST {CALL} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
     return head.encode() + body
 
 

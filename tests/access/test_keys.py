@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.key_text import digest_of, id_of, make_key
 from lineage_bridge.access.keys import INTERNAL, ApiKeys
-from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError
+from lineage_bridge.errors import LineageBridgeError, NotFoundError, RefusedError, RequestError
 from lineage_bridge.model.access import AccessScope, KeyOrder, Principal
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.store.state.database import StateDatabase
@@ -184,3 +185,30 @@ def test_nobody_waits_for_whoever_writes(state: StateDatabase, keys: ApiKeys) ->
 )
 def test_a_principal_sends_events_of_its_namespaces(globs: tuple[str, ...], namespace: str, may: bool) -> None:
     assert Principal("p", INGEST, globs).may_send(namespace) is may
+
+
+def test_changes_are_looked_for_at_most_so_often_and_those_of_this_process_at_once(state: StateDatabase, clock: Clock) -> None:
+    watched = WatchedKeys(state)
+    authenticator = KeyAuthenticator(watched, state.key(), clock, recheck_us=5)
+    own = ApiKeys(ApiKeyRepository(state), state.key(), clock, secrets.token_bytes, authenticator.recheck)
+    others = ApiKeys(ApiKeyRepository(state), state.key(), clock, secrets.token_bytes)
+
+    def is_accepted(text: str) -> bool:
+        try:
+            return authenticator.authenticate({"authorization": f"Bearer {text}"}, "") is not None
+        except RefusedError:
+            return False
+
+    first, second = (own.create(replace(ORDER, name=name), "")[1] for name in ("first", "second"))
+    assert is_accepted(first)
+    others.revoke("first")
+    clock.now_us = 104
+    assert is_accepted(first)
+    clock.now_us = 105
+    assert not is_accepted(first)
+    assert is_accepted(second)
+    own.revoke("second")
+    assert not is_accepted(second)
+    assert authenticator.take_uses().keys() == {key.id for key in own.records()}
+    assert authenticator.take_uses() == {}
+    watched.close()

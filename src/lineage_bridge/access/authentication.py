@@ -16,12 +16,23 @@ _BEARER: Final = "bearer "
 
 
 class KeyAuthenticator:
-    """Implements `ports.Authenticator` with API keys. `internal` are keys that are not stored."""
+    """Implements `ports.Authenticator` with API keys. `internal` are keys that are not stored.
 
-    def __init__(self, changes: KeyChanges, installation_key: bytes, clock_us: Callable[[], int], internal: Sequence[ApiKey] = ()) -> None:
+    Looks for changes that other processes made at most every `recheck_us`; those of this process are announced by `recheck`.
+    """
+
+    def __init__(
+        self,
+        changes: KeyChanges,
+        installation_key: bytes,
+        clock_us: Callable[[], int],
+        internal: Sequence[ApiKey] = (),
+        recheck_us: int = 0,
+    ) -> None:
         self._changes, self._installation_key, self._clock_us, self._internal = changes, installation_key, clock_us, internal
         self._keys: dict[str, tuple[ApiKey, Principal]] = {}
         self._uses: dict[str, int] = {}
+        self._recheck_us, self._checked_us = recheck_us, -1
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:  # noqa: ARG002 - the protocol's
         """The principal of the API key in the header Authorization."""
@@ -31,22 +42,31 @@ class KeyAuthenticator:
         id_ = id_of(text)
         if id_ is None:
             raise RefusedError(401, "malformed_key", "the API key is not complete, or mistyped", "copy it again", _INVALID)
-        changed = self._changes.changed_keys()
-        if changed is not None:
-            self._keys = {key.id: (key, key.principal) for key in (*changed, *self._internal)}
+        now_us = self._clock_us()
+        if not 0 <= now_us - self._checked_us < self._recheck_us:
+            self._look_for_changes()
+            self._checked_us = now_us
         found = self._keys.get(id_)
         if found is None or not hmac.compare_digest(found[0].digest, digest_of(text, self._installation_key)):
             raise RefusedError(
                 401, "unknown_key", "this server does not know the API key", "lineage-bridge key list shows its keys", _INVALID
             )
         key, principal = found
-        now_us = self._clock_us()
         state = key.state(now_us)
         if state != "active":
             problem = f"the API key {key.name!r} {'has expired' if state == 'expired' else 'was revoked'}"
             raise RefusedError(401, f"{state}_key", problem, "ask for another one: lineage-bridge key create", _INVALID)
         self._uses[id_] = now_us
         return principal
+
+    def recheck(self) -> None:
+        """Look for changes before the next key is judged."""
+        self._checked_us = -1
+
+    def _look_for_changes(self) -> None:
+        changed = self._changes.changed_keys()
+        if changed is not None:
+            self._keys = {key.id: (key, key.principal) for key in (*changed, *self._internal)}
 
     def take_uses(self) -> dict[str, int]:
         """When stored keys were last used since the last call, by id."""

@@ -17,13 +17,18 @@ _LIST: Final = "lineage-bridge key list shows the keys"
 
 
 class ApiKeys:
-    """Implements `ports.KeyService`. `random_bytes` must be a source fit for secrets."""
+    """Implements `ports.KeyService`. `random_bytes` must be a source fit for secrets; `on_change` is called after each change."""
 
     def __init__(
-        self, repository: KeyRepository, installation_key: bytes, clock_us: Callable[[], int], random_bytes: Callable[[int], bytes]
+        self,
+        repository: KeyRepository,
+        installation_key: bytes,
+        clock_us: Callable[[], int],
+        random_bytes: Callable[[int], bytes],
+        on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._repository, self._installation_key = repository, installation_key
-        self._clock_us, self._random_bytes = clock_us, random_bytes
+        self._clock_us, self._random_bytes, self._on_change = clock_us, random_bytes, on_change
 
     def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
         """Create a key."""
@@ -32,6 +37,7 @@ class ApiKeys:
         key, text = self._made(order, by, now_us)
         if not self._repository.add(key):
             raise RequestError(f"there is an active key {order.name!r}", "choose another name, or replace it: lineage-bridge key rotate")
+        self._on_change()
         return key, text
 
     def records(self) -> Sequence[ApiKey]:
@@ -41,6 +47,7 @@ class ApiKeys:
     def revoke(self, name: str) -> int:
         """Revoke keys."""
         revoked = self._repository.revoke(name, self._clock_us())
+        self._on_change()
         if not revoked and all(name not in (key.name, key.id) for key in self.records()):
             raise NotFoundError(f"there is no key {name!r}", _LIST)
         return revoked
@@ -57,6 +64,7 @@ class ApiKeys:
         key, text = self._made(KeyOrder(name, newest.scopes, newest.namespaces, newest.note, expires_us), by, now_us)
         if not self._repository.add(key, now_us + grace_us):
             raise NotFoundError(f"there is no active key {name!r} any more", _LIST)
+        self._on_change()
         return key, text
 
     def _made(self, order: KeyOrder, by: str, now_us: int) -> tuple[ApiKey, str]:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from secrets import token_bytes
 from typing import Final
@@ -15,14 +16,16 @@ from lineage_bridge.wiring.people import knows_people
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
 
+RECHECK_US: Final = 5_000
+"""How long a change that another process makes to the keys may go unnoticed. To look takes longer than to judge an event."""
 NOTE_USES_S: Final = 60.0
 """How often the last uses of keys are stored."""
 
 
-def key_service(settings: Settings) -> ApiKeys:
+def key_service(settings: Settings, on_change: Callable[[], None] = lambda: None) -> ApiKeys:
     """The API keys of a data folder, whether or not a server runs on it."""
     state = state_database(settings)
-    return ApiKeys(ApiKeyRepository(state), state.key(), now_us, token_bytes)
+    return ApiKeys(ApiKeyRepository(state), state.key(), now_us, token_bytes, on_change)
 
 
 def asks_for_keys(settings: Settings) -> bool:
@@ -51,7 +54,7 @@ def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
     _write_private(settings, text)
     watched = WatchedKeys(state)
     stack.callback(watched.close)
-    found = KeyAuthenticator(watched, state.key(), now_us, (key,))
+    found = KeyAuthenticator(watched, state.key(), now_us, (key,), RECHECK_US)
     stack.callback(_KeyUses(found, ApiKeyRepository(state)).close)
     return found
 

@@ -88,8 +88,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         known = people(settings)
         known.start(stack)
+        keys = authenticator(settings, stack)
         access = AccessPolicy(
-            Authenticators(authenticator(settings, stack), known.tokens, known.proxy),
+            Authenticators(keys, known.tokens, known.proxy),
             required=asks_for_keys(settings),
             allowed_hosts=LOOPBACK | {host} if settings.is_on_loopback else None,
             is_insecure=settings.insecure_open and not settings.is_on_loopback,
@@ -107,7 +108,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 version=version(),
                 graph_id=graph,
                 key=key,
-                keys=key_service(settings),
+                keys=key_service(settings, keys.recheck),
                 sources=service,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
