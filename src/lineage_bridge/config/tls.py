@@ -1,0 +1,100 @@
+"""TLS: the server's certificate, replaced while it runs, and what programs that call a server trust."""
+
+import logging
+import re
+import ssl
+from pathlib import Path
+
+from lineage_bridge.errors import ConfigError
+
+_FIRST = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
+log = logging.getLogger(__name__)
+
+
+class ServerCertificate:
+    """A certificate chain and its key, both PEM. `context` is for new connections; those that are open keep what they began with."""
+
+    def __init__(self, certificate: Path, key: Path | None = None) -> None:
+        """Load the files. Raises ConfigError."""
+        self._certificate, self._key = certificate, key
+        self._loaded = self._state()
+        self._refused: object = None
+        self.context = self._read()
+
+    def reload(self) -> bool:
+        """Load the files again if they have changed; whether they did. Files that do not fit together are logged, and loaded later."""
+        state = self._state()
+        if state in (self._loaded, self._refused):
+            return False
+        try:
+            self._read()  # the files are tried first: the context in use would keep a certificate whose key is refused
+            self.context.load_cert_chain(self._certificate, self._key)
+        except (ConfigError, OSError) as error:
+            log.warning("%s; the certificate that was loaded before stays in use", error)
+            self._refused = state
+            return False
+        self._loaded, self._refused = state, None
+        log.info("the certificate %s was loaded again", self._certificate)
+        return True
+
+    def _read(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            context.load_cert_chain(self._certificate, self._key, password=_no_password)
+        except (OSError, ValueError) as error:
+            named = f"{self._certificate}" + (f" and {self._key}" if self._key else "")
+            raise ConfigError(
+                f"TLS cannot use {named}: {_reason(error)}", "tls_cert_file and tls_key_file must be PEM, the key without a password"
+            ) from error
+        return context
+
+    def _state(self) -> object:
+        """What is different once a file was replaced."""
+        return tuple(_identity(path) for path in (self._certificate, self._key) if path)
+
+
+def own_server_context(certificate: Path) -> ssl.SSLContext:
+    """What a program of this machine trusts: a server with the first certificate of a PEM file, by whatever name it is called.
+
+    Authorities that follow in the file are not trusted: they have issued certificates for others too. Raises ConfigError.
+    """
+    try:
+        first = _FIRST.search(certificate.read_text(encoding="ascii"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{certificate} cannot be used: {_reason(error)}", "it must contain certificates in PEM") from error
+    if first is None:
+        raise ConfigError(f"{certificate} contains no certificate", "it must contain certificates in PEM")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.load_verify_locations(cadata=first[0])
+    return context
+
+
+def remote_server_context(authorities: Path | None) -> ssl.SSLContext:
+    """What a program trusts of servers elsewhere: the system's authorities, and those of a PEM file. Raises ConfigError."""
+    context = ssl.create_default_context()
+    if authorities:
+        try:
+            context.load_verify_locations(authorities)
+        except OSError as error:
+            raise ConfigError(f"{authorities} cannot be used: {_reason(error)}", "it must contain certificates in PEM") from error
+    return context
+
+
+def _no_password() -> str:
+    raise ValueError("the key is protected by a password")
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
