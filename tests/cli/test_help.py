@@ -15,6 +15,7 @@ GROUPS = {
     "demo": ("load", "remove"),
     "task": ("list", "show", "cancel", "resume"),
     "key": ("create", "list", "revoke", "rotate"),
+    "audit": ("list", "head", "verify", "export", "erase"),
     "secret": ("key", "set", "list", "remove", "rotate"),
 }
 LINES = [(name,) for name in COMMANDS] + [(group, name) for group, names in GROUPS.items() for name in names]

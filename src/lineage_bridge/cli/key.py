@@ -1,5 +1,6 @@
 """`key`: the API keys of a data folder of this machine, whether or not a server runs on it."""
 
+import json
 import re
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder
 from lineage_bridge.openlineage import times
 from lineage_bridge.openlineage.times import SECOND_US
 from lineage_bridge.wiring.access import key_service
+from lineage_bridge.wiring.audit import audit_trail, by_command
 from lineage_bridge.wiring.processes import now_us
 
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -54,7 +56,9 @@ def create(
     """
     expires_us = now_us() + _duration_us(expires) if expires else None
     order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, note, expires_us)
-    _print_new(*_keys(settings).create(order, ""), as_json=as_json)
+    created = _keys(settings).create(order, "")
+    audit_trail(settings).record(by_command("key create", name, json.dumps({"id": created[0].id, "scopes": sorted(scopes)})))
+    _print_new(*created, as_json=as_json)
 
 
 @key.command(name="list", examples=("key list",))
@@ -77,7 +81,9 @@ def list_(settings: Settings, as_json: bool) -> None:
 @with_settings("data_dir")
 def revoke(settings: Settings, name: str) -> None:
     """Revoke the API keys named NAME, or the one with this id. They stop working at once."""
-    print_line(f"{format_count(_keys(settings).revoke(name), 'key')} revoked")
+    revoked = _keys(settings).revoke(name)
+    audit_trail(settings).record(by_command("key revoke", name))
+    print_line(f"{format_count(revoked, 'key')} revoked")
 
 
 @key.command(examples=("key rotate etl", "key rotate etl --grace 0s"))
@@ -87,7 +93,9 @@ def revoke(settings: Settings, name: str) -> None:
 @with_settings("data_dir")
 def rotate(settings: Settings, name: str, grace: str, as_json: bool) -> None:
     """Create another key for NAME with the same rights, and let the previous one expire."""
-    _print_new(*_keys(settings).rotate(name, _duration_us(grace), ""), as_json=as_json)
+    created = _keys(settings).rotate(name, _duration_us(grace), "")
+    audit_trail(settings).record(by_command("key rotate", name, json.dumps({"id": created[0].id, "grace": grace})))
+    _print_new(*created, as_json=as_json)
 
 
 def _keys(settings: Settings) -> ApiKeys:

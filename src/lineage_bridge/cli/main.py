@@ -19,6 +19,7 @@ COMMANDS = {
     "source": "source",
     "secret": "secret",
     "key": "key",
+    "audit": "audit",
     "extract": "extract",
     "watch": "watch",
     "task": "task",

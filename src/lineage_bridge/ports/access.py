@@ -1,9 +1,10 @@
-"""Authentication, and the keys by which it recognises principals."""
+"""Authentication, the keys by which it recognises principals, and the trail of what they changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lineage_bridge.model.access import ApiKey, KeyOrder, Principal
+from lineage_bridge.model.audit import AuditEntry, AuditHead, Change
 
 
 class Authenticator(Protocol):
@@ -61,3 +62,38 @@ class KeyService(Protocol):
 
         Raises NotFoundError.
         """
+
+
+class AuditRepository(Protocol):
+    """Stores the audit trail. Safe for many threads and processes at once."""
+
+    def append(self, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:
+        """Store the entry that `make` returns for the present head, durably; no other comes between."""
+
+    def head(self) -> AuditHead:
+        """The end of the chain."""
+
+    def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
+        """Entries with a number below `below`, of a principal and of an action, the newest first."""
+
+    def all(self) -> Iterator[AuditEntry]:
+        """All entries, the oldest first."""
+
+    def erase(self, principal: str) -> int:
+        """Erase the changes of a principal, and leave their links in the chain; how many."""
+
+
+class AuditTrail(Protocol):
+    """Records who changed what, and tells whether the record is whole."""
+
+    def record(self, change: Change) -> None:
+        """Append a change, durably."""
+
+    def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
+        """Entries with a number below `below`, of a principal and of an action, the newest first."""
+
+    def faults(self, known: Iterable[AuditHead] = ()) -> Iterator[str]:
+        """What is wrong with the trail, in words; `known` are heads that it had earlier."""
+
+    def erase(self, principal: str, by: Change) -> int:
+        """Erase the changes of a principal, record that as the change `by`, and return how many there were."""

@@ -1,0 +1,126 @@
+"""The chain of the audit trail: each entry's digest covers the one before, so none can be changed, removed or inserted unnoticed.
+
+The digest covers a change through a commitment: a hash of it with a random salt. An erased change loses its text and its salt, so that it
+cannot be guessed, and its commitment stays in the chain.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.model.audit import NO_ENTRIES, AuditEntry, AuditHead, Change
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports.access import AuditRepository
+
+SALT_BYTES: Final = 16
+MOST_CHARACTERS: Final = 4000
+"""How long each text of a change may be; the rest of it is cut off."""
+
+
+class AuditTrail:
+    """Implements `ports.AuditTrail`. `random_bytes` makes salts; `publish` is given each new head, to write it elsewhere."""
+
+    def __init__(
+        self,
+        repository: AuditRepository,
+        clock_us: Callable[[], int],
+        random_bytes: Callable[[int], bytes],
+        publish: Callable[[AuditHead], None] = lambda _: None,
+    ) -> None:
+        self._repository, self._clock_us, self._random_bytes, self._publish = repository, clock_us, random_bytes, publish
+
+    def record(self, change: Change) -> None:
+        """Append a change."""
+        cut = Change(*(text[:MOST_CHARACTERS] for text in change))
+        salt = self._random_bytes(SALT_BYTES)
+        entry = self._repository.append(lambda head: link(head, cut, self._clock_us(), salt))
+        self._publish(AuditHead(entry.sequence, entry.digest))
+
+    def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
+        """Entries, the newest first."""
+        return self._repository.newest(limit, below, principal, action)
+
+    def faults(self, known: Iterable[AuditHead] = ()) -> Iterator[str]:
+        """What is wrong with the trail."""
+        return faults(self._repository.all(), known)
+
+    def erase(self, principal: str, by: Change) -> int:
+        """Erase what a principal changed."""
+        erased = self._repository.erase(principal)
+        self.record(by)
+        return erased
+
+
+def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:
+    """The entry of a change that follows the head."""
+    commitment = _commitment(change, salt)
+    sequence = head.sequence + 1
+    digest = _digest(head.digest, sequence, at_us, change.action, commitment)
+    return AuditEntry(sequence, at_us, change.action, change, salt, commitment, digest)
+
+
+def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> Iterator[str]:
+    """What is wrong with a chain, from its first entry on, in words. `known` are heads that it had earlier, kept elsewhere."""
+    expected = {head.sequence: head.digest for head in known if head.sequence}
+    before = NO_ENTRIES
+    for entry in entries:
+        if entry.sequence != before.sequence + 1:
+            yield f"entries {before.sequence + 1} to {entry.sequence - 1} are missing"
+        elif not hmac.compare_digest(entry.digest, _digest(before.digest, entry.sequence, entry.at_us, entry.action, entry.commitment)):
+            yield f"entry {entry.sequence} is not the one that was written, or an entry before it is not"
+        elif entry.change is not None and (
+            entry.change.action != entry.action or not hmac.compare_digest(entry.commitment, _commitment(entry.change, entry.salt))
+        ):
+            yield f"the change of entry {entry.sequence} was altered"
+        if entry.sequence in expected and not hmac.compare_digest(expected.pop(entry.sequence), entry.digest):
+            yield f"entry {entry.sequence} differs from the head that was kept"
+        before = AuditHead(entry.sequence, entry.digest)
+    if expected:
+        yield f"the chain ends at entry {before.sequence}, but it had {max(expected)} entries before"
+
+
+def format_head(head: AuditHead) -> str:
+    """The head as text, to be kept elsewhere: `12:9f...`."""
+    return f"{head.sequence}:{head.digest.hex()}"
+
+
+def parse_head(text: str) -> AuditHead:
+    """The head of a text. Raises RequestError."""
+    sequence, _, digest = text.strip().partition(":")
+    try:
+        head = AuditHead(int(sequence), bytes.fromhex(digest))
+    except ValueError:
+        head = AuditHead(-1, b"")
+    if head.sequence < 0 or len(head.digest) != len(NO_ENTRIES.digest):
+        raise RequestError(f"{text!r} is not the head of an audit trail", "lineage-bridge audit head prints one")
+    return head
+
+
+def _commitment(change: Change, salt: bytes) -> bytes:
+    return _hash(salt, *(text.encode() for text in change))
+
+
+def _digest(before: bytes, sequence: int, at_us: int, action: str, commitment: bytes) -> bytes:
+    return _hash(before, str(sequence).encode(), str(at_us).encode(), action.encode(), commitment)
+
+
+def _hash(*parts: bytes) -> bytes:
+    """SHA-256 of the parts, each after its length in eight bytes."""
+    return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
+
+
+def as_json(entry: AuditEntry) -> dict[str, object]:
+    """An entry as answers and exports have it: with everything that its digest covers. An erased one has no change and no salt."""
+    change = entry.change
+    told = {} if change is None else {**change._asdict(), "salt": entry.salt.hex()}
+    return {
+        "sequence": entry.sequence,
+        "at": format_time(entry.at_us),
+        "action": entry.action,
+        **told,
+        "erased": change is None,
+        "commitment": entry.commitment.hex(),
+        "digest": entry.digest.hex(),
+    }

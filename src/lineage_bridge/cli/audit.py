@@ -1,0 +1,106 @@
+"""`audit`: who changed what, from the data folder of this machine, whether or not a server runs on it."""
+
+from contextlib import suppress
+from typing import BinaryIO
+
+import click
+import msgspec
+
+from lineage_bridge.access.audit import as_json as item_of
+from lineage_bridge.access.audit import format_head, parse_head
+from lineage_bridge.cli.command import Group
+from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import with_output, with_settings
+from lineage_bridge.config import Settings
+from lineage_bridge.model.audit import AuditEntry
+from lineage_bridge.wiring.audit import audit_repository, audit_trail, by_command, heads_in_log
+
+_PERCENT = 100
+
+
+@click.group(cls=Group, examples=("audit list", "audit verify --head 12:9f86d0..."))
+def audit() -> None:
+    """Show who changed what, and check the record of it.
+
+    Each entry has a hash that covers the one before it. docs/security.md describes the trail.
+    """
+
+
+@audit.command(name="list", examples=("audit list", "audit list --principal ada --action DELETE --limit 5"))
+@click.option("--principal", help="only changes of this principal; empty: of programs without a key")
+@click.option("--action", help="only changes of this kind, exactly")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="how many entries to show")
+@with_output("print the entries as JSON")
+@with_settings("data_dir")
+def list_(settings: Settings, principal: str | None, action: str | None, limit: int, as_json: bool) -> None:
+    """List changes, the newest first."""
+    found = audit_trail(settings).newest(limit + 1, None, principal, action)
+    if as_json:
+        print_json([item_of(entry) for entry in found[:limit]])
+    elif found:
+        print_table(["entry", "time", "who", "from", "action", "what", "details"], [_row(entry) for entry in found[:limit]])
+    else:
+        print_message("nothing was changed")
+    if len(found) > limit:
+        print_message(f"there are more entries; --limit {limit * 2} shows more, audit export writes all")
+
+
+@audit.command(examples=("audit head",))
+@with_settings("data_dir")
+def head(settings: Settings) -> None:
+    """Print the end of the trail: keep it elsewhere, and give it to `audit verify` later."""
+    print_line(format_head(audit_repository(settings).head()))
+
+
+@audit.command(examples=("audit verify", "audit verify --log --head 12:9f86d0..."))
+@click.option("--head", "heads", multiple=True, metavar="HEAD", help="a head that was printed earlier; can be repeated")
+@click.option("--log", "with_log", is_flag=True, help="also compare with the heads in the event log, which is read as a whole")
+@with_settings("data_dir")
+@click.pass_context
+def verify(context: click.Context, settings: Settings, heads: tuple[str, ...], *, with_log: bool) -> None:
+    """Check that no entry was changed, removed or inserted.
+
+    Whoever can write the data folder can write another trail; the heads in the log, and those kept elsewhere, then differ. The exit code
+    is 1 if something is wrong.
+    """
+    known = [parse_head(text) for text in heads]
+    if with_log:
+        known += heads_in_log(settings, lambda done, end: print_message(f"read {_PERCENT * done // end} % of the log"))
+    found = list(audit_trail(settings).faults(known))
+    for fault in found:
+        print_line(fault)
+    end = audit_repository(settings).head()
+    if found:
+        context.exit(1)
+    print_line(f"the trail of {format_count(end.sequence, 'change')} is whole; compared with {format_count(len(known), 'head')}")
+
+
+@audit.command(examples=("audit export -o audit.ndjson",))
+@click.option("-o", "--output", type=click.File("wb", atomic=True), default="-", metavar="FILE", help="write to this file")
+@with_settings("data_dir")
+def export(settings: Settings, output: BinaryIO) -> None:
+    """Write all entries as NDJSON, the oldest first, with the salts and hashes by which anyone can check them."""
+    output.writelines(msgspec.json.encode(item_of(entry)) + b"\n" for entry in audit_repository(settings).all())
+
+
+@audit.command(examples=("audit erase ada@example.com",))
+@click.argument("principal")
+@with_settings("data_dir")
+def erase(settings: Settings, principal: str) -> None:
+    """Erase what PRINCIPAL changed, as a person may ask for.
+
+    The entries lose everything but their time and kind; their links stay, so the trail is still whole. Events in the log keep the name of
+    who sent them.
+    """
+    erased = audit_trail(settings).erase(principal, by_command("audit erase", ""))
+    print_line(f"{format_count(erased, 'change')} erased")
+
+
+def _row(entry: AuditEntry) -> list[str]:
+    at = format_time(str(item_of(entry)["at"]))
+    if entry.change is None:
+        return [str(entry.sequence), at, "(erased)", "", entry.action, "", ""]
+    principal, origin, action, target, details = entry.change
+    with suppress(msgspec.DecodeError):
+        details = msgspec.json.format(details, indent=-1)
+    return [str(entry.sequence), at, principal or "-", origin, action, target, details]
