@@ -74,6 +74,22 @@ def test_ordinary_events_cost_little() -> None:
     assert ingested(b"[" + b",".join([event] * 50) + b"]").accepted == 50
 
 
+def test_many_events_with_a_few_secrets_each_are_taken() -> None:
+    properties = {
+        "spark.hadoop.fs.s3a.secret.key": "abc1",
+        "spark.jars": "/x",
+        **{f"spark.setting.{number}": number for number in range(30)},
+    }
+    facets = {"x": {"password": "hunter2", "url": "https://a:b@c/d"}, "spark_properties": {"properties": properties}}
+    events = [run_event(run_facets={**facets, "y": {"_producer": "p", "token": f"x{number}"}}) for number in range(2_500)]
+    assert ingested(b"[" + b",".join(events) + b"]").accepted == 2_500
+
+
+def test_a_table_of_two_thousand_columns_is_taken() -> None:
+    fields = [{"name": f"c{number}_access_token", "type": "STRING", "description": f"the password of {number}"} for number in range(2_000)]
+    assert ingested(run_event(outputs=[{"namespace": "n", "name": "t", "facets": {"schema": {"fields": fields}}}])).accepted == 1
+
+
 def test_a_script_of_half_a_megabyte_with_secrets_is_taken() -> None:
     query = "SELECT a, token, 'password' AS b FROM shop.orders WHERE secret_key = 'hunter2' AND c > 17 -- nightly\n" * 5_000
     found = ingested(run_event(job_facets={"sql": {"query": query}}))
@@ -86,7 +102,7 @@ def test_a_long_array_of_secrets_becomes_one_mask() -> None:
 
 
 def test_effort_ends() -> None:
-    effort = Effort(0)
+    effort = Effort([])
     effort.spend(LEAST_NS)
     with pytest.raises(TooCostlyError):
         effort.spend(1)

@@ -1,12 +1,16 @@
 """How much work a payload may cause, in proportion to its bytes."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
 
-LEAST_NS: Final = 1_000_000_000
-"""What the smallest payload may cost. Plans and scripts of half a megabyte that mention secrets are taken."""
+LEAST_NS: Final = 300_000_000
+"""What the smallest payload may cost. Plans and scripts of a megabyte that mention secrets are taken."""
 NS_PER_BYTE: Final = 80
+FIRST_BYTES: Final = 4096
+FIRST_NS_PER_BYTE: Final = 250
+"""What more each of the first bytes of an event may cost: payloads of many ordinary events with a few secrets each are taken."""
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
 """What judging an object in an event, and judging and recording an event, cost at least."""
@@ -17,10 +21,11 @@ class TooCostlyError(Exception):
 
 
 class Effort:
-    """What a payload of some bytes may still cost, in nanoseconds that its work takes about; counted, not measured."""
+    """What a payload of events may still cost, in nanoseconds that its work takes about; counted, not measured."""
 
-    def __init__(self, size: int) -> None:
-        self.left_ns = LEAST_NS + size * NS_PER_BYTE
+    def __init__(self, events: Sequence[bytes]) -> None:
+        sizes = [len(event) for event in events]
+        self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(min(size, FIRST_BYTES) for size in sizes) * FIRST_NS_PER_BYTE
 
     def spend(self, nanoseconds: int) -> None:
         """Account for work that follows. Raises TooCostlyError."""

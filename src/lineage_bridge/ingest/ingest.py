@@ -91,7 +91,7 @@ def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us
 def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: bytes) -> list[JudgedEvent]:
     """The events of a payload, or its rejection as a whole."""
     size = sum(map(len, events.items))
-    effort = Effort(size)
+    effort = Effort(events.items)
     try:
         if events.rejected:
             return [_rejected(mask(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]

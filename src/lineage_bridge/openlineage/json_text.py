@@ -5,6 +5,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+import msgspec
 import numpy as np
 
 _NO_BRACKET = bytes(set(range(256)) - set(b"{}[]"))
@@ -20,10 +21,23 @@ _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")
 _PATH_KEY_LENGTH = 100
 
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+
 SMALL = 4096
 """Bytes up to which reading JSON token by token costs little."""
 _BRACKET = re.compile(rb"[{}\[\]]")
 _ENDS = {b"{": b"}", b"[": b"]"}
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_DEEPEST = 5
+
+
+def _container(levels: int) -> str:
+    """A pattern of an object or array with at most so many levels inside of it. It can match in one way only."""
+    inside = f"(?:{_STRING}|{_container(levels - 1)})" if levels else _STRING
+    return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
+
+
+_CONTAINER = re.compile(_container(_DEEPEST).encode(), re.DOTALL)
 _PLAIN_OBJECTS = re.compile(rb'(?:\s*,\s*\{[^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}\}){1,64}')
 _PLAIN_MEMBERS = re.compile(rb'(?:\s*"(?!value")[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s{}\[\]\\",:]+)\s*,){1,64}')
 
@@ -52,6 +66,13 @@ class PlainParts:
         inner = self.raw[start : bracket.start()]
         return 0 if b"\\" in inner or inner.count(b'"') % 2 else bracket.end()
 
+    def nested_end(self, at: int) -> int:
+        """The end of the plain object or array that begins here, if it is not too deep; else 0."""
+        if self.places is None:
+            return 0
+        found = _CONTAINER.match(self.raw, at, self._next_place(at))
+        return found.end() if found else 0
+
     def objects_end(self, at: int) -> int:
         """The end of the plain flat objects that follow in an array; `at` if none does."""
         return self._run_end(_PLAIN_OBJECTS, at)
@@ -71,6 +92,18 @@ class PlainParts:
         places = self.places or ()
         index = bisect_left(places, at)
         return places[index] if index < len(places) else len(self.raw)
+
+
+def is_json(raw: bytes) -> bool:
+    """Whether bytes are JSON in UTF-8, as far as that can be seen: what is nested too deeply to be read counts as JSON."""
+    try:
+        _ANY.decode(raw)
+        raw.decode()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    except RecursionError:
+        return True
+    return True
 
 
 def is_deeper_than(raw: bytes, levels: int) -> bool:

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-import msgspec
-
-from lineage_bridge.openlineage.json_text import SMALL, PlainParts
+from lineage_bridge.openlineage.json_text import SMALL, PlainParts, is_json
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
 from lineage_bridge.openlineage.secret_rules.container import Container
@@ -36,14 +34,17 @@ _ENCODED_KEYS = frozenset(("auth", "_auth"))
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _DEEPEST = 6
 """How deep JSON in strings in JSON is read as JSON."""
-_ANY = msgspec.json.Decoder(msgspec.Raw)
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
 _PASSES = 8
 _TOKENS_AT_ONCE = 512
+_SHORT, _REMEMBERED = 256, 4096
+"""Bytes of a text whose masked form is remembered, and how many are."""
+_TINY = 256
+"""Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
 Spend = Callable[[int], None]
 """Accounts for work, in nanoseconds that it takes about. May raise, which ends it."""
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS = 20, 1_000, 2_500, 30_000, 400, 20_000
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS = 60, 1_500, 2_500, 5_000, 150, 4_000
 
 
 def _no_limit(_: int) -> None:
@@ -58,10 +59,9 @@ def mask(raw: bytes, spend: Spend = _no_limit, key: bytes = b"") -> bytes:
     for _ in range(_PASSES):
         if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
             break
-        spend(len(raw) * _PASS_NS)
         masked = _Scan(raw, spend, key).masked()
-        if not _is_json(masked):
-            spend(_text_ns(masked))
+        if not is_json(masked):
+            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_places(masked)) * _PLACE_NS)
             masked = _mask_bytes(masked)
         if masked == raw:
             break
@@ -75,7 +75,11 @@ class _Scan:
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
         self.mask_name = partial(mask_name, key=key)
-        self.plain = PlainParts(raw, suspicious_places(raw) if len(raw) > SMALL else None)
+        places = suspicious_places(raw)
+        # What is full of suspicious places is refused before any of them is looked at.
+        spend(len(raw) * _PASS_NS + len(places) * _PLACE_NS)
+        self.plain = PlainParts(raw, places if len(raw) > _TINY else None)
+        self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
         self.frames = [Container(is_object=False)]
 
@@ -113,10 +117,12 @@ class _Scan:
         if outer.sink is not None or (outer.is_object and outer.key == "value"):
             return 0
         end = self.plain.flat_end(token[0], start)
+        if not self.holds_secrets(outer):
+            if end and self.plain.is_plain(start, end):
+                return self.plain.objects_end(end)
+            return 0 if end else self.plain.nested_end(token.start())
         if not end:
             return 0
-        if not self.holds_secrets(outer):
-            return self.plain.objects_end(end) if self.plain.is_plain(start, end) else 0
         if token[0] != b"[" or end - start <= SMALL:
             return 0
         self.edits[start] = (end - 1, _MASKED)
@@ -209,11 +215,18 @@ class _Scan:
             self.edits[token.start()] = (token.end(), _MASKED)
 
     def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> None:
-        if self.plain.is_plain(*token.span()) or not is_suspicious(token[0]):
+        if self.plain.is_plain(*token.span()):
             return
-        self.spend(_text_ns(token[0]))
-        masked = _masked_token(token[0], self.mask_name if is_name else self.mask_string)
-        if masked != token[0]:
+        text = token[0]
+        masked = self.memo.get((text, is_name))
+        if masked is None:
+            if not is_suspicious(text):
+                return
+            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
+            masked = _masked_token(text, self.mask_name if is_name else self.mask_string)
+            if len(text) <= _SHORT and len(self.memo) < _REMEMBERED:
+                self.memo[text, is_name] = masked
+        if masked != text:
             self.edits[token.start()] = (token.end(), masked)
 
     def mask_string(self, text: str) -> str:
@@ -222,7 +235,7 @@ class _Scan:
             return mask_text(text)
         raw = text.encode("utf-8", "surrogatepass")
         return (
-            _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass") if _is_json(raw) else mask_text(text)
+            _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass") if is_json(raw) else mask_text(text)
         )
 
     def edited(self) -> bytes:
@@ -243,11 +256,6 @@ _STEPS = {
     b"]": _Scan.close,
     b",": _Scan.next_member,
 }
-
-
-def _text_ns(text: bytes) -> int:
-    """About how long it takes to find the secrets in a text."""
-    return _TEXT_NS + len(text) * _TEXT_BYTE_NS + len(suspicious_places(text)) * _PLACE_NS
 
 
 def _read(token: bytes) -> str:
@@ -283,14 +291,3 @@ def _write(text: str) -> bytes:
 def _mask_bytes(raw: bytes) -> bytes:
     """Mask bytes that are not JSON, as one text."""
     return mask_text(raw.decode("latin-1")).encode("latin-1")
-
-
-def _is_json(raw: bytes) -> bool:
-    try:
-        _ANY.decode(raw)
-        raw.decode()
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    except RecursionError:
-        return True
-    return True

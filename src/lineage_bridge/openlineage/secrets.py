@@ -58,6 +58,7 @@ _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[
 _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
 _CACHED = 8192
 _CACHED_BYTES = 2048
+_CACHED_CHARACTERS = 512
 
 
 def is_suspicious(piece: bytes) -> bool:
@@ -135,8 +136,15 @@ _RULES = Prefilter(
 
 
 def mask_text(text: str) -> str:
-    """The text with the secrets in it masked; equal to `text` if there are none."""
+    """The text with the secrets in it masked; equal to `text` if there are none. Short texts are cached: producers repeat themselves."""
+    return _mask_text_cached(text) if len(text) <= _CACHED_CHARACTERS else _mask_text(text)
+
+
+def _mask_text(text: str) -> str:
     return mask_with(text, lambda _: MASK)
+
+
+_mask_text_cached = lru_cache(_CACHED)(_mask_text)
 
 
 def mask_with(text: str, mask: Mask) -> str:

@@ -54,6 +54,6 @@ _ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
 def argument_secret(program: str, before: str, argument: str) -> str:
     """The secret in an argument that follows another one: in `-u user:x`, and in MySQL's `-px`; empty if there is none."""
     found = _LOGIN.fullmatch(argument) if before in _LOGIN_OPTIONS and not argument.replace(":", "").isdigit() else None
-    if _ATTACHING.fullmatch(program):
-        found = found or _ATTACHED.fullmatch(argument)
+    if not found and argument.startswith("-p") and _ATTACHING.fullmatch(program):
+        found = _ATTACHED.fullmatch(argument)
     return found["secret"] if found else ""

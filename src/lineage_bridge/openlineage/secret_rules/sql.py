@@ -58,6 +58,8 @@ def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callab
 
     def masked(found: re.Match[str]) -> str:
         literal = found[1]
+        if not literal:
+            return found[0]
         option = _name_before(text, found.start())
         if option and names_secret(option) and not _harmless(literal) and "=" not in literal:
             return f"'{mask(literal)}'"
