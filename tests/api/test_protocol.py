@@ -2,16 +2,20 @@
 
 import json
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
+from tests.ports import free_port
+from tests.serving import COMMAND, bare_environment
 
-from lineage_bridge.api.protocol import Protocol
+from lineage_bridge.api.protocol import ConnectionLimits, Protocol, limited
 
 BODY = b'{"an": "event"}'
 JAVA = b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\nUpgrade: h2c\r\n"
@@ -107,15 +111,9 @@ def test_bytes_that_are_no_request_are_refused_and_the_connection_is_closed(port
             assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
 
 
-class ImpatientProtocol(Protocol):
-    HEAD_S = 0.3
-    BODY_S = 0.3
-    BODY_RATE = 100
-
-
 @pytest.fixture(scope="module")
 def impatient() -> Iterator[int]:
-    yield from serving(ImpatientProtocol)
+    yield from serving(limited(ConnectionLimits(head_s=0.3, body_s=0.3, body_rate=100)))
 
 
 def ending(port: int, *pieces: bytes, pause_s: float = 0.0) -> bytes:
@@ -162,14 +160,9 @@ def test_a_second_request_has_its_own_time(impatient: int) -> None:
         assert b" 408 " in read.read()
 
 
-class CrowdedProtocol(Protocol):
-    MOST_CONNECTIONS = 2
-    HEAD_S = 600.0
-
-
 @pytest.fixture(scope="module")
 def crowded() -> Iterator[int]:
-    yield from serving(CrowdedProtocol)
+    yield from serving(limited(ConnectionLimits(connections=2, head_s=600.0)))
 
 
 def test_a_connection_too_many_is_closed_and_the_others_are_answered(crowded: int) -> None:
@@ -179,3 +172,32 @@ def test_a_connection_too_many_is_closed_and_the_others_are_answered(crowded: in
         for connection in opened:
             connection.sendall(request())
             assert answer(stack.enter_context(connection.makefile("rb")))["body"] == BODY.decode()
+
+
+def test_settings_limit_the_connections_of_a_server(tmp_path: Path) -> None:
+    port = free_port()
+    limits = ("--max-connections", "2", "--head-bytes", "1024", "--head-timeout-s", "120")
+    command = [*COMMAND, "api", "--port", str(port), "--data-dir", str(tmp_path / "data"), *limits]
+    with subprocess.Popen(command, env=bare_environment(), stderr=subprocess.DEVNULL, cwd=tmp_path) as process:
+        try:
+            deadline = time.monotonic() + 120
+            while not answers_health(port):
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            assert b" 431 " in ending(port, b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ", b"x" * 2048)
+            with ExitStack() as stack:
+                for _ in range(2):
+                    stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+                assert b" 503 " in ending(port)
+        finally:
+            process.terminate()
+
+
+def answers_health(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection, connection.makefile("rb") as read:
+            connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return b" 200 " in read.readline()
+    except ConnectionError:
+        return False

@@ -7,6 +7,7 @@ A client that does not finish its request is disconnected: the head of a request
 """
 
 from asyncio import BaseTransport, TimerHandle
+from dataclasses import dataclass
 from typing import ClassVar
 
 from httptools import HttpParserError, HttpParserUpgrade
@@ -15,18 +16,26 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 _OFFER = frozenset({b"upgrade", b"http2-settings"})
 
 
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """How much connections may take.
+
+    `connections` may be open at once; a further one is told to come back later, and closed. A request line and headers have at most
+    `head_bytes`, and `head_s` seconds from the connection or their first byte on; a body has `body_s` seconds, and one more for each
+    `body_rate` bytes of it.
+    """
+
+    connections: int = 512
+    head_bytes: int = 1 << 16
+    head_s: float = 10.0
+    body_s: float = 60.0
+    body_rate: int = 1024
+
+
 class Protocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1; a request with an offer is parsed a second time, without the offer."""
 
-    MOST_CONNECTIONS: ClassVar = 512
-    """How many connections may be open at once; a further one is told to come back later, and closed."""
-    HEAD_BYTES: ClassVar = 1 << 16
-    """How large a request line and headers may be."""
-    HEAD_S: ClassVar = 10.0
-    """How many seconds they may take, from the connection or their first byte on."""
-    BODY_S: ClassVar = 60.0
-    """How many seconds a body may take, and one more for each BODY_RATE bytes of it."""
-    BODY_RATE: ClassVar = 1024
+    limits: ClassVar = ConnectionLimits()
 
     _unfinished = ""
     """What the client has not sent to its end: `head`, `body`, or nothing."""
@@ -37,8 +46,8 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: BaseTransport) -> None:
         """Begin to wait for the first request."""
         super().connection_made(transport)  # type: ignore[arg-type]  # asyncio's transport, as uvicorn expects
-        self._expect("head", self.HEAD_S)
-        if len(self.connections) > self.MOST_CONNECTIONS:
+        self._expect("head", self.limits.head_s)
+        if len(self.connections) > self.limits.connections:
             self._refuse("503 Service Unavailable", "Too many connections are open; try again later.")
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -49,12 +58,12 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse received bytes, and close the connection if the request's head becomes too large."""
         if not self._unfinished:
-            self._expect("head", self.HEAD_S)
+            self._expect("head", self.limits.head_s)
         self._received += len(data)
         if self._unfinished == "body":
-            self._deadline += len(data) / self.BODY_RATE
+            self._deadline += len(data) / self.limits.body_rate
         self._parse(data)
-        if self._unfinished == "head" and self._received > self.HEAD_BYTES:
+        if self._unfinished == "head" and self._received > self.limits.head_bytes:
             self._refuse("431 Request Header Fields Too Large", "The request line and headers are too large.")
 
     def _parse(self, data: bytes) -> None:
@@ -72,7 +81,7 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Begin to serve a request, unless it will be parsed again."""
         if not self.parser.should_upgrade():
-            self._expect("body", self.BODY_S)
+            self._expect("body", self.limits.body_s)
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -95,7 +104,7 @@ class Protocol(HttpToolsProtocol):
         """Close the connection if its time is over. Time in which we did not read is not the client's."""
         self._timer = None
         if self.flow.read_paused:
-            self._deadline = self.loop.time() + self.BODY_S
+            self._deadline = self.loop.time() + self.limits.body_s
         if self.loop.time() < self._deadline:
             self._timer = self.loop.call_at(self._deadline, self._check_deadline)
         else:
@@ -113,6 +122,11 @@ class Protocol(HttpToolsProtocol):
         lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
         lines += [b"%b: %b" % (name, _without_offer(name, value)) for name, value in self.headers if name not in _OFFER]
         return b"\r\n".join([*lines, b"", b""])
+
+
+def limited(limits: ConnectionLimits) -> type[Protocol]:
+    """The protocol with limits of its own."""
+    return type("LimitedProtocol", (Protocol,), {"limits": limits})
 
 
 def _without_offer(name: bytes, value: bytes) -> bytes:

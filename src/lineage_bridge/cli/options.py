@@ -15,6 +15,7 @@ Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url", "api_key_file")
 FOLDER = ("data_dir", "log_level")
 SERVER = ("host", "port", "auth", "insecure_open", "data_dir", "log_level")
+CONNECTIONS = ("max_connections", "head_bytes", "head_timeout_s", "body_timeout_s", "body_bytes_per_s")
 QUESTIONS = (
     "light_questions",
     "heavy_questions",

@@ -11,7 +11,7 @@ import click
 from lineage_bridge.cli.banner import StartupBanner, program_name
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_message
-from lineage_bridge.cli.options import CLIENT, FOLDER, LOG, QUESTIONS, SERVER, SPARK, with_settings
+from lineage_bridge.cli.options import CLIENT, CONNECTIONS, FOLDER, LOG, QUESTIONS, SERVER, SPARK, with_settings
 from lineage_bridge.config import API_KEY, Settings
 from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
@@ -26,7 +26,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="stop whe
 
 @click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
 @click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
-@with_settings(*SERVER, *QUESTIONS, *SPARK, *LOG)
+@with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG)
 def serve(settings: Settings, demo: bool) -> None:
     """Run LineageBridge: the API, the pipeline and its sources.
 
@@ -50,7 +50,7 @@ def serve(settings: Settings, demo: bool) -> None:
 @click.command(cls=Command, examples=("api --port 8001",))
 @click.option("--fd", type=int, hidden=True, help="file descriptor of a listening socket")
 @_attached
-@with_settings(*SERVER, *QUESTIONS, *LOG)
+@with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *LOG)
 def api(settings: Settings, fd: int | None, attached: bool) -> None:
     """Run only the API, which accepts events and answers questions.
 

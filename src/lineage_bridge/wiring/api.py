@@ -192,8 +192,11 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
     """Answer on `listener` until a signal; requests under way are finished first. `questions`: see `api`."""
     import uvicorn  # noqa: PLC0415  # the web server
 
-    from lineage_bridge.api.protocol import Protocol  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.protocol import ConnectionLimits, limited  # noqa: PLC0415  # of the same part
 
+    limits = ConnectionLimits(
+        settings.max_connections, settings.head_bytes, settings.head_timeout_s, settings.body_timeout_s, settings.body_bytes_per_s
+    )
     # A thread that computes gives way sooner to the one that takes in events.
     sys.setswitchinterval(SWITCH_S)
     with api(settings, log_disk, questions) as app:
@@ -201,7 +204,7 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
             uvicorn.Config(
                 app,
                 loop="uvloop",
-                http=Protocol,
+                http=limited(limits),
                 log_config=None,
                 access_log=False,
                 # Who sends a request is the address of its connection, not what a header says.
