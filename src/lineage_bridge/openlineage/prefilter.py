@@ -8,8 +8,8 @@ from ahocorasick_rs import AhoCorasick, Implementation
 
 from lineage_bridge.openlineage.required_text import Alternatives, first_texts, fold, required_texts
 
-_TELLING = 3
-"""From which length on a second set of texts that a pattern requires is looked for, besides the most telling."""
+_LONG_ENOUGH = 3
+"""From which length on a second set of texts that a pattern requires is looked for, besides the most distinctive."""
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _AT_ONCE = 1 << 16
@@ -54,8 +54,8 @@ class Rule:
         self.pattern = pattern
         best, *others = required_texts(pattern) or [frozenset()]
         # Two characters are in most texts, and looking for a single one is faster.
-        telling = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _TELLING]
-        self.required = [texts for texts in (best, *telling, also) if texts]
+        distinctive = [texts for texts in others if set(map(len, texts)) == {1} or min(map(len, texts)) >= _LONG_ENOUGH]
+        self.required = [texts for texts in (best, *distinctive, also) if texts]
         first = first_texts(pattern)
         self._first = Texts(first) if first else None
 

@@ -31,14 +31,14 @@ def fold(text: str) -> str:
 
 
 def required_texts(pattern: "re.Pattern[str]") -> list[Alternatives]:
-    """Sets of texts, the most telling first: of each set, at least one text is in every folded text in which the pattern matches."""
+    """Sets of texts, the most distinctive first: of each set, at least one text is in every folded text in which the pattern matches."""
     parts = _parts(pattern)
     found = {frozenset(text for text in texts if not any(other in text for other in texts - {text})) for texts in parts.required}
     return sorted(found, key=lambda texts: (_worth(texts), sorted(texts)), reverse=True)
 
 
 def _worth(texts: Alternatives) -> tuple[int, int]:
-    """How telling it is that one of the texts is there: long ones are rare, and few are rarer than many."""
+    """How distinctive it is that one of the texts is there: long ones are rare, and few are rarer than many."""
     return min(map(len, texts)), -len(texts)
 
 
