@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage_bridge.access.audit import MOST_CHARACTERS, AuditTrail, as_json, faults, format_head, parse_head
+from lineage_bridge.access.audit import MOST_CHARACTERS, HashChain, as_json, faults, format_head, parse_head
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.audit import NO_ENTRIES, AuditHead, Change
 from lineage_bridge.store.state.audit import AuditRepository
@@ -38,9 +38,9 @@ def heads() -> list[AuditHead]:
 
 
 @pytest.fixture
-def trail(repository: AuditRepository, heads: list[AuditHead]) -> AuditTrail:
+def trail(repository: AuditRepository, heads: list[AuditHead]) -> HashChain:
     times = iter(range(1_700_000_000_000_000, 1_800_000_000_000_000, 1_000_001))
-    found = AuditTrail(repository, lambda: next(times), secrets.token_bytes, heads.append)
+    found = HashChain(repository, lambda: next(times), secrets.token_bytes, heads.append)
     for change in CHANGES:
         found.record(change)
     return found
@@ -57,7 +57,7 @@ def write(tmp_path: Path) -> Callable[..., None]:
     return run
 
 
-def test_what_was_recorded_is_listed_and_whole(trail: AuditTrail, heads: list[AuditHead]) -> None:
+def test_what_was_recorded_is_listed_and_whole(trail: HashChain, heads: list[AuditHead]) -> None:
     assert [entry.change for entry in trail.newest(10)] == CHANGES[::-1]
     assert [entry.sequence for entry in trail.newest(2, below=4)] == [3, 2]
     assert [entry.sequence for entry in trail.newest(10, principal="ada", action="POST /api/v1/operations/erase")] == [5, 4]
@@ -66,7 +66,7 @@ def test_what_was_recorded_is_listed_and_whole(trail: AuditTrail, heads: list[Au
     assert list(trail.faults(heads)) == []
 
 
-def test_the_hashes_are_those_that_the_documentation_describes(repository: AuditRepository, trail: AuditTrail) -> None:
+def test_the_hashes_are_those_that_the_documentation_describes(repository: AuditRepository, trail: HashChain) -> None:
     def hashed(*parts: bytes) -> bytes:
         return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
 
@@ -96,13 +96,13 @@ def test_the_hashes_are_those_that_the_documentation_describes(repository: Audit
         ("UPDATE audit SET sequence = 6 WHERE sequence = 5", "entries 5 to 5 are missing"),
     ],
 )
-def test_no_change_of_the_trail_stays_unnoticed(trail: AuditTrail, write: Callable[..., None], sql: str, fault: str) -> None:
+def test_no_change_of_the_trail_stays_unnoticed(trail: HashChain, write: Callable[..., None], sql: str, fault: str) -> None:
     write(sql)
     assert any(fault in found for found in trail.faults())
 
 
 def test_a_shortened_or_rewritten_trail_differs_from_a_head_that_was_kept(
-    trail: AuditTrail, repository: AuditRepository, heads: list[AuditHead], write: Callable[..., None]
+    trail: HashChain, repository: AuditRepository, heads: list[AuditHead], write: Callable[..., None]
 ) -> None:
     write("DELETE FROM audit WHERE sequence > 3")
     assert list(trail.faults()) == []
@@ -115,7 +115,7 @@ def test_a_shortened_or_rewritten_trail_differs_from_a_head_that_was_kept(
     assert list(faults(repository.all(), kept)) == ["entry 4 differs from the head that was kept"]
 
 
-def test_erasing_a_person_leaves_the_chain_whole(trail: AuditTrail, repository: AuditRepository, heads: list[AuditHead]) -> None:
+def test_erasing_a_person_leaves_the_chain_whole(trail: HashChain, repository: AuditRepository, heads: list[AuditHead]) -> None:
     assert trail.erase("ada", Change("", "command of root", "audit erase", "")) == 3
     assert list(trail.faults(heads)) == []
     left = list(repository.all())
@@ -128,7 +128,7 @@ def test_erasing_a_person_leaves_the_chain_whole(trail: AuditTrail, repository: 
 
 def test_many_writers_make_one_chain(tmp_path: Path) -> None:
     def write(name: str) -> None:
-        trail = AuditTrail(AuditRepository(StateDatabase(tmp_path / "state.db")), lambda: 1, secrets.token_bytes)
+        trail = HashChain(AuditRepository(StateDatabase(tmp_path / "state.db")), lambda: 1, secrets.token_bytes)
         for number in range(25):
             trail.record(Change(name, "", "do", str(number)))
 
@@ -143,7 +143,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_cut_and_random_ones_kept(repository: AuditRepository) -> None:
-    trail = AuditTrail(repository, lambda: 1, secrets.token_bytes)
+    trail = HashChain(repository, lambda: 1, secrets.token_bytes)
     alphabet, draw = "aé\0\n\t🜁\"'\\", random.Random(5)
     changes = [Change(*("".join(draw.choices(alphabet, k=draw.randrange(9))) for _ in range(5))) for _ in range(50)]
     for change in changes:

@@ -15,6 +15,7 @@ from typing import Any
 from starlette.testclient import TestClient
 from tests.events import KEY, T0
 
+from lineage_bridge.access.audit import HashChain
 from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.keys import ApiKeys
 from lineage_bridge.api.app import create_app
@@ -29,6 +30,7 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
 from lineage_bridge.model.access import AccessScope, KeyOrder
+from lineage_bridge.model.audit import AuditHead
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -40,6 +42,7 @@ from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.reader import ReaderPool
+from lineage_bridge.store.state.audit import AuditRepository
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.store.state.sources import SourceRepository
@@ -74,6 +77,8 @@ class Server:
         self.sources = SourceService({}, self.source_repository, kinds=kinds)
         self.state = StateDatabase(folder / "state.db")
         self.keys = ApiKeys(ApiKeyRepository(self.state), KEY, lambda: self.parts.now_us, token_bytes)
+        self.heads: list[AuditHead] = []
+        self.audit = HashChain(AuditRepository(self.state), lambda: self.parts.now_us, token_bytes, self.heads.append)
         self.looks: Counter[str] = Counter()
         self.tasks = task_service(self)
         self.services = Services(
@@ -90,6 +95,7 @@ class Server:
             graph_id=graph_id(KEY),
             key=KEY,
             keys=self.keys,
+            audit=self.audit,
             sources=self.sources,
             tasks=self.tasks,
         )

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lineage_bridge.access.audit import parse_head
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.ingest.ingest import Sender, ingest_operation
-from lineage_bridge.wiring.audit import CHANNEL, head_operation
+from lineage_bridge.model.audit import AuditHead
+from lineage_bridge.wiring.audit import CHANNEL, publish_head
 
 
 @pytest.fixture
@@ -51,8 +53,9 @@ def test_a_head_that_was_printed_proves_what_came_before_it(run, tmp_path: Path)
 def test_heads_in_the_log_are_compared(run, tmp_path: Path):
     run("key", "create", "etl", "--scope", "ingest")
     with LogWriter(tmp_path / "data" / "log", 0) as log:
-        for head in (run("audit", "head").out.strip(), "no head", "7:" + "00" * 32):
-            ingest_operation(head_operation(head), Sender(CHANNEL), log, 1).result()
+        publish_head(log, parse_head(run("audit", "head").out))
+        ingest_operation(b'{"operation": "audit", "head": 7}', Sender(CHANNEL), log, 1).result()
+        publish_head(log, AuditHead(7, bytes(32)))
     found = run("audit", "verify", "--log")
     assert (found.code, found.out.strip()) == (1, "the chain ends at entry 1, but it had 7 entries before")
 

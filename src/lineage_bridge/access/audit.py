@@ -19,7 +19,7 @@ MOST_CHARACTERS: Final = 4000
 """How long each text of a change may be; the rest of it is cut off."""
 
 
-class AuditTrail:
+class HashChain:
     """Implements `ports.AuditTrail`. `random_bytes` makes salts; `publish` is given each new head, to write it elsewhere."""
 
     def __init__(
@@ -114,12 +114,12 @@ def _hash(*parts: bytes) -> bytes:
 def as_json(entry: AuditEntry) -> dict[str, object]:
     """An entry as answers and exports have it: with everything that its digest covers. An erased one has no change and no salt."""
     change = entry.change
-    told = {} if change is None else {**change._asdict(), "salt": entry.salt.hex()}
+    erasable = {} if change is None else {**change._asdict(), "salt": entry.salt.hex()}
     return {
         "sequence": entry.sequence,
         "at": format_time(entry.at_us),
         "action": entry.action,
-        **told,
+        **erasable,
         "erased": change is None,
         "commitment": entry.commitment.hex(),
         "digest": entry.digest.hex(),

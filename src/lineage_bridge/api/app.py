@@ -8,10 +8,11 @@ from starlette.routing import Route
 
 from lineage_bridge.api import openapi, responses
 from lineage_bridge.api.answering.lanes import interruptible
+from lineage_bridge.api.auditing import RequestAudit
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.routes.graphs import imports, nodes, views
-from lineage_bridge.api.routes.operations import analysis, health, keys, pages, quarantine, sources, tasks
+from lineage_bridge.api.routes.operations import analysis, audit, health, keys, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
@@ -56,12 +57,15 @@ def create_app(services: Services) -> FastAPI:
         sources.routes(services),
         tasks.routes(services),
         keys.routes(services),
+        audit.routes(services),
         health.routes(services, intake),
     )
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
     pages.install_pages(app)
-    app.add_middleware(Guard, routes=RouteRequirements(app.routes), policy=services.access, max_body_bytes=services.max_body_bytes)
+    requirements = RouteRequirements(app.routes)
+    app.add_middleware(RequestAudit, routes=requirements, trail=services.audit, key=services.key)
+    app.add_middleware(Guard, routes=requirements, policy=services.access, max_body_bytes=services.max_body_bytes)
     return app
 
 

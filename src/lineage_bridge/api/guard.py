@@ -153,6 +153,12 @@ def admission(request: Request) -> Admission:
     return found
 
 
+def admitted_principal(scope: Scope) -> Principal:
+    """Who sent a request that the guard let through."""
+    found: Admission = scope[_ADMISSION]
+    return found.principal
+
+
 def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *, required: bool) -> None:
     """Raise RefusedError if a principal may not do what a request needs."""
     if needed == "nothing" or needed in principal.scopes:

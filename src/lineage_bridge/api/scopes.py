@@ -14,6 +14,9 @@ Requirement: TypeAlias = AccessScope | Literal["principal", "nothing"]
 """A scope; any principal, whatever its scopes; or not even a principal."""
 
 _API: Final = "/api/v1"
+_READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
+_IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health",),
     "principal": ("GET /version", "GET //openapi.json", "GET //docs", "GET //docs/files", "GET //spec/facets"),
@@ -95,7 +98,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "POST /tasks/{task_id}/resume",
         "DELETE /tasks/{task_id}",
     ),
-    AccessScope.ADMIN: ("GET /keys", "POST /keys", "POST /keys/{name:path}/rotate", "DELETE /keys/{name:path}"),
+    AccessScope.ADMIN: ("GET /audit", "GET /keys", "POST /keys", "POST /keys/{name:path}/rotate", "DELETE /keys/{name:path}"),
 }
 """Requirement to routes, below /api/v1 unless they begin with two slashes."""
 
@@ -136,6 +139,10 @@ class RouteRequirements:
         method = "GET" if method == "HEAD" else method
         found = self._exact.get((method, path))
         return found or self._first(method, path)
+
+    def is_change(self, method: str, path: str) -> bool:
+        """Whether a request changes something but by events: such requests are recorded in the audit trail."""
+        return method not in _READING and (self.needed(method, path) in _CHANGING or _IMPORT.fullmatch(path) is not None)
 
     def _first(self, method: str, path: str) -> Requirement:
         for allowed, pattern, needed in self._patterns:

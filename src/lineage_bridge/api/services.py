@@ -14,7 +14,7 @@ from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
-from lineage_bridge.ports.access import KeyService
+from lineage_bridge.ports.access import AuditTrail, KeyService
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.log import EventLog, RecordReader
@@ -80,6 +80,7 @@ class Services:
     graph_id: str
     key: bytes = field(repr=False)
     keys: KeyService
+    audit: AuditTrail
     sources: SourceService
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings

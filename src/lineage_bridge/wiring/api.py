@@ -37,6 +37,7 @@ from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
+from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
@@ -109,6 +110,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 graph_id=graph,
                 key=key,
                 keys=key_service(settings, keys.recheck),
+                audit=audit_trail(settings, partial(publish_head, writer)),
                 sources=service,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),

@@ -2,14 +2,18 @@
 
 import getpass
 import json
+import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from secrets import token_bytes
 from typing import Final
 
-from lineage_bridge.access.audit import AuditTrail, parse_head
+from lineage_bridge.access.audit import HashChain, format_head, parse_head
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import LineageBridgeError, RequestError
+from lineage_bridge.ingest.ingest import Sender, ingest_operation
 from lineage_bridge.model.audit import AuditHead, Change
+from lineage_bridge.ports.log import EventLog
 from lineage_bridge.store.state.audit import AuditRepository
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import log_reader, state_database
@@ -17,6 +21,7 @@ from lineage_bridge.wiring.shared import log_reader, state_database
 CHANNEL: Final = "audit"
 """The channel of the log's records with heads."""
 _REPORT_BYTES: Final = 1 << 30
+_log = logging.getLogger(__name__)
 
 
 def audit_repository(settings: Settings) -> AuditRepository:
@@ -24,9 +29,24 @@ def audit_repository(settings: Settings) -> AuditRepository:
     return AuditRepository(state_database(settings))
 
 
-def audit_trail(settings: Settings) -> AuditTrail:
-    """The trail, for commands that change a data folder without its server. A running server writes the next head into the log."""
-    return AuditTrail(audit_repository(settings), now_us, token_bytes)
+def audit_trail(settings: Settings, publish: Callable[[AuditHead], None] = lambda _: None) -> HashChain:
+    """The trail. Commands that change a data folder without its server publish no head: the server's next one covers their entries."""
+    return HashChain(audit_repository(settings), now_us, token_bytes, publish)
+
+
+def publish_head(log: EventLog, head: AuditHead) -> None:
+    """Append a head to the log: as an operation that means nothing to the graph."""
+    operation = json.dumps({"operation": CHANNEL, "head": format_head(head)}).encode()
+    try:
+        ingest_operation(operation, Sender(CHANNEL), log, now_us()).add_done_callback(_report)
+    except LineageBridgeError as error:
+        _log.warning("the head of the audit trail is not in the log: %s", error)
+
+
+def _report(offsets: "Future[list[int]]") -> None:
+    error = offsets.exception()
+    if error:
+        _log.warning("the head of the audit trail is not in the log: %s", error)
 
 
 def by_command(action: str, target: str, details: str = "") -> Change:
@@ -36,11 +56,6 @@ def by_command(action: str, target: str, details: str = "") -> Change:
     except (KeyError, OSError):
         user = "an unknown user"
     return Change("", f"command of {user}", action, target, details)
-
-
-def head_operation(head: str) -> bytes:
-    """The record of the log that keeps a head: an operation that means nothing to the graph."""
-    return json.dumps({"operation": CHANNEL, "head": head}).encode()
 
 
 def heads_in_log(settings: Settings, on_progress: Callable[[int, int], None]) -> Iterator[AuditHead]:

@@ -58,6 +58,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             graph_id=graph_id(state_database(settings).key()),
             key=b"",
             keys=elsewhere,
+            audit=elsewhere,
             sources=elsewhere,
             tasks=elsewhere,
             lanes=question_lanes(settings),

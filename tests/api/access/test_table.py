@@ -104,6 +104,7 @@ operate POST    /api/v1/tasks/extract
 operate POST    /api/v1/tasks/x/cancel
 operate POST    /api/v1/tasks/x/resume
 operate DELETE  /api/v1/tasks/x
+admin   GET     /api/v1/audit
 admin   GET     /api/v1/keys
 admin   POST    /api/v1/keys
 admin   DELETE  /api/v1/keys/x

@@ -1,4 +1,4 @@
-"""API keys: requests and responses."""
+"""API keys, and the audit trail: requests and responses."""
 
 from typing import Literal
 
@@ -52,3 +52,25 @@ class KeysRevoked(Struct, frozen=True):
     """How many keys were revoked."""
 
     revoked: int
+
+
+class AuditItem(Struct, frozen=True, omit_defaults=True):
+    """A change. `details` is JSON without secrets, or empty. One that was erased has only its time, its action and its hashes."""
+
+    sequence: int
+    at: str
+    action: str
+    erased: bool
+    commitment: str
+    digest: str
+    principal: Text = UNSET
+    origin: Text = UNSET
+    target: Text = UNSET
+    details: Text = UNSET
+    salt: Text = UNSET
+
+
+class AuditPage(Struct, frozen=True):
+    """Changes, the newest first."""
+
+    changes: list[AuditItem]

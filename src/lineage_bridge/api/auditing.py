@@ -1,0 +1,70 @@
+"""Records changes in the audit trail: every request that needs more than to ask or to send events, before it is answered."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from anyio import to_thread
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lineage_bridge.api.guard import admitted_principal
+from lineage_bridge.api.scopes import RouteRequirements
+from lineage_bridge.model.audit import Change
+from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.ports.access import AuditTrail
+
+_REFUSED: Final = 400
+"""From this status on, an answer means that nothing was changed."""
+_BODY_BYTES: Final = 16_384
+"""How much of a request's body is read for the trail; a longer one is not recorded."""
+_NAMED: Final = ("name", "source", "operation")
+"""Members of a body that name what is changed, in this order."""
+_NEVER: Final = "credentials"
+"""How the names of members end that are secrets as a whole."""
+
+
+class RequestAudit:
+    """Passes requests on to an application behind the guard, and records those that changed something."""
+
+    def __init__(self, app: ASGIApp, routes: RouteRequirements, trail: AuditTrail, key: bytes) -> None:
+        self.app, self.routes, self.trail, self.key = app, routes, trail, key
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or not self.routes.is_change(scope["method"], scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        body = bytearray()
+
+        async def received() -> Message:
+            message = await receive()
+            if message["type"] == "http.request" and len(body) <= _BODY_BYTES:
+                body.extend(message.get("body", b""))
+            return message
+
+        async def send_recorded(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < _REFUSED:
+                await to_thread.run_sync(self.trail.record, self._change(scope, bytes(body)))
+            await send(message)
+
+        await self.app(scope, received, send_recorded)
+
+    def _change(self, scope: Scope, body: bytes) -> Change:
+        """What a request changed, without secrets."""
+        sent = self._masked(body)
+        parameters = [str(value) for value in scope.get("path_params", {}).values()]
+        named = [str(sent[name]) for name in _NAMED if isinstance(sent.get(name), str)][:1]
+        route = getattr(scope.get("route"), "path", scope["path"])
+        peer = (scope.get("client") or ("",))[0]
+        details = json.dumps(sent, ensure_ascii=False, separators=(",", ":")) if sent else ""
+        return Change(admitted_principal(scope).name, peer, f"{scope['method']} {route}", " ".join(parameters or named), details)
+
+    def _masked(self, body: bytes) -> Mapping[str, Any]:
+        """The members of a body that is a JSON object and not too long."""
+        if len(body) > _BODY_BYTES:
+            return {}
+        try:
+            found = json.loads(mask(body, key=self.key))
+        except (ValueError, RecursionError):
+            return {}
+        return {name: value for name, value in found.items() if not name.endswith(_NEVER)} if isinstance(found, dict) else {}

@@ -1,0 +1,33 @@
+"""The audit trail: who changed what."""
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Query, Response
+
+from lineage_bridge.access.audit import as_json
+from lineage_bridge.api.dependencies import Mended
+from lineage_bridge.api.openapi import response_docs
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.keys import AuditItem, AuditPage
+from lineage_bridge.api.services import Services
+
+_LAST = 2**63 - 1
+
+
+def routes(services: Services) -> APIRouter:
+    """The route of the audit trail."""
+    router = APIRouter(tags=["keys"])
+
+    @router.get("/audit", response_model=None, responses=response_docs({200: AuditPage}, writes=False))
+    def get_audit(
+        principal: Annotated[str | None, Query(description="Only changes of this principal"), Mended] = None,
+        action: Annotated[str | None, Query(description="Only changes of this kind, exactly"), Mended] = None,
+        below: Annotated[int | None, Query(ge=1, le=_LAST, description="Only entries with a smaller number: the next page")] = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> Response:
+        """Who changed what, the newest first."""
+        found = services.audit.newest(limit, below, principal, action)
+        return json_response(AuditPage([msgspec.convert(as_json(entry), AuditItem) for entry in found]))
+
+    return router
