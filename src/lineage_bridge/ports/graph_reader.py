@@ -89,10 +89,7 @@ class LineageReader(Protocol):
         at_us: int | None = None,
         ended: bool = False,
     ) -> Walk:
-        """Follow flows `upstream`, `downstream` or `both` (the union of the two) for `depth` hops.
-
-        Flows that have ended are left out unless `ended` is set.
-        """
+        """Follow flows `upstream`, `downstream` or `both` (their union) for `depth` hops; without `ended`, none that has ended."""
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
         """The nodes that a change of this node affects, or that this node depends on."""

@@ -125,12 +125,12 @@ class Search:
                 seen.add(head)
 
     def _fits(self, node: Node, which: SearchFilter) -> bool:
-        wanted = [*which.has, *(["ownership"] if which.owner is not None else []), *(["tags"] if which.tag is not None else [])]
-        if not wanted:
+        needed = [*which.has, *(["ownership"] if which.owner is not None else []), *(["tags"] if which.tag is not None else [])]
+        if not needed:
             return True
-        facets = self.nodes.facets(node, keys=wanted)
+        facets = self.nodes.facets(node, keys=needed)
         return (
-            facets.keys() >= set(wanted)
+            facets.keys() >= set(needed)
             and (which.owner is None or which.owner in _owners(facets["ownership"]))
             and (which.tag is None or which.tag in _tags(facets["tags"]))
         )

@@ -13,16 +13,16 @@ LONG = 16_384
 _FACETS = f"""SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, CASE WHEN length(f.text) <= {LONG} THEN f.text END
 FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node IN ({{}}) AND c.job IN (0, c.node) AND f.deleted = 0"""
 _TEXT = "SELECT text FROM facet WHERE facet = ?"
-Stated: TypeAlias = tuple[int, int, bytes, bytes, str | None]
+TextAssertion: TypeAlias = tuple[int, int, bytes, bytes, str | None]
 """A facet as it was stated: rank, time, event, digest, and its text unless it is long."""
 
 
-class FacetTexts(Mapping[str, str]):
+class NewestTexts(Mapping[str, str]):
     """Facet key to JSON text, in the order of the keys. A long text is read whenever it is asked for, and not kept."""
 
     __slots__ = ("_connection", "_stated")
 
-    def __init__(self, connection: StoreConnection, stated: Mapping[str, Stated]) -> None:
+    def __init__(self, connection: StoreConnection, stated: Mapping[str, TextAssertion]) -> None:
         self._connection, self._stated = connection, dict(sorted(stated.items()))
 
     def __getitem__(self, key: str) -> str:
@@ -36,17 +36,17 @@ class FacetTexts(Mapping[str, str]):
         return len(self._stated)
 
 
-def current_facets(connection: StoreConnection, groups: Mapping[int, Iterable[Node]]) -> dict[int, FacetTexts]:
+def current_facets(connection: StoreConnection, groups: Mapping[int, Iterable[Node]]) -> dict[int, NewestTexts]:
     """The facets of groups of names: of those under several names of a group the strongest, and of these the newest."""
-    found: dict[int, dict[str, Stated]] = defaultdict(dict)
+    found: dict[int, dict[str, TextAssertion]] = defaultdict(dict)
     for some in chunks(sorted({member.id for members in groups.values() for member in members})):
         for node, key, *stated in connection.execute(_FACETS.format(marks(some)), some):
             found[node][key] = stated[0], stated[1], stated[2], stated[3], stated[4]
-    return {head: FacetTexts(connection, _newest(found.get(member.id, {}) for member in members)) for head, members in groups.items()}
+    return {head: NewestTexts(connection, _newest(found.get(member.id, {}) for member in members)) for head, members in groups.items()}
 
 
-def _newest(names: Iterable[Mapping[str, Stated]]) -> dict[str, Stated]:
-    newest: dict[str, Stated] = {}
+def _newest(names: Iterable[Mapping[str, TextAssertion]]) -> dict[str, TextAssertion]:
+    newest: dict[str, TextAssertion] = {}
     for facets in names:
         for key, stated in facets.items():
             newest[key] = max(newest.get(key, stated), stated, key=lambda facet: facet[:4])

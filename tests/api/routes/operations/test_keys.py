@@ -11,7 +11,7 @@ KEYS = "/api/v1/keys"
 @pytest.fixture
 def admin(server: Server) -> Any:
     """Asks as a principal with the scope admin."""
-    client, headers = server.asking_for_keys(), server.key("root", "admin")
+    client, headers = server.asking_for_keys(), server.key("superuser", "admin")
     return lambda method, path="", status=200, **body: answered(client.request(method, KEYS + path, headers=headers, **body), status)
 
 
@@ -23,7 +23,12 @@ def answered(answer: Any, status: int) -> Any:
 def test_a_key_is_created_used_rotated_and_revoked(server: Server, admin: Any) -> None:
     order = {"name": "etl", "scopes": ["ingest"], "namespaces": ["etl-*"], "note": "nightly", "expires_in_s": 3600}
     created = admin("POST", status=201, json=order)
-    assert (created["created_by"], created["state"], created["namespaces"], created["note"]) == ("root", "active", ["etl-*"], "nightly")
+    assert (created["created_by"], created["state"], created["namespaces"], created["note"]) == (
+        "superuser",
+        "active",
+        ["etl-*"],
+        "nightly",
+    )
     client = server.asking_for_keys()
     sent: dict[str, Any] = {"headers": {"authorization": f"Bearer {created['key']}"}, "content": b"[]"}
     assert client.post("/api/v1/lineage", **sent).status_code == 201
@@ -39,7 +44,7 @@ def test_a_key_is_created_used_rotated_and_revoked(server: Server, admin: Any) -
     assert [(key["name"], key["state"], "key" in key) for key in listed] == [
         ("etl", "revoked", False),
         ("etl", "revoked", False),
-        ("root", "active", False),
+        ("superuser", "active", False),
     ]
 
 
@@ -52,9 +57,9 @@ def test_a_key_is_created_used_rotated_and_revoked(server: Server, admin: Any) -
         ("POST", "", b'{"name": "a", "scopes": ["read"], "expires_in_s": -1}', 422),
         ("POST", "", b'{"name": "a", "scopes": ["read"], "expires_in_s": 99999999999}', 422),
         ("POST", "", b'{"name": "a", "scopes": ["read"], "key": "mine"}', 422),
-        ("POST", "", b'{"name": "root", "scopes": ["read"]}', 422),
+        ("POST", "", b'{"name": "superuser", "scopes": ["read"]}', 422),
         ("POST", "/nobody/rotate", b"", 404),
-        ("POST", "/root/rotate", b'{"grace_s": -1}', 422),
+        ("POST", "/superuser/rotate", b'{"grace_s": -1}', 422),
         ("DELETE", "/nobody", b"", 404),
     ],
 )

@@ -9,7 +9,7 @@ from lineage_bridge.access.audit import as_json
 from lineage_bridge.api.dependencies import Mended
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.keys import AuditItem, AuditPage
+from lineage_bridge.api.schemas.operations import AuditItem, AuditPage
 from lineage_bridge.api.services import Services
 
 _LAST = 2**63 - 1

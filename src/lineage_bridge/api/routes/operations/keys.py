@@ -11,8 +11,8 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.guard import admission
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.keys import KeyItem, KeyRequest, Keys, KeysRevoked, RotateRequest
 from lineage_bridge.api.schemas.names import ErrorAnswer
+from lineage_bridge.api.schemas.operations import KeyItem, KeyRequest, Keys, KeysRevoked, RotateRequest
 from lineage_bridge.api.serialization import time_text
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError

@@ -31,7 +31,7 @@ from lineage_bridge.openlineage.times import format_time
 MAX_ALIASES = 10_000
 _ABOUT_NAMES = (ALIAS, VETO, PREFER)
 _MOST_UNKNOWN = 100
-_MOST_RESPELT = 500
+_MOST_CORRECTED = 500
 _ORDER = msgspec.json.Decoder(AliasRequest)
 Kind = Literal["operator", "rule", "symlink", "facet", "preferred", "veto"]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -129,7 +129,7 @@ def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> l
     """What statements name and nothing has, each once; nothing while there is no graph. Looks at spellings of a bounded number of names."""
     found: dict[UnknownEnd, None] = {}
     ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))
-    respelt = 0
+    corrected = 0
     with suppress(StoreError), services.graph() as reader:
         for kind, end in ends:
             if end.name is None:
@@ -137,12 +137,12 @@ def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> l
             elif reader.nodes.find(kind, end.namespace, end.name) is not None:
                 continue
             else:
-                respelt += 1
+                corrected += 1
                 known = reader.nodes.by_spelling(kind, end.namespace, end.name) is not None
             if not known:
                 name = UNSET if end.name is None else end.name
                 found[UnknownEnd(end.namespace, name, entity=kind.name.lower())] = None
-            if len(found) == _MOST_UNKNOWN or respelt == _MOST_RESPELT:
+            if len(found) == _MOST_UNKNOWN or corrected == _MOST_CORRECTED:
                 break
     return list(found)
 
