@@ -48,7 +48,7 @@ def test_the_help_lists_every_command_with_a_whole_sentence(call):
         (("lineage", "a", "--dept", "1"), "--depth"),
         (("serve", "--prot", "1"), "--port"),
         (("serve", "--port", "x"), "--port"),
-        (("serve", "--host", "0.0.0.0"), "--host"),
+        (("serve", "--host", "example.org"), "--host"),
         (("send",), "FILES"),
         (("quarantine", "retry"), "--all"),
         (("export", "--only", "things"), "things"),
