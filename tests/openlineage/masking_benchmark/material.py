@@ -51,7 +51,42 @@ def _uuid(source: random.Random) -> str:
     return str(uuid.UUID(int=source.getrandbits(128), version=4))
 
 
+def _short(source: random.Random) -> str:
+    return "".join(source.sample("bdfgkvxz", 3)) + source.choice("!#+") + str(source.randrange(10, 99))
+
+
+def _spaced(source: random.Random) -> str:
+    return f"{source.choice(_WORDS)} {source.choice(_WORDS).lower()} {source.randrange(100, 999)}"
+
+
+def _encoded(source: random.Random) -> str:
+    return f"{source.choice(_WORDS)}%40{source.randrange(10, 99)}%2F{source.choice(_WORDS).lower()}%23"
+
+
+def _encoded_base64(source: random.Random) -> str:
+    return "%2F".join("".join(source.choice(_ALNUM) for _ in range(13)) for _ in range(3))
+
+
+def _quoted(source: random.Random) -> str:
+    return f"{source.choice(_WORDS)}''{source.choice(_WORDS).lower()}{source.randrange(10, 99)}"
+
+
+def _foreign(source: random.Random) -> str:
+    return f"{source.choice(('Gänseblume', 'Jalapeño', 'Œuvre', 'Снегирь', 'Żółtodziób', '雪だるま'))}{source.randrange(100, 9999)}"
+
+
+def _dollar(source: random.Random) -> str:
+    return f"{source.choice(_WORDS)}${source.randrange(10, 99)}${source.choice(_WORDS).lower()}"
+
+
 CHOSEN: dict[str, Callable[[random.Random], str]] = {
+    "short": _short,
+    "spaced": _spaced,
+    "pct": _encoded,
+    "pctb64": _encoded_base64,
+    "quotesql": _quoted,
+    "foreign": _foreign,
+    "dollar": _dollar,
     "human": _human,
     "weak": _weak,
     "humanurl": _in_a_url,
