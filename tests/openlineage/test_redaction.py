@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.openlineage.regex_steps import steps
 from tests.openlineage.support import SAMPLES, event, sample_lines, text
 
-from lineage_bridge.openlineage import masked_names, redaction, secrets
+from lineage_bridge.openlineage import masked_names, redaction, secrets, suspicion
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.secret_rules import code, commands, forms, names, prose, sql, values, webhooks
+from lineage_bridge.openlineage.secret_rules import code, commands, foreign, forms, names, prose, sql, statements, values, webhooks
 from lineage_bridge.openlineage.secret_rules.names import names_secret
 from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.verdict import Rejected, judge
@@ -195,23 +195,31 @@ PIECES = [
     "identified by ",
 ]
 ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"}
-ANCHORED |= {"_FUNCTION", "_WHOLE_REFERENCE", "_FILE", "_CODE", "_LOGIN", "_ATTACHED", "_ATTACHING", "_NEXT_ROW"}
+ANCHORED |= {
+    "_FUNCTION",
+    "_WHOLE_REFERENCE",
+    "_FILE",
+    "_CODE",
+    "_LOGIN",
+    "_ATTACHED",
+    "_ATTACHING",
+    "_NEXT_ROW",
+    "_PATH",
+    "_KEYTAB",
+    "_CIPHER",
+}
 """Patterns that are matched at one place only."""
 BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
-PATTERNS = [
-    pattern
-    for module in (masked_names, redaction, secrets, code, commands, forms, names, prose, sql, values, webhooks)
-    for name, value in vars(module).items()
-    for pattern in patterns_in(value, name)
-]
+MODULES = (masked_names, redaction, secrets, suspicion, code, commands, foreign, forms, names, prose, sql, statements, values, webhooks)
+PATTERNS = {pattern: name for module in MODULES for text, value in vars(module).items() for name, pattern in patterns_in(value, text)}
 
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_the_work_of_a_pattern_is_proportional_to_the_text(piece: str) -> None:
     most = 350  # steps for each character; names, users and passwords are matched up to 300 characters
     for tried in (piece * (1000 // len(piece)) + end for end in ("", " ******** me password=x y")):
-        for name, pattern in PATTERNS:
+        for pattern, name in PATTERNS.items():
             limit = most * len(tried)
             if name not in BOUNDED:
                 assert steps(pattern, tried, limit, anchored=name in ANCHORED) < limit, pattern.pattern

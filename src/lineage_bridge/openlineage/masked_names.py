@@ -6,19 +6,24 @@ from functools import partial
 from hashlib import blake2s
 
 from lineage_bridge.openlineage.secret_rules.names import names_secret
-from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
 from lineage_bridge.openlineage.secrets import SIGNATURES, mask_with
 
 _CREDENTIALS = (
-    re.compile(r"((?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://)[^\s/?#\"'@:]{0,300}:[^\s/?#\"']{1,300}@"),
-    re.compile(r"(jdbc:oracle:\w{1,20}:)[^/\s@:]{1,300}/[^\s]{1,300}(?=@)"),
+    re.compile(r"((?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://)[^\s/?#\"'@:]{0,300}:(?P<secret>[^\s/?#\"']{1,300})@"),
+    re.compile(r"(jdbc:oracle:\w{1,20}:)[^/\s@:]{1,300}/(?P<secret>[^\s]{1,300})(?=@)"),
 )
+_CONNECTION = re.compile(r"(?:\A|\s)(?:host|dbname|hostaddr)=")
+_CONNECTION_PASSWORD = re.compile(r"(?:\A|(?<=\s))(?:password|passwd|pwd)=(?:'[^']*'|\S+)\s?")
+"""PostgreSQL's connection strings."""
 _SIGNED = re.compile(r"[?&](?:sig|signature|x-amz-signature|x-goog-signature)=", re.IGNORECASE)
 _ROTATING = re.compile(
     r"s[vterpi]|ss|srt|spr|sip|sks|ske|skt|skv|skoid|sktid|sig|signature|expires|x-(?:amz|goog)-[\w\-]+|awsaccesskeyid|googleaccessid",
     re.IGNORECASE,
 )
-_QUERY_PART = re.compile(r"(?P<mark>[?&;])(?P<name>[\w.\-]{1,300})=[^\s;&\"']*")
+_QUERY_PART = re.compile(
+    r"(?P<mark>[?&;])(?P<name>[\w.\-]{1,300})=(?:(?<=[Dd]=)\{[^{}\n]{0,300}\}|(?<=[Dd]=)\"[^\"\n]{0,300}\"|(?<=wd=)[^\s;\"'?]*(?=;)|(?<=word=)[^\s;\"'?]*(?=;)|[^\s;&\"']*)"
+)
 
 
 def mask_name(name: str, key: bytes = b"") -> str:
@@ -28,7 +33,9 @@ def mask_name(name: str, key: bytes = b"") -> str:
     different names stay different. The digest depends on `key`, the installation's: without it, no guess of a secret can be checked.
     """
     for pattern in _CREDENTIALS:
-        name = pattern.sub(r"\1", name)
+        name = pattern.sub(lambda found: found[0] if is_reference(found["secret"]) else found[1], name)
+    if _CONNECTION.search(name):
+        name = _CONNECTION_PASSWORD.sub("", name)
     if _SIGNED.search(name):
         name = _drop_parameters(name, lambda parameter: bool(_ROTATING.fullmatch(parameter)))
     name = _drop_parameters(name, lambda parameter: names_secret(parameter) or parameter.lower() in SIGNATURES)

@@ -14,9 +14,10 @@ from lineage_bridge.openlineage.json_text import SMALL, PlainParts, is_json
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
 from lineage_bridge.openlineage.secret_rules.container import Container
-from lineage_bridge.openlineage.secret_rules.names import is_weak, names_secret
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_random, is_reference
-from lineage_bridge.openlineage.secrets import is_suspicious, mask_text, suspicious_places
+from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_key_part, is_random, is_reference
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
 _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
@@ -153,7 +154,7 @@ class _Scan:
         self.spend(_OPEN_NS)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
-        secret = self.holds_secrets(outer)
+        secret = self.holds_secrets(outer) and not (outer.secret and refers(key))
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
@@ -193,10 +194,12 @@ class _Scan:
     def is_secret(self, frame: Container, text: bytes) -> bool:
         """Whether a value is a secret by its key, or by the option of a command before it."""
         if frame.secret:
-            return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES
+            return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES and not refers(frame.key)
         if frame.key is not None:
             if frame.key in _ENCODED_KEYS:
                 return bool(_ENCODED.fullmatch(_read(text))) and is_key_like(_read(text))
+            if frame.key in KEY_PARTS and is_key_part(_read(text)):
+                return True
             return not frame.plain_key and names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
         follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(_read(text).strip("-"))
         return follows and not frame.option and not text.startswith(b'"-')

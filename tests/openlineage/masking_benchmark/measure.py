@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tests.openlineage.masking_benchmark.carriers import Event, event
-from tests.openlineage.masking_benchmark.corpus import Planted, innocents, planted
+from tests.openlineage.masking_benchmark.corpus import Innocent, Planted, innocents, planted
 from tests.openlineage.masking_benchmark.datasets import Dataset, Pair, different, same
 from tests.openlineage.masking_benchmark.judge import leaked, lost
 
@@ -56,10 +57,10 @@ class Secrets:
         return {name: (count - missed[name], count) for name, count in total.items()}
 
 
-def measure_secrets() -> Secrets:
-    """Every planted secret through ingest."""
+def measure_secrets(cases: Iterable[Planted] | None = None) -> Secrets:
+    """Planted secrets through ingest: those of the first set if none are given."""
     found = Secrets()
-    for case in planted():
+    for case in planted() if cases is None else cases:
         found.planted[case.kind, case.carrier] += 1
         kept = accepted(case.event)
         if fragment := leaked(case, kept):
@@ -69,22 +70,32 @@ def measure_secrets() -> Secrets:
     return found
 
 
-def changed_innocents() -> list[tuple[str, str, Any]]:
+def changed(texts: Iterable[Innocent]) -> list[tuple[str, str, Any]]:
     """The innocent texts that are not as they were: carrier, text, and the event as it was taken."""
-    cases = ((case, accepted(case.event)) for case in innocents())
+    cases = ((case, accepted(case.event)) for case in texts)
     return [(case.carrier, case.text, kept) for case, kept in cases if kept != case.event]
 
 
-def _stored(dataset: Dataset) -> Dataset:
+def changed_innocents() -> list[tuple[str, str, Any]]:
+    """Those of the first set."""
+    return changed(innocents())
+
+
+def stored(dataset: Dataset) -> Dataset:
     kept = accepted(event(inputs=[{"namespace": dataset[0], "name": dataset[1]}]))["inputs"][0]
     return kept["namespace"], kept["name"]
 
 
+def are_joined(pair: Pair) -> bool:
+    """Whether two datasets became one."""
+    return stored(pair[0]) == stored(pair[1])
+
+
 def joined_datasets() -> list[tuple[str, Pair]]:
     """Pairs of different datasets that became one."""
-    return [(family, pair) for family, pair in different() if _stored(pair[0]) == _stored(pair[1])]
+    return [(family, pair) for family, pair in different() if are_joined(pair)]
 
 
 def parted_datasets() -> list[tuple[str, Pair]]:
     """Pairs that differ in a credential only and became two."""
-    return [(family, pair) for family, pair in same() if _stored(pair[0]) != _stored(pair[1])]
+    return [(family, pair) for family, pair in same() if not are_joined(pair)]

@@ -76,12 +76,20 @@ MORE_TEXTS: dict[str, Callable[[str], Event]] = {
         ]
     ),
     "dataset: catalog": lambda text: event(
-        outputs=[{**_DATASET, "facets": {"catalog": {**_FACET, "framework": "iceberg", "type": "jdbc", "name": "lake", "warehouseUri": text}}}]
+        outputs=[
+            {**_DATASET, "facets": {"catalog": {**_FACET, "framework": "iceberg", "type": "jdbc", "name": "lake", "warehouseUri": text}}}
+        ]
     ),
 }
 
 _ALL: dict[Shape, tuple[str, ...]] = {
-    "T": ("run: Python's repr in a string", "run: JSON in JSON in a string", "run: tags", "run: member's name", "dataset: dataQualityAssertions"),
+    "T": (
+        "run: Python's repr in a string",
+        "run: JSON in JSON in a string",
+        "run: tags",
+        "run: member's name",
+        "dataset: dataQualityAssertions",
+    ),
     "Q": ("run: Python's repr in a string", "run: spark.logicalPlan", "run: unknown operator, properties", "run: JSON in JSON in a string"),
     "S": ("run: Python's repr in a string", "run: unknown operator, properties", "run: tags"),
     "C": ("run: Python's repr in a string", "run: JSON in JSON in a string"),

@@ -5,10 +5,23 @@ import re
 _TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 _CONSTRUCTORS = (
     r"getConnection|UsernamePasswordCredentials|Basic(?:AWS|Session)?Credentials|AwsBasicCredentials\.create|HTTPBasicAuth|HttpBasicAuth"
-    r"|PasswordAuthentication|StorageSharedKeyCredential|AzureNamedKeyCredential|PlainTextAuthProvider|ClientSecretCredential|auth\s{0,3}=\s{0,3}"
+    r"|PasswordAuthentication|PlainCredentials|NetworkCredential|basicAuth|basic_auth|login|StorageSharedKeyCredential|AzureNamedKeyCredential|PlainTextAuthProvider|ClientSecretCredential|\w{0,20}(?:auth|creds|credentials)\s{0,3}=\s{0,3}"
 )
 
+_WORD = r"[\"'](?P<secret>[^\"'\n]+)[\"']"
+_THIRD = r"pymysql\.connect|MySQLdb\.connect|mysqli(?:_connect)?|mysql_connect|new\s{1,3}PDO|DBI->connect|keyring\.set_password"
 CODE = (
+    re.compile(rf"\b(?:{_THIRD})\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}"),
+    re.compile(rf"\b(?:cx_Oracle|oracledb)\.connect\(\s{{0,8}}[\"'][^\"'\n/@]{{1,100}}[\"']\s{{0,3}},\s{{0,8}}{_WORD}"),
+    re.compile(rf"\bjwt\.(?:encode|decode|sign|verify)\(\s{{0,8}}[^,()\"']{{1,100}},\s{{0,8}}(?:key\s{{0,3}}=\s{{0,3}})?{_WORD}"),
+    re.compile(rf"\b(?:hmac\.new\(|HMAC\d{{3}}\(|SecretKeySpec\(|login\(\s{{0,3}}key\s{{0,3}}=)\s{{0,8}}b?{_WORD}"),
+    re.compile(r"\"(?P<secret>[^\"\n]{3,300})\"\.toCharArray\(\)"),
+    re.compile(r"\bClient\([^()\"']{1,60},\s{0,3}[\"'](?P<secret>[0-9a-f]{32})[\"']"),
+    re.compile(r"(?<![\w.\-])[\w.\-]{1,64}:(?P<secret>[^\s/@\"']{1,128})@(?:tcp|unix)\("),
+    re.compile(r"\bcookies?\s{0,3}[=:]\s{0,3}\{[^{}]{0,200}?[\"'][\w.\-]{1,64}[\"']\s{0,3}:\s{0,3}[\"'](?P<secret>[^\"']{12,4000})[\"']"),
+    re.compile(r"(?i:\b\w{0,30}(?:token|pass\w{0,6}|secret|_key))=\$\(echo\s{1,3}(?:-n\s{1,3})?(?P<secret>[^\s)$\"']{8,300})\)"),
+    re.compile(r"(?i:%3B(?:pwd|password)%3D)(?P<secret>(?:(?!%3[Bb])[^\s\"'&;]){1,300})"),
+    re.compile(r"ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?" + _WORD),
     re.compile(
         rf"\b(?:{_CONSTRUCTORS})\((?:[^()\"']{{0,200}}{_TEXT}){{0,3}}?[^()\"']{{0,100}},\s{{0,8}}(?:\w{{1,40}}=)?[\"'](?P<secret>[^\"'\n]+)[\"']\s{{0,8}}\)"
     ),
@@ -17,7 +30,7 @@ CODE = (
 """Each has the secret in the group `secret`."""
 
 CALLED = re.compile(
-    r"\.(?:set|with|add|and)?_?(?P<name>(?i:password|passwd|passphrase|token|secret|secretkey|apikey|api_key|accesstoken|authtoken|access_token|auth_token"
+    r"(?:\.(?:set|with|add|and)?|\b(?:set|with))_?(?P<name>(?i:password|passwd|passphrase|token|secret|secretkey|apikey|api_key|accesstoken|authtoken|access_token|auth_token"
     r"|clientsecret|client_secret|privatekey|sharedkey|accountkey))\(\s{0,8}(?P<value>'[^'\n]*'|\"[^\"\n]*\")\s{0,8}\)"
 )
 """`dataSource.setPassword("x")`."""
@@ -30,7 +43,23 @@ NAMED_VALUE = re.compile(
     r"(?P<value>'[^'\n]*'|\"[^\"\n\\]*(?:\\?\")|[^\s\"',;<>{}\[\]]+)"
 )
 """`<property name="password" value="x"/>`, `- name: DB_PASSWORD`, `  value: x`."""
-DEFAULT = re.compile(r"\bvariable\s{1,4}\"(?P<name>[\w\-]{1,100})\"\s{0,4}\{[^{}]{0,500}?\bdefault\s{0,20}=\s{0,20}(?P<value>\"[^\"\n]*\")")
+DEFAULT = re.compile(
+    r"\b(?:variable|output)\s{1,4}\"(?P<name>[\w\-]{1,100})\"\s{0,4}\{[^{}]{0,500}?\b(?:default|value)\s{0,20}=\s{0,20}(?P<value>\"[^\"\n]*\")"
+)
 """Terraform's variables."""
+FORM_DATA = re.compile(r"name=\"(?P<name>[\w.\-]{1,100})\"(?:\\r|\r)?\n(?:\\r|\r)?\n(?P<value>[^\n\\\r]{1,300})")
+"""Fields of `multipart/form-data`."""
+INVALID = re.compile(r"\n(?P<name>\w{1,100})\n[ \t]{1,8}[^\n]{0,200}?input_value=(?P<value>'[^'\n]*')")
+"""Pydantic's messages."""
 ENCODED = re.compile(r"(?:%22|%27)(?P<name>[\w.\-]{1,100})(?:%22|%27)(?:%20)?%3[Aa](?:%20)?(?:%22|%27)(?P<value>[^%\s\"'&]{1,1000})")
 """Members of JSON in a URL."""
+ATOM = re.compile(r"(?<![\w:]):(?P<name>[a-z_]\w{0,60}),\s{0,4}(?P<value>\"[^\"\n]*\")")
+"""Elixir's `put_env(:shop, :password, "x")`."""
+MARKED_UP = re.compile(r"`(?P<name>[\w.\-]{1,300})`\s(?:to|is|=|:)\s(?P<value>`[^`\n]+`)")
+"""Markdown's names and values."""
+LABELLED = re.compile(r"(?i:name|key|id)=\"(?P<name>[\w.\-]{1,100})\"[^<>]{0,200}>(?P<value>[^<>]+)<")
+"""`<Property Name="Password" Sensitive="1">x</Property>`."""
+QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>[^\"'\n]*)(?P=quote)")
+"""`-e "DB_PASSWORD=x&y"`."""
+LOGIN_USERS = re.compile(r"\buser_[\w\-]{1,60}\s?=\s?\\{0,2}[\"'](?P<value>[^\"'\\]{1,300})")
+"""Users and passwords of a login module of Java."""

@@ -3,20 +3,26 @@
 import re
 
 _REST = r"[^\n|;]{0,200}?"
-_VALUE = r"(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"][^\s'\"]*)"
+_VALUE = r"(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"
 _FIRST = r"[\s'\"]"
 _CLIENTS_WITH_A_PASSWORD = (
     (r"redis-cli|valkey-cli", "a"),
-    (r"sqlcmd|bcp|unzip|zip", "P"),
-    (r"docker\s+login|podman\s+login|az\s+login|mongo\w{0,10}|beeline|sshpass|impala-shell", "p"),
-    (r"ldap(?:search|add|modify|delete|passwd|whoami|compare)", "w"),
+    (r"sqlcmd|bcp|unzip|zip|mosquitto_(?:pub|sub)", "P"),
+    (r"docker\s+login|podman\s+login|az\s+login|mongo\w{0,10}|beeline|sshpass|impala-shell|cqlsh|dse|cypher-shell|users\s+create", "p"),
+    (r"ldap(?:search|add|modify|delete|passwd|whoami|compare)|vsql|kadmin", "w"),
+    (r"ssh-keygen", "N"),
+    (r"openssl", "(?:k|K|hmac)\\b"),
+    (r"snmp\w{2,10}", "A"),
+    (r"sendemail", "xp"),
+    (r"snmp\w{2,10}", "X"),
+    (r"plink|pscp|psftp|nzsql|addprinc", "pw"),
 )
 _MYSQL = r"(?:mysql|mariadb)\w{0,10}(?:-dump)?"
 _ORACLE = r"(?i:sqlplus|sqlldr|sqlcl|expdp|impdp|exp|imp|rman|connect|conn)"
 
 COMMANDS = (
     *(re.compile(rf"\b(?:{names})\b{_REST}\s-{option}\s*{_VALUE}") for names, option in _CLIENTS_WITH_A_PASSWORD),
-    re.compile(rf"\b{_MYSQL}\b{_REST}{_FIRST}-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"][^\s'\"]*)"),
+    re.compile(rf"\b{_MYSQL}\b{_REST}{_FIRST}-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"`][^\s'\"]*)"),
     re.compile(rf"\b7za?\s{_REST}\s-p(?P<secret>'[^']+'|\"[^\"]+\"|[^\s\-'\"][^\s'\"]*)"),
     re.compile(
         r"(?<![\w\-])(?:-u|-U|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?(?!\d+:\d+\b|[\w+\-]{1,30}:(?:[\w+\-]{1,30}:)?//)"
@@ -26,12 +32,38 @@ COMMANDS = (
     re.compile(rf"\bcurl\b{_REST}\s(?:-b|--cookie)[\s=][\"']?[\w.\-]{{1,64}}=(?P<secret>[^\s\"';]{{1,4000}})"),
     re.compile(r"\s(?:-U|--user)[\s=][\"']?[\w.\\]{1,64}%(?P<secret>[^\s\"']{1,300})"),
     re.compile(rf"\blftp\b{_REST}\s(?:-u|--user)\s[\w.\-]{{1,64}},(?P<secret>[^\s\"']{{1,300}})"),
-    re.compile(rf"\b{_ORACLE}\s+(?:-\w+\s+)?(?i:userid=)?\w{{1,64}}/(?P<secret>[^\s@/]{{1,128}})@"),
-    re.compile(r"(?m)^\s*\.(?i:logon)\s+[\w.\-]{1,100}/[\w.\-]{1,64},(?P<secret>[^\s;]{1,128})"),
+    re.compile(rf"\b{_ORACLE}\s+(?:-\w+\s+)?(?i:userid=)?\w{{1,64}}/(?P<secret>\"[^\"]{{1,128}}\"|[^\s@/\"]{{1,128}})@"),
+    re.compile(r"\b(?i:sqlplus|sqlldr|expdp|impdp|rman)\s+(?:-\w+\s+)?(?i:userid=)?\w{1,64}/(?P<secret>[^\s@/\"']{1,128})(?=\s|\Z)"),
+    re.compile(
+        r"(?m)^(?![^\n]{0,300}\b(?:mysql|mariadb|docker|podman))[^\n]{0,200}?(?<![\w\-])(?:-u|-U|--user(?:name)?|--login)[\s=]+[^\s\-]\S{0,100}\s"
+        r"(?:[^\n|;]{0,100}?\s)?-(?:p|P|w|pw)\s+(?P<secret>'[^']+'|\"[^\"]+\"|(?![\d:.]+(?:/\w+)?(?:\s|\Z))[^\s\-'\"/.$|;&<>`\\][^\s'\"]*)"
+    ),
+    re.compile(r"(?m)^[ \t]*\.(?i:logon)[ \t]+[\w.\-]{1,100}/[\w.\-]{1,64},(?P<secret>[^\s;]{1,128})"),
     re.compile(
         r"\becho\s+(?:-n\s+)?(?P<secret>'[^'|]+'|\"[^\"|$]+\"|[^\s'\"|$]+)\s*\|\s*"
-        r"(?:kinit\b|sudo\s+-S|gpg\b|chpasswd|[^\n|;]{0,100}--password-stdin)"
+        r"(?:kinit\b|ktutil\b|su\b|sudo\s+-S|gpg\b|chpasswd|gcloud\s+secrets\b|[^\n|;]{0,100}--password-stdin)"
     ),
+    re.compile(r"\bprintf\s+'[^']{0,20}'\s+(?P<secret>'[^'|]+'|\"[^\"|$]+\"|[^\s'\"|$]+)\s*\|\s*(?:kinit|ktutil|su|sudo|gpg)\b"),
+    re.compile(
+        r"(?<![\w\-])(?i:kinit\b[^\n|;<]{0,100}|--pass\w{0,10}|read\s[^\n|;<]{0,40}(?:token|pass\w{0,6}|secret|pwd))\s*<<<\s*(?P<secret>'[^']+'|\"[^\"$]+\"|[^\s'\"$]+)"
+    ),
+    re.compile(r"(?i:pass(?:word|wd|phrase)?[\w\-]{0,20})[=\s]<\(echo\s+(?:-n\s+)?(?P<secret>[^)\s$]+)\)"),
+    re.compile(rf"\b(?:SecureString|keyvault\s+secret\s+set)\b{_REST}\s--value[\s=]+{_VALUE}"),
+    re.compile(r"\balias\s+set\s+\S{1,100}\s+https?://\S{1,200}\s+\S{1,100}\s+(?P<secret>[^\s\-$]\S{2,200})"),
+    re.compile(r"--(?:src-|dest-)?creds[=\s][\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']{1,300})"),
+    re.compile(r"\bsecret_id=(?P<secret>[0-9a-f]{8}-[0-9a-f\-]{27})"),
+    re.compile(rf"\bconfig\s+set\s+--secret\s+\S{{1,100}}\s+{_VALUE}"),
+    re.compile(r"\bnet\s+use\s[^\n|;]{0,200}?/user:\S{1,100}\s+(?P<secret>[^\s/]\S{0,127})"),
+    re.compile(rf"\b[xw]?freerdp\b{_REST}\s/p:(?P<secret>\S{{1,127}})"),
+    re.compile(
+        r"\brabbitmqctl\s+(?:[\-\w]+\s+)?(?:add_user|change_password|authenticate_user)\s+\S{1,100}\s+(?P<secret>[^\s\-$]\S{0,127})"
+    ),
+    re.compile(r"\bhtpasswd\s+-\w{0,5}b\w{0,5}\s+\S{1,200}\s+\S{1,100}\s+(?P<secret>[^\s$]\S{0,127})"),
+    re.compile(rf"\bcurl\b{_REST}\s(?:-E|--cert)[\s=][\"']?[^\s:\"']{{1,200}}:(?P<secret>[^\s\"'/\\]{{1,200}})"),
+    re.compile(r"\bftp\b[^\n]{0,200}<<\s*\S{1,20}\n\s*user\s+\S{1,100}\s+(?P<secret>\S{1,127})"),
+    re.compile(r"(?i:\bconnect\s+to\s+\S{1,100}\s+user\s+\S{1,100}\s+using\s+)[\"']?(?P<secret>[^\s\"';$]{1,127})"),
+    re.compile(r"\bisql\s+\S{1,100}\s+\w{1,64}\s+(?P<secret>[^\s\-<|$]\S{0,127})"),
+    re.compile(r"\binput_pw\s+(?P<secret>[^\s$]{1,127})"),
     re.compile(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[^\s\-]\S{15,300})"),
     re.compile(r"\bactivate-refresh-token\s+\S{1,100}\s+(?P<secret>\S{16,400})"),
     re.compile(r"(?m)^[\w.\-*]{1,253}:(?:\d{4,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:(?P<secret>[^\s:/]{1,300})$"),
@@ -40,20 +72,39 @@ COMMANDS = (
 """Each has the secret in the group `secret`."""
 
 SET_BY_NAME = re.compile(
-    r"\b(?:set|ENV|setx)\s+(?:[\w.\-/:]{0,100}:)?(?P<name>[\w.\-]{1,100})\s+(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-=:;'\"(][^\s'\";]{7,})"
+    r"\b(?:set|ENV|setx)\s+(?:-\w{1,3}\s+)?(?:[\w.\-/:]{0,100}:)?(?P<name>[\w.\-]{1,100})\s+(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-=:;'\"(][^\s'\";]{7,})"
 )
 """`aws configure set NAME VALUE`, `npm config set NAME VALUE`, `ENV NAME VALUE`."""
 LISTED_OPTION = re.compile(r"[\"']--?(?P<name>[A-Za-z][\w.\-]{1,100})[\"']\s{0,4},\s{0,4}(?P<value>'[^'\-][^']*'|\"[^\"\-][^\"]*\")")
 """An option and its value in a printed list of arguments."""
 _LOGIN_OPTIONS = frozenset(("-u", "-U", "--user", "-a", "--proxy-user"))
 _LOGIN = re.compile(r"[^\s:/$]{1,64}:(?P<secret>(?!//)[^\s$][^\s]{0,300})")
+_OPTIONS_OF = {
+    "redis-cli": ("-a",),
+    "valkey-cli": ("-a",),
+    "sqlcmd": ("-P",),
+    "bcp": ("-P",),
+    "sshpass": ("-p",),
+    "cqlsh": ("-p",),
+    "cypher-shell": ("-p",),
+    "beeline": ("-p",),
+    "mongosh": ("-p",),
+    "mongodump": ("-p",),
+    "ldapsearch": ("-w",),
+    "openssl": ("-k", "-K", "-hmac"),
+    "ssh-keygen": ("-N",),
+    "plink": ("-pw",),
+}
+"""Options of programs that are followed by a password."""
 _ATTACHED = re.compile(r"-p(?P<secret>.{1,300})")
 _ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
 
 
 def argument_secret(program: str, before: str, argument: str) -> str:
-    """The secret in an argument that follows another one: in `-u user:x`, and in MySQL's `-px`; empty if there is none."""
+    """The secret in an argument that follows another one: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; empty if there is none."""
     found = _LOGIN.fullmatch(argument) if before in _LOGIN_OPTIONS and not argument.replace(":", "").isdigit() else None
+    if before in _OPTIONS_OF.get(program.rpartition("/")[2], ()) and not argument.startswith("-"):
+        return argument
     if not found and argument.startswith("-p") and _ATTACHING.fullmatch(program):
         found = _ATTACHED.fullmatch(argument)
     return found["secret"] if found else ""

@@ -10,7 +10,8 @@ from typing import TypeAlias
 from lineage_bridge.openlineage.prefilter import Rule
 from lineage_bridge.openlineage.secret_rules.code import CODE
 from lineage_bridge.openlineage.secret_rules.commands import COMMANDS
-from lineage_bridge.openlineage.secret_rules.tokens import TOKENS
+from lineage_bridge.openlineage.secret_rules.statements import STATEMENTS
+from lineage_bridge.openlineage.secret_rules.tokens import HASHES, TOKENS
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
 from lineage_bridge.openlineage.secret_rules.webhooks import WEBHOOKS
 
@@ -26,31 +27,54 @@ _SCHEMES = (
 )
 FORMS = (
     re.compile(
-        r"-----BEGIN (?:[A-Z ]{0,30})PRIVATE KEY(?: BLOCK)?-----(?P<secret>.*?)(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        r"-{4,5} ?BEGIN (?:[A-Za-z0-9 ]{0,30})(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}(?P<secret>.*?)"
+        r"(?:-{4,5} ?END [A-Za-z0-9 ]{0,30}(?:PRIVATE KEY(?: BLOCK)?|Static key V1) ?-{4,5}|\Z)",
         re.DOTALL,
     ),
+    re.compile(r"Private-MAC: (?P<secret>[0-9a-f]{40,})"),
+    re.compile(r"(?m)^[ \t]{1,40}auth:[ \t]{1,8}[\"']?(?P<secret>(?=[A-Za-z+/]{0,60}\d)[A-Za-z0-9+/]{24,}={0,2})[\"']?[ \t]{0,8}$"),
     re.compile(r"Private-Lines: \d+(?P<secret>(?:\s+[A-Za-z0-9+/=]{20,})+)"),
     re.compile(r"\b(?i:digest)\s[^\r\n]{0,300}?\bresponse=\\{0,2}\"(?P<secret>[^\"\\]+)"),
     re.compile(
         r"(?i:authorization[\\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\\"']{0,4})"
-        rf"(?P<secret>(?i:{_SCHEMES})\s+[^\"'\\\r\n]+|(?=[^\s\"']{{0,300}}\d)[^\s\"'\\]{{12,}})"
+        rf"(?P<secret>(?i:{_SCHEMES})\s+(?![{{$<%`]|YOUR|base64\()[^\"'\\\r\n]+|(?=[^\s\"']{{0,300}}\d)[^\s\"'\\]{{12,}})"
     ),
-    re.compile(r"(?<![0-9A-Za-z])(?P<secret>A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}(?:[\s:,/\"'=]{1,5}[A-Za-z0-9/+=]{40})?)(?![0-9A-Za-z])"),
+    re.compile(
+        r"(?<![0-9A-Za-z])(?P<secret>A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}"
+        r"(?:[\s:,/\"'=]{1,5}(?:(?:secret|sk|secret key)\s)?[A-Za-z0-9/+=]{40}|:[A-Za-z0-9/+]{27}=)?)(?![0-9A-Za-z])"
+    ),
     re.compile(r"\bhttps?://(?P<secret>[0-9a-f]{32}:[0-9a-f]{32})@"),
-    re.compile(_USER + r"(?P<secret>[^\s/?#\"']{1,300})@"),
+    re.compile(_USER + r"(?P<secret>(?!(?<=://user:)password@|(?<=://username:)password@)[^\s/?#\"']{1,300})@"),
+    re.compile(
+        r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}://[^\s/?#\"'@:]{1,100}@[^\s/?#\"'@:]{1,200}:(?P<secret>[^\s/?#\"'@]{1,300})@"
+    ),
+    re.compile(r"(?<![\w/.@:\-])\w{1,64}/(?P<secret>[^\s/@\"'*]{1,128})@(?://)?[\w.\-]{1,253}:\d{2,5}/\w"),
+    re.compile(
+        r"(?i);\s?(?:password|pwd)\s?=\s?(?:\{(?![\w.]{0,40}(?:pass|pwd|pw|secret|token|cred|key)[\w.]{0,40}\}|\w{0,3}\})(?P<secret>[^{}\n]{1,200})\}|(?P<secret2>[^;\"'\s{}]{1,300}))(?=;|\Z)"
+    ),
+    re.compile(r"(?i)\bu(?:id|ser)?=[^;\s]{1,64};p=(?P<secret>[^;\s]{1,128})"),
+    re.compile(
+        r"[?&](?i:key|auth|appid|code|session_?id|sid|hash_?key)=(?P<secret>(?=[^\s&]{0,100}\d)(?=[^\s&]{0,100}[A-Za-z])[A-Za-z0-9_\-.]{20,2000})(?=[\s&#\"']|\Z)"
+    ),
+    re.compile(r"(?i:[?&](?:code|code_verifier)=|\bcode_verifier=|\bgrant_type=authorization_code&code=)(?P<secret>[\w\-.~%]{20,2000})"),
+    re.compile(r"\bSAMLResponse=(?P<secret>[A-Za-z0-9+/=%]{40,})"),
+    re.compile(r"<(?:\w{1,10}:)?SignatureValue>(?P<secret>[A-Za-z0-9+/=\s]{40,})<"),
+    re.compile(r"<SignatureProvided>(?P<secret>[A-Za-z0-9+/=]{20,})<"),
     re.compile(r"\b(?:https?|git|ftps?|nats|tls|rediss?|amqps?|wss?):\\?/\\?/(?P<secret>" + _RANDOM + r")@"),
     re.compile(r"jdbc:oracle:\w{1,20}:[^/\s@:]{1,300}/(?P<secret>[^\s\"\']{1,300})@"),
     re.compile(
         r"(?<![\w/.@:\-])(?!mailto:|sip:|xmpp:|acct:|npm:|docker:)[A-Za-z][\w.\-]{0,63}:(?P<secret>[^\s/@:\"'<>{}\[\],;=]{3,128})"
         r"@(?=(?:[\w\-]{1,63}\.){0,8}[A-Za-z][\w\-]{0,62}(?::\d|/\w))"
     ),
-    re.compile(r"\b(?i:bearer\s+)(?P<secret>(?=[^\s\"']{0,300}[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,})"),
-    re.compile(r"\b(?i:basic\s+)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
+    re.compile(r"\b(?i:bearer\s+)(?!YOUR)(?P<secret>(?=[^\s\"']{0,300}[\d._=+/\-])[A-Za-z0-9._~+/=\-]{8,})"),
+    re.compile(r"\b(?i:basic\s+)(?!base64\b)(?P<secret>(?=[A-Za-z0-9+/]{0,300}(?:[\d=+/]|[a-z][A-Z]))[A-Za-z0-9+/]{6,}={0,2})"),
     re.compile(r"(?<![A-Za-z0-9_])(?P<secret>" + "|".join(TOKENS) + ")"),
-    re.compile(r"(?<![\w\-])(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{4,}\.[\w\-]*)"),
+    re.compile(r"(?<![A-Za-z0-9_])(?P<secret>" + "|".join(HASHES) + ")"),
+    re.compile(r"(?<![\w\-])(?P<secret>eyJ[\w\-]{5,}\.[\w\-]{0,4000}(?:\.[\w\-]*){1,3})"),
     *WEBHOOKS,
     re.compile(rf"(?i:\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s+(?:password\s+)?)(?:{_LITERAL}|(?P<secret3>[^\s;,'\"*]+))", re.DOTALL),
-    re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+){_LITERAL}", re.DOTALL),
+    re.compile(rf"(?i:\bidentified\s+by\s+\S{{1,200}}\s+replace\s+)(?:{_LITERAL}|(?P<secret3>[^\s;,'\"*]+))", re.DOTALL),
+    *STATEMENTS,
     re.compile(
         rf"(?i:\bset\s+password\b[^=;'\"]{{0,100}}(?:'[^']{{0,100}}'@'[^']{{0,100}}'|'[^']{{0,100}}')?\s*=\s*(?:(?:old_)?password\s*\()?\s*){_LITERAL}",
         re.DOTALL,

@@ -4,14 +4,16 @@ import re
 from functools import lru_cache
 
 from lineage_bridge.openlineage.required_text import required_texts
+from lineage_bridge.openlineage.secret_rules.foreign import names_password
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DESCRIBES = frozenset(
-    (
+    [
         "algorithm",
         "arn",
         "at",
         "attempts",
+        "backend",
         "budget",
         "changed",
         "class",
@@ -20,11 +22,14 @@ _DESCRIBES = frozenset(
         "count",
         "counts",
         "date",
+        "days",
         "description",
         "disabled",
         "enable",
         "enabled",
+        "encryption",
         "endpoint",
+        "env",
         "events",
         "expiration",
         "expire",
@@ -36,13 +41,18 @@ _DESCRIBES = frozenset(
         "file",
         "format",
         "handler",
+        "header",
         "hint",
         "history",
+        "hours",
         "id",
         "ids",
         "interval",
         "iterations",
+        "java",
+        "js",
         "kind",
+        "kt",
         "len",
         "length",
         "limit",
@@ -50,14 +60,19 @@ _DESCRIBES = frozenset(
         "manager",
         "max",
         "min",
+        "minutes",
         "mode",
         "ms",
         "name",
         "names",
         "path",
+        "php",
         "policy",
         "provider",
         "providers",
+        "py",
+        "ratio",
+        "rb",
         "ref",
         "reminder",
         "requested",
@@ -66,11 +81,13 @@ _DESCRIBES = frozenset(
         "resets",
         "rotation",
         "rules",
+        "scala",
         "scope",
         "scopes",
         "seconds",
         "size",
         "source",
+        "stdin",
         "strategy",
         "strength",
         "time",
@@ -82,27 +99,31 @@ _DESCRIBES = frozenset(
         "usage",
         "validator",
         "version",
-    )
+    ]
 )
 """Last words of names that describe a secret, and contain none."""
 _KEYS = (
-    "access|account|admin|api|app|application|auth|cipher|deploy|encryption|fernet|gpg|hmac|integration|jwt|keystore|license|master|pgp|private|pvt|rsa"
-    "|sdk|secret|session|shared|signing|sse\\.customer|ssh|storage|subscription|tls|webhook|write"
+    "access|account|admin|api|app|application|auth|cipher|deploy|encryption|fernet|gpg|hmac|instrumentation|integration|jwt|keystore|license|master|pgp"
+    "|private|pvt|rsa|sdk|secret|session|shared|signing|sse\\.customer|ssh|storage|subscription|tls|webhook|write"
 )
 _SECRET_NAME = re.compile(
     r"password(?!less)|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode|passkey|pswd|pwd\."
-    r"|(?<!by)(?<!com)(?<!over)(?<!sur)(?<!tres)(?<!under)pass\.$|jwt\.$|authorization\.$|cookie\.$"
-    r"|secrets?\.(?!manager\.)|credentials?\.|pagerduty\.routing\.key\.|(?<=\.)redis\.auth\.$|(?<=\.)client\.key\.data\.$"
+    r"|(?<!by)(?<!com)(?<!over)(?<!sur)(?<!tres)(?<!under)pass\.$"
+    r"|(?<=\.)pw\.$|bindpw|(?<=\.)pin\.$|(?<=\.)psk\.$|(?<=\.)senha\.|jwt\.$|bearer\.$|(?<=\.)gh\.pat\.$|authorization\.$|cookie\.$"
+    r"|(?<!existing\.)(?<!pull\.)secrets?\.(?!manager\.)|credentials?\.|(?<=\.)creds\.$"
+    r"|recovery\.codes?\.|seed\.phrase|mnemonic\.$|snmp\.community"
+    r"|zookeeper\.digest\.$|rediscli\.auth\.$|pagerduty\.routing\.key\.|(?<=\.)redis\.auth\.$|(?<=\.)client\.key\.data\.$"
     rf"|(?:{_KEYS})\.?key\."
     r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)token\.$"
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
 SECRET_WORDS = frozenset(max(texts.split("."), key=len) for texts in required_texts(_SECRET_NAME)[0])
 """Texts of which one is, in any case, in each name of a secret: the dots stand between its words."""
-_WEAK = frozenset(("pass", "jwt"))
+_WEAK = frozenset(("pass", "jwt", "pw", "bearer", "pin"))
 """Names that also count things: a number under them is no secret."""
 WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))
 _LONGEST_NAME = 300
+_MOST_SPACES = 2
 _CACHED = 8192
 
 
@@ -113,12 +134,46 @@ def names_secret(name: str) -> bool:
 
 @lru_cache(_CACHED)
 def _names_secret(name: str) -> bool:
+    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name:
+        return False  # a sentence, an address or a setting
+    name = name.rpartition("/")[2]
+    if names_password(name):
+        return True
     words = [word.lower() for word in _WORD.findall(name)]
-    if not words or words[-1] in _DESCRIBES or name in WORKING_DIRECTORIES:
+    if not words or words[0] == "ask" or words[-1] in _DESCRIBES or name in WORKING_DIRECTORIES:
         return False
-    return bool(_SECRET_NAME.search("." + ".".join(words) + "."))
+    joined = f".{'.'.join(words)}."
+    return "secret.key.ref." not in joined and bool(_SECRET_NAME.search(joined))
 
 
 def is_weak(name: str) -> bool:
     """Whether only a text under this name is a secret, not a number."""
     return name.lower() in _WEAK
+
+
+_REFERRING = frozenset(
+    [
+        "$ref",
+        "existingsecret",
+        "keyname",
+        "referencename",
+        "secretkeyref",
+        "secretname",
+        "secretref",
+        "secreturi",
+        "secretversion",
+        "store",
+        "type",
+        "valuefrom",
+        "vault",
+        "vaultname",
+    ]
+)
+"""Members that say where a secret is, in an object under the name of one."""
+KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
+"""Members of a JSON Web Key that are secrets, if they look like parts of one."""
+
+
+def refers(name: str | None) -> bool:
+    """Whether a member of an object with a secret says where that is."""
+    return name is not None and name.replace("_", "").lower() in _REFERRING

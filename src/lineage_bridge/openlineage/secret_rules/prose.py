@@ -2,14 +2,50 @@
 
 import re
 
-_CANDIDATE = (
-    r"(?!\*{3})(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[A-Za-z])(?!(?i:sha|md|utf|base|oauth|tls|ssl|v)-?\d|(?i:https?|bcrypt|scram|pbkdf|argon|arn:))"
-    r"[A-Za-z0-9!@#$%^&*+_\-.~=?]{5,127}[A-Za-z0-9!#$%&+_\-=?]"
+from lineage_bridge.openlineage.secret_rules.foreign import FOREIGN
+
+_WORD = (
+    r"(?!\*{3})(?=[A-Za-z!@#$%^&*+_\-.~=?]{0,40}\d)(?=[^A-Za-z\s]{0,40}[A-Za-z])(?!(?i:sha|md|utf|base|oauth|tls|ssl|v)-?\d|(?i:https?|bcrypt|scram|pbkdf|argon|arn:))"
+    r"(?![\w.+\-]{1,64}@[\w\-]{1,64}\.[a-z])"
 )
-_NAMES = r"(?i:password|passwd|passphrase|passwort|kennwort|pw|pwd|api[ \-]key|access[ \-]key|secret[ \-]key|private[ \-]key)"
+_CANDIDATE = _WORD + r"[A-Za-z0-9!@#$%^&*+_\-.~=?]{5,127}[A-Za-z0-9!#$%&+_\-=?]"
+_WHOLE = rf"(?P<secret>{_CANDIDATE})(?![\w(\[]|\.\w)"
+_NAMES = rf"(?i:password|passwd|passphrase|pw|pwd|api[ \-]key|access[ \-]key|secret[ \-]key|private[ \-]key|{FOREIGN})"
+_IS = r"(?:\s(?:is|was|ist|lautet|est|es|é|è|e|to|is:|to:)|\s?(?:は|是))"
+_KEY = r"(?=[^\s]{0,60}\d)(?=[^\s]{0,60}[a-z])(?=[^\s]{0,60}[A-Z])[A-Za-z0-9_\-+/.~]{20,300}={0,2}"
+_HEX = r"[0-9a-f]{32,128}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 PROSE = (
-    re.compile(rf"\b{_NAMES}(?:\s(?:is|ist|was))?(?:[\s:=|`'\"]|\*(?!\*\*)){{1,8}}(?P<secret>{_CANDIDATE})(?![\w(\[])"),
-    re.compile(rf"\b(?i:credentials?|login|user(?:name)?)\s?:\s?[\w.\-]{{1,64}}\s?/\s?(?P<secret>{_CANDIDATE})(?![\w(\[])"),
+    re.compile(
+        rf"\b(?i:token|secret|(?:secret|access|secret access|api|auth|write|signing|private|encryption|master)[ \-_]key)"
+        rf"[\"'`:=]{{0,3}}\s{{1,3}}"
+        rf"(?:(?i:is|was)\s)?[\"'`]?(?P<secret>{_KEY}|{_HEX})(?![\w\-/.]\w)"
+    ),
+    re.compile(rf"(?<!\w){_NAMES}{_IS}?(?:[\s:\uff1a=|`'\"«]|\*(?!\*\*)){{1,8}}{_WHOLE}"),
+    re.compile(rf"(?<!\w){_NAMES}\s?(?:は|是|:|\uff1a)\s?{_WHOLE}"),
+    re.compile(
+        r"\b(?i:password|passphrase|pw|secret)\b(?: [^\s.;:=()]{1,20}){0,5}?"
+        rf"(?: (?:is|was|to|as)|\s?[:=→(])(?:\s|[`'\"(*]){{1,4}}{_WHOLE}"
+    ),
+    re.compile(rf"(?<!\w)(?i:{FOREIGN}|clave|codice segreto)(?: [^\s.;:=()]{{1,20}}){{0,3}}?(?:{_IS}|\s?[:=])\s{_WHOLE}"),
+    re.compile(r"\b(?i:passphrase)\b[^.;=\n]{0,40}?[:=]\s(?P<secret>[a-z]+(?:-[a-z]+){3,})(?![\w\-])"),
+    re.compile(rf"\b(?i:(?:credentials?|login|user(?:name)?)\s?:\s?|(?:log in|logged in|connect) as\s)[\w.\-]{{1,64}}\s?/\s?{_WHOLE}"),
+    re.compile(rf"\b(?i:credentials?)\b(?: [^\s.;:=()]{{1,20}}){{0,5}} [\w.\-]{{1,64}}:{_WHOLE}"),
+    re.compile(rf"\b[\w.\-]{{1,64}} / (?P<secret>{_CANDIDATE}) \(password"),
+    re.compile(
+        rf"(?i:log[io]n|connect\w{{0,4}})(?: [a-z]{{1,10}}){{0,2}} \w{{1,64}}/(?P<secret>{_CANDIDATE.replace('@', '')})@(?=//|[A-Za-z])"
+    ),
+    re.compile(r"\b(?i:secret|sk)\s(?P<secret>[A-Za-z0-9+/]{30,64}={0,2})(?![\w+/])"),
+    re.compile(
+        rf"\b(?i:encryption|secret|private|signing|master|api|access) key\b(?: [^\s.;:=()]{{1,20}}){{1,6}}?(?: (?:is|was)|:)"
+        rf" (?P<secret>{_KEY}|{_HEX})"
+    ),
+    re.compile(rf"\b(?P<secret>{_HEX}|{_KEY}) as (?i:api key|token|secret|password)\b"),
+    re.compile(r"\b(?:PIN|OTP|[Oo]ne[ \-]time (?:password|code)|TOTP)(?: is|:) (?P<secret>\d{4,8})\b"),
+    re.compile(
+        rf"\|\s?(?i:password|passwort|pw|token|secret)\s?\|\s?\n\|[\s:|\-]{{3,300}}\n(?:\|[^|\n]{{0,200}}){{0,6}}\|\s?(?P<secret>{_CANDIDATE})\s?\|"
+    ),
+    re.compile(r"\bAuthorization: GoogleLogin auth=(?P<secret>[^\s\"']{8,})"),
+    re.compile(r"\b(?:[HS]{0,2}SID|[A-Z]{0,10}SESSIONID|PHPSESSID|connect\.sid)=(?P<secret>[\w\-.%]{12,4000})"),
 )
 """Each has the secret in the group `secret`."""

@@ -25,10 +25,15 @@ _COMPARED = re.compile(rf"[\"`]?(?:\.[\w`\"]{{1,100}}){{0,3}}[\s(]+(?:{_COMPARIN
 """What stands before a column that is compared, read backwards from it."""
 _PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _CALL = re.compile(
-    r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb"
+    r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb|materializedmysql|materializedpostgresql|hmac"
     r"|pgp_sym_(?:en|de)crypt(?:_bytea)?|aes_(?:en|de)crypt|(?:en|de)crypt|(?:en|de)cryptbypassphrase)\s*\(",
     re.IGNORECASE,
 )
+CONNECTIONS = re.compile(
+    r"\b(?P<function>s3|s3cluster|mysql|postgresql|remotesecure|mongodb|materializedmysql|materializedpostgresql)\s*\((?=\s*')",
+    re.IGNORECASE,
+)
+"""Functions that take credentials, and are called like no function of a program; also outside of statements."""
 _ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
 _COMMENT = re.compile(r"'(?:[^']|'')*'|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
 _INSERT = re.compile(r"\bINSERT\s+INTO\s+[^\s(]{1,300}\s*\((?P<columns>[^()']{1,4000})\)\s*VALUES\s*\(", re.IGNORECASE)
@@ -39,6 +44,8 @@ others the fifth is a password."""
 _FORMAT = re.compile(
     r"(?:csv|tsv|json|parquet|orc|avro|native|arrow|raw|line|template|auto|nosign|protobuf|tabseparated)\w*\Z", re.IGNORECASE
 )
+_CIPHER = re.compile(r"aes-\d{3}-\w{3}\Z", re.IGNORECASE)
+"""ClickHouse's first argument of functions that encrypt; the key is the third."""
 _BEFORE = 300
 _RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([_INSERT])})
 
@@ -52,7 +59,7 @@ def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callab
     """A statement with the secrets in its string literals masked. `inside` masks assignments in the text of a literal."""
     worth_trying = _RULES.worth_trying(text)
     if worth_trying["calls"]:
-        text = _mask_arguments(text, mask)
+        text = mask_arguments(text, mask)
     for start, stop in reversed(_inserted(text, names_secret) if worth_trying["inserts"] else []):
         text = text[:start] + mask(text[start:stop]) + text[stop:]
 
@@ -84,11 +91,11 @@ def _harmless(literal: str) -> bool:
     return not literal.strip() or literal.startswith(MASK)
 
 
-def _mask_arguments(text: str, mask: Mask) -> str:
+def mask_arguments(text: str, mask: Mask, calls: "re.Pattern[str]" = _CALL) -> str:
     """A statement with the credentials among the arguments of functions masked."""
     pieces: list[str] = []
     end = 0
-    for call in _CALL.finditer(text):
+    for call in calls.finditer(text):
         if call.start() < end:
             continue
         for start, stop in _credentials(text, call.end(), call["function"].lower()):
@@ -98,8 +105,10 @@ def _mask_arguments(text: str, mask: Mask) -> str:
 
 
 def _positions(function: str, count: int) -> tuple[int, ...]:
-    if "crypt" in function:
+    if "crypt" in function or function == "hmac":
         return (0,) if function.endswith("bypassphrase") else (1,)
+    if function.startswith("materialized"):
+        return (3,)
     if function.startswith("remote") and count == 4:
         return (3,)
     return _SECRETS.get(function, (4,))
@@ -114,6 +123,8 @@ def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
         if argument["end"] != ",":
             break
     positions = _positions(function, len(arguments))
+    if arguments and _CIPHER.match(arguments[0]["text"] or ""):
+        positions = (2,)
     if len(arguments) <= max(positions) or any(_FORMAT.match(arguments[index]["text"] or "x y") for index in positions):
         return []
     found = [arguments[index] for index in positions if arguments[index]["text"]]

@@ -20,6 +20,17 @@ TOKENS = (
     r"nfp_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{70,}|lb_[a-z2-7]{8}_[a-z2-7]{59}",
     rf"bkua_[a-z0-9]{{40}}|rdme_[a-z0-9]{{60,}}|duffel_(?:test|live)_{_WORD}{{40,}}|shippo_(?:live|test)_[a-f0-9]{{40}}|aio_[A-Za-z0-9]{{28}}|FLWSECK(?:_TEST)?-{_WORD}{{12,}}",
     rf"AKID[A-Za-z0-9]{{32}}|AQVN{_WORD}{{35,}}|EZ[AT]K[A-Za-z0-9]{{54}}|sl\.(?:u\.)?{_WORD}{{100,}}|1//0{_WORD}{{40,}}|mdb_sa_sk_{_WORD}{{30,}}|GOOG1E[A-Z0-9]{{50,60}}",
+    rf"ATBB[A-Za-z0-9]{{28,}}|HRKU-[0-9a-f\-]{{36}}|phx_[A-Za-z0-9]{{30,}}|secret_[A-Za-z0-9]{{40,}}|xau_{_WORD}{{30,}}|pcsk_{_WORD}{{40,}}|ls__[a-f0-9]{{32}}",
+    r"dp\.(?:st|ct|sa|scim|audit)\.(?:[a-z0-9_\-]{2,35}\.)?[A-Za-z0-9]{40,}|sntrys_[A-Za-z0-9+/=_]{40,}|access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}",
+    rf"(?:live|test)_[A-Za-z0-9]{{30}}(?!\w)|00D[A-Za-z0-9]{{12,15}}![A-Za-z0-9._]{{60,}}|[0-9a-f]{{32,36}}(?:FFFF)?NRAL|v[1-4]\.(?:local|public)\.{_WORD}{{40,}}(?:\.{_WORD}+)?",
+    rf"EAA[A-Z]{_WORD}{{50,}}|EAA[a-z0-9]{_WORD}{{90,}}|s\.(?=[A-Za-z]{{0,23}}\d)(?=[^A-Z]{{0,23}}[A-Z])(?=[^a-z]{{0,23}}[a-z])[A-Za-z0-9]{{24}}(?![\w.])",
+    rf"[MNO](?=[A-Za-z]{{0,25}}\d)[A-Za-z0-9]{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}|(?:ST|TGT|PT)-\d{{1,9}}-[A-Za-z0-9]{{20,}}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
 )
 """Patterns of whole tokens. A token begins where a word does."""
+HASHES = (
+    r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|\$(?:apr1|[1567y]|sha1|argon2\w{1,2}|scrypt)\$[^\s:\"'\\]{20,300}",
+    r"(?:pbkdf2|bcrypt|scrypt|argon2)[_\-]?\w{0,12}\$\d{1,9}\$[^\s:\"'$]{1,100}\$[A-Za-z0-9+/=.]{20,200}|SCRAM-SHA-\d{1,3}\$\d{1,9}:[A-Za-z0-9+/=]{8,200}\$[A-Za-z0-9+/=:]{20,400}",
+    r"\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}[A-Za-z0-9+/=$./]{20,200}|md5[0-9a-f]{32}(?![0-9a-f])",
+)
+"""Passwords as databases, web servers and directories keep them: whoever has one can try guesses, or log in with it."""

@@ -5,8 +5,13 @@ import re
 WEBHOOKS = (
     re.compile(
         r"(?<![\w.\-])(?:hooks\.slack(?:-gov)?\.com|(?:\w{1,20}\.)?discord(?:app)?\.com/api/webhooks|[\w\-]{1,63}\.webhook\.office\.com"
-        r"|hooks\.zapier\.com|maker\.ifttt\.com/trigger|hook\.\w{1,10}\.make\.com)/(?P<secret>[^\s\"'<>\\]+)"
+        r"|hooks\.zapier\.com|maker\.ifttt\.com/trigger|hook\.\w{1,10}\.make\.com|outlook\.office(?:365)?\.com/webhook|hc-ping\.com"
+        r"|events\.pagerduty\.com/integration|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/(?P<secret>[^\s\"'<>\\]+)"
     ),
+    re.compile(r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<secret>[^\s\"'&]+)"),
+    re.compile(r"(?<=/hooks/)(?P<secret>(?=[a-z]{0,25}\d)[a-z0-9]{26})(?![\w\-])"),
+    re.compile(r"\boraclecloud\.com/p/(?P<secret>[A-Za-z0-9_\-]{40,})/n/"),
+    re.compile(r"\bapi\.telegram\.org/bot(?P<secret>\d{8,10}:[A-Za-z0-9_\-]{30,})"),
     re.compile(r"(?<=/bot)(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
     re.compile(r"(?<![A-Za-z0-9_])(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
 )
