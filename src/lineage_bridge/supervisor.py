@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
@@ -204,7 +205,13 @@ def _is_empty(settings: Settings) -> bool:
 def write_status(settings: Settings) -> None:
     """Write the address of this server to a file, so that a second server on the same data can name it in its error."""
     started = datetime.now(timezone.utc).isoformat()
-    where = {"pid": os.getpid(), "host": settings.host, "port": settings.port, "started_at": started}
+    where = {
+        "pid": os.getpid(),
+        "host": settings.host,
+        "port": settings.port,
+        "scheme": urlsplit(settings.address).scheme,
+        "started_at": started,
+    }
     replace_file(settings.paths.serve_status, json.dumps(where).encode())
 
 
@@ -226,7 +233,7 @@ def _holder(paths: DataFolder) -> str:
     try:
         where = json.loads(paths.serve_status.read_bytes())
         host = f"[{where['host']}]" if ":" in where["host"] else where["host"]
-        return f" at http://{host}:{where['port']} (process {where['pid']})"
+        return f" at {where.get('scheme', 'http')}://{host}:{where['port']} (process {where['pid']})"
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

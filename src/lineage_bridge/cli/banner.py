@@ -8,6 +8,7 @@ from lineage_bridge.cli.client import Client
 from lineage_bridge.cli.console import format_count, print_message
 from lineage_bridge.cli.demo import DASHBOARD, load_edition
 from lineage_bridge.config import Settings
+from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.wiring.access import asks_for_keys, internal_credentials
 from lineage_bridge.wiring.people import knows_people
@@ -23,7 +24,7 @@ class StartupBanner:
 
     def run(self, *, load_demo: bool) -> None:
         """Print until the graph is complete. Prints nothing more once `stop` is set."""
-        with Client(self.settings.address, lambda: internal_credentials(self.settings)) as client:
+        with Client(self.settings.address, lambda: internal_credentials(self.settings), trusted_by_clients(self.settings)) as client:
             if not self._wait_for(client, "/api/v1/health"):
                 return
             self._print_addresses()

@@ -1,6 +1,7 @@
 """A client of the HTTP API, for commands."""
 
 import os
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -12,6 +13,7 @@ from typing_extensions import Self
 
 from lineage_bridge.cli.console import print_message
 from lineage_bridge.config import Settings, user_credentials
+from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
@@ -43,13 +45,13 @@ class Client:
     `has_next_page`: the list that `get` returned last has more items than were asked for.
     """
 
-    def __init__(self, address: str, key: Callable[[], str] | None = None) -> None:
-        """`key` returns the API key to send; empty: none."""
+    def __init__(self, address: str, key: Callable[[], str] | None = None, trusted: ssl.SSLContext | bool = True) -> None:
+        """`key` returns the API key to send; empty: none. `trusted` says which servers are trusted, as httpx's `verify`."""
         self.address = address
         # trust_env=False: proxy settings in the environment must not apply to a server on this machine.
         self._has_connected = False
         self.has_next_page = False
-        self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False, auth=_bearer(key) if key else None)
+        self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False, verify=trusted, auth=_bearer(key) if key else None)
 
     def __enter__(self) -> Self:
         return self
@@ -194,6 +196,9 @@ class Client:
         except _CLOSED as error:
             raise UnavailableError(f"{self.address} closed the connection without an answer", "see: lineage-bridge status") from error
         except httpx.TransportError as error:
+            if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                reason = str(error).rpartition("failed: ")[2].partition(" (_ssl")[0]
+                raise UnavailableError(f"the certificate of {self.address} is not trusted: {reason}", "see --url-ca-file") from error
             raise UnavailableError(
                 f"no LineageBridge server at {self.address}", "start one with lineage-bridge serve, or give its address with --url"
             ) from error
@@ -207,7 +212,7 @@ class Client:
 def connect(settings: Settings) -> Client:
     """A client of the server of the settings, with the user's API key. Raises ConfigError."""
     key = user_credentials(settings, os.environ)
-    return Client(settings.address, lambda: key)
+    return Client(settings.address, lambda: key, trusted_by_clients(settings))
 
 
 def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:

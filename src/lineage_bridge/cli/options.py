@@ -12,9 +12,9 @@ from lineage_bridge.config import Settings, flag_of, load_settings, variable_of
 from lineage_bridge.sources.runtime.variables import VARIABLES
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
-CLIENT = ("url", "api_key_file")
+CLIENT = ("url", "url_ca_file", "api_key_file")
 FOLDER = ("data_dir", "log_level")
-SERVER = ("host", "port", "auth", "insecure_open", "data_dir", "log_level")
+SERVER = ("host", "port", "auth", "insecure_open", "tls_cert_file", "tls_key_file", "data_dir", "log_level")
 CONNECTIONS = ("max_connections", "head_bytes", "head_timeout_s", "body_timeout_s", "body_bytes_per_s")
 QUESTIONS = (
     "light_questions",

@@ -13,6 +13,7 @@ from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_message
 from lineage_bridge.cli.options import CLIENT, CONNECTIONS, FOLDER, LOG, QUESTIONS, SERVER, SPARK, with_settings
 from lineage_bridge.config import API_KEY, Settings
+from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
 from lineage_bridge.wiring.access import check_reachable
@@ -37,6 +38,7 @@ def serve(settings: Settings, demo: bool) -> None:
     configure_logging(settings, "serve")
     settings.paths.protect()
     check_reachable(settings)
+    server_certificate(settings)
     _explain_variable()
     source_service(settings)
     program = program_name(sys.argv[0], Path.cwd())

@@ -60,11 +60,14 @@ class Settings(BaseModel):
         description="who must send an API key: required: everybody; auto: everybody, unless host is a loopback address",
     )
     insecure_open: bool = Field(default=False, description="let everybody who reaches the host use the server, without a key")
+    tls_cert_file: str = Field(default="", description="PEM file of the server's certificate and its chain; empty: no TLS")
+    tls_key_file: str = Field(default="", description="PEM file of its key; empty: in tls_cert_file too")
     data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
         default_factory=lambda: platformdirs.user_data_path("lineage-bridge"),
         description="folder of the log, the graph and everything else that is kept",
     )
     url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands call; empty: host and port")
+    url_ca_file: str = Field(default="", description="PEM file of authorities that commands trust for url, besides the system's")
     api_key_file: str = Field(default="", description="file with the API key that commands send; empty: LINEAGE_BRIDGE_API_KEY")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="lowest level that is logged")
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
@@ -121,7 +124,8 @@ class Settings(BaseModel):
         """The server that commands call, without a trailing slash."""
         host = _ON_THIS_MACHINE.get(self.host, self.host)
         host = f"[{host}]" if ":" in host else host
-        return (self.url or f"http://{host}:{self.port}").rstrip("/")
+        scheme = "https" if self.tls_cert_file else "http"
+        return (self.url or f"{scheme}://{host}:{self.port}").rstrip("/")
 
     @property
     def is_on_loopback(self) -> bool:

@@ -5,6 +5,7 @@ import re
 import ssl
 from pathlib import Path
 
+from lineage_bridge.config.settings import Settings
 from lineage_bridge.errors import ConfigError
 
 _FIRST = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
@@ -53,6 +54,25 @@ class ServerCertificate:
     def _state(self) -> object:
         """What is different once a file was replaced."""
         return tuple(_identity(path) for path in (self._certificate, self._key) if path)
+
+
+def server_certificate(settings: Settings) -> ServerCertificate | None:
+    """The certificate of the settings; None without TLS. Raises ConfigError."""
+    if settings.tls_cert_file:
+        key = Path(settings.tls_key_file).expanduser() if settings.tls_key_file else None
+        return ServerCertificate(Path(settings.tls_cert_file).expanduser(), key)
+    if settings.tls_key_file:
+        raise ConfigError("tls_key_file is set, tls_cert_file is not", "set both, or none of them")
+    return None
+
+
+def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
+    """What those trust that call the server of the settings, as httpx takes it. Raises ConfigError."""
+    if not settings.address.startswith("https:"):
+        return False
+    if settings.url:
+        return remote_server_context(Path(settings.url_ca_file).expanduser() if settings.url_ca_file else None)
+    return own_server_context(Path(settings.tls_cert_file).expanduser())
 
 
 def own_server_context(certificate: Path) -> ssl.SSLContext:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.config import Settings
+from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.disk import Disk as LogDisk
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 
 DRAIN_S = 10
+RELOAD_S = 5
 SWITCH_S = 0.0005
 BACKLOG = 512
 _LOCAL_DISK = LocalDisk()
@@ -191,7 +193,10 @@ def _size(graph: str, pool: ReaderPool) -> GraphSize:
 
 
 def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> None:
-    """Answer on `listener` until a signal; requests under way are finished first. `questions`: see `api`."""
+    """Answer on `listener` until a signal; requests under way are finished first. `questions`: see `api`.
+
+    With a certificate in the settings, connections are encrypted. It is looked at again every few seconds.
+    """
     import uvicorn  # noqa: PLC0415  # the web server
 
     from lineage_bridge.api.protocol import ConnectionLimits, limited  # noqa: PLC0415  # of the same part
@@ -201,12 +206,21 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
     )
     # A thread that computes gives way sooner to the one that takes in events.
     sys.setswitchinterval(SWITCH_S)
+    certificate = server_certificate(settings)
+
+    async def reload_certificate() -> None:
+        if certificate:
+            certificate.reload()
+
     with api(settings, log_disk, questions) as app:
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
                 loop="uvloop",
                 http=limited(limits),
+                ssl_context_factory=(lambda *_: certificate.context) if certificate else None,
+                callback_notify=reload_certificate,
+                timeout_notify=RELOAD_S,
                 log_config=None,
                 access_log=False,
                 # Who sends a request is the address of its connection, not what a header says.

@@ -4,10 +4,12 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from filelock import FileLock, Timeout
 
 from lineage_bridge.config import Settings, user_credentials
+from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.sources.confluent.environment import source_from_environment
 from lineage_bridge.sources.runtime.outbox import OutboxDispatcher
@@ -39,7 +41,7 @@ def run_sources(settings: Settings) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    with lock, OutboxDispatcher(settings.address, _credentials(settings)) as delivery:
+    with lock, OutboxDispatcher(settings.address, _credentials(settings), partial(trusted_by_clients, settings)) as delivery:
         Poller(service.records, repository, delivery, now_us, source_context(settings), SourceLocks(settings.paths.turns).hold).run(stop)
 
 

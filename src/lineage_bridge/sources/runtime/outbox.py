@@ -1,6 +1,7 @@
 """Sends the events and aliases of sources to the API, the only way into the log."""
 
 import logging
+import ssl
 from collections.abc import Callable
 from types import TracebackType
 
@@ -17,12 +18,14 @@ log = logging.getLogger(__name__)
 
 
 class OutboxDispatcher:
-    """Sends the messages of the outbox to the API at `address`, with the API key that `key` returns."""
+    """Sends the messages of the outbox to the API at `address`, with the API key that `key` returns.
 
-    def __init__(self, address: str, key: Callable[[], str]) -> None:
-        self._key = key
-        # Proxies in the environment are for calls to other machines.
-        self._http = httpx.Client(base_url=address, timeout=TIMEOUT_S, trust_env=False)
+    `trusted` returns which servers are trusted, as httpx's `verify`; after a failure it is asked again, since certificates are replaced.
+    """
+
+    def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:
+        self._address, self._key, self._trusted = address, key, trusted
+        self._http = self._open()
 
     def __enter__(self) -> Self:
         return self
@@ -36,8 +39,14 @@ class OutboxDispatcher:
             headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key()}"}
             response = self._http.post(message.path, content=message.body, headers=headers)
         except httpx.HTTPError as error:
+            self._http.close()
+            self._http = self._open()
             raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
         if response.status_code >= 500 or response.status_code in _LATER:
             raise UnavailableError(f"the API answered {response.status_code}")
         if response.is_error:
             log.error("%s refused a message of a source with %d: %.300s", message.path, response.status_code, response.text)
+
+    def _open(self) -> httpx.Client:
+        # Proxies in the environment are for calls to other machines.
+        return httpx.Client(base_url=self._address, timeout=TIMEOUT_S, trust_env=False, verify=self._trusted())
