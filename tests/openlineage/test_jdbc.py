@@ -198,8 +198,15 @@ def test_no_password_reaches_a_name(form: str, before: str, after: str) -> None:
         ("jdbc:postgresql://h/shop", "orders", True),
         ("jdbc:oracle:thin:@//h:1521", "HR.ORDERS", False),
         ("jdbc:sap://h:39015/", "SALES.ORDERS", True),
+        ("jdbc:postgresql://h/shop", "shop.public.orders", True),
+        ("jdbc:postgresql://h/shop", "server.public.orders", False),
+        ("jdbc:mysql://h/shop", "server.shop.orders", False),
+        ("jdbc:mysql://h/shop", "crm.orders", True),
+        ("jdbc:oracle:thin:@//h:1521/PDB1", "pdb1.HR.ORDERS", True),
+        ("jdbc:oracle:thin:@//h:1521/PDB1", "HR.A.B.C", False),
+        ("jdbc:sqlserver://h;databaseName=shop", "crm.dbo.orders", True),
     ],
 )
-def test_a_table_of_an_unknown_database_has_no_name_in_full(url: str, name: str, known: bool) -> None:
+def test_a_table_of_an_unknown_or_another_database_has_no_name_in_full(url: str, name: str, known: bool) -> None:
     assert (jdbc_dataset(url, name, in_full=True) is not None) is known
     assert jdbc_dataset(url, name) is not None

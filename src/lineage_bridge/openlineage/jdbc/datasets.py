@@ -15,6 +15,8 @@ _DATABASES = {"clickhouse": "default", "hive": "default"}
 """The database that an address without one leads to."""
 _IN_DATABASES = frozenset(("postgres", "mssql", "mysql", "oracle", "db2", "redshift", "snowflake", "trino", "singlestore", "oceanbase"))
 """Systems whose tables have no name without their database, which the login decides if the address does not."""
+_OWN_DATABASE_ONLY = frozenset(("postgres", "redshift", "mysql", "oracle"))
+"""Systems in which a connection reaches no table of another database, or whose names have no further part."""
 _SCHEMAS_OF_USERS = frozenset(("oracle", "db2", "hana"))
 """Databases in which tables without a schema belong to the user who connects."""
 _DRIVER = re.compile(r"jdbc[a-z\-]*:(?:[a-z][\w+.\-]*:){1,3}", re.IGNORECASE)
@@ -25,7 +27,7 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
     """A table behind a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
     `schema` and `user` are those of the connection, where another setting has them. The user is the default schema of some databases.
-    `in_full`: None also if the database is not known.
+    `in_full`: None also if the database is not known, or the connection cannot reach the one in the name.
     """
     address = read_jdbc(url)
     if address is None:
@@ -40,6 +42,8 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
     database = address.database or _DATABASES.get(address.scheme, "")
     lead = [own if address.scheme == "hana" else database] if full == 2 else [database, own]
     if in_full and not database and len(parts) < full and address.scheme in _IN_DATABASES:
+        return None
+    if in_full and address.scheme in _OWN_DATABASE_ONLY and not _is_within(parts, database if full > 2 else "", full):
         return None
     return address.namespace, ".".join([*_lead(lead, parts, full), *parts])
 
@@ -65,6 +69,11 @@ def _has_public_options(url: str) -> bool:
     """Whether an address has no user, and no options but those that name a database or schema."""
     head, *options = re.split(r"[?;&]", url)
     return not re.search(r"[(=]|[^:/]@", head) and "@" not in "".join(options) and all(map(_PUBLIC.fullmatch, filter(None, options)))
+
+
+def _is_within(parts: list[str], database: str, full: int) -> bool:
+    """Whether a name has no more parts than the system's names, and its database, if any, is that of the connection."""
+    return len(parts) < full or (len(parts) == full and (not database or parts[0].lower() == database.lower()))
 
 
 def _lead(lead: list[str], parts: list[str], full: int) -> list[str]:

@@ -182,3 +182,65 @@ def test_a_sink_behind_a_timestamp_router_has_its_dataset() -> None:
     assert flows(elastic) == {("orders-yyyyMMdd", "orders", True)}
     dated = elastic | {"transforms.t.topic.format": "log.${topic}.${timestamp}", "transforms.t.timestamp.format": "yyyy-MM"}
     assert flows(dated) == {("log.orders.yyyy-MM", "orders", True)}
+
+
+S3, ELASTIC = "io.confluent.connect.s3.S3SinkConnector", "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector"
+JDBC = "io.confluent.connect.jdbc.JdbcSinkConnector"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"connector.class": S3, "s3.bucket.name": "${BUCKET}"},
+        {"connector.class": S3, "s3.bucket.name": "$BUCKET_NAME"},
+        {"connector.class": S3, "s3.bucket.name": "{{ bucket }}"},
+        {"connector.class": S3, "s3.bucket.name": "<your bucket>"},
+        {"connector.class": ELASTIC, "connection.url": "<elasticsearch-URI>"},
+        {"connector.class": ELASTIC, "connection.url": "https://{endpoint}:9200"},
+        {"connector.class": JDBC, "connection.url": "jdbc:postgresql://db/shop", "table.name.format": "<schema>.orders"},
+    ],
+)
+def test_what_is_still_to_be_filled_in_names_no_dataset(settings: dict[str, str]) -> None:
+    found = resolve({"topics": "orders", **settings})
+    assert found.datasets == ()
+    assert [use.name for use in found.topics_in] == ["orders"]
+    assert found.unknown
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"connector.class": JDBC, "connection.url": "jdbc:oracle:thin:@//db:1521/PDB", "table.name.format": "SYS.V$LOG"}, "PDB.SYS.V$LOG"),
+        ({"connector.class": S3, "s3.bucket.name": "b", "topics.dir": "{a}"}, "{a}/orders"),
+    ],
+)
+def test_signs_that_names_may_have_stay(settings: dict[str, str], name: str) -> None:
+    assert [dataset.dataset[1] for dataset in resolve({"topics": "orders", **settings}).datasets] == [name]
+
+
+def test_a_table_of_a_sql_server_needs_its_database() -> None:
+    sql_server = {
+        "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",
+        "database.hostname": "db",
+        "topic.prefix": "shop",
+        "table.include.list": "dbo.orders",
+    }
+    assert flows(sql_server) == {("", "shop.dbo.orders", True)}
+    assert resolve(sql_server).unknown == ("datasets cannot be named without database.dbname",)
+    assert {name for name, *_ in flows({**sql_server, "database.dbname": "crm"})} == {"crm.dbo.orders"}
+    assert {name for name, *_ in flows({**sql_server, "database.names": "crm"})} == {"crm.dbo.orders"}
+
+
+@pytest.mark.parametrize(
+    ("url", "namespaces"),
+    [
+        ("wss://stream.example.com/ws/btc@trade", {"wss://stream.example.com"}),
+        ("https://video.example.com/@channel/feed", {"https://video.example.com:443"}),
+        ("https://jane.doe:12/34@example.com/feed", set()),
+        ("https://jane:12/34@example.com/feed", {"https://example.com:443"}),
+    ],
+)
+def test_an_at_sign_in_the_path_of_a_web_address(url: str, namespaces: set[str]) -> None:
+    found = resolve({"connector.class": "com.example.FeedSourceConnector", "topic": "feed", "feed.url": url})
+    assert {dataset.dataset[0] for dataset in found.datasets} == namespaces
+    assert "12" not in str(found.datasets)

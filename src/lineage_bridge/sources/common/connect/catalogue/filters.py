@@ -19,6 +19,8 @@ _PORT = re.compile(r":\d+$")
 _NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
+_HANDLE = re.compile(r"(?:http|ws)s?://([\w\-]+\.[\w.\-]+(?::\d+)?)/[^?#]*@", re.IGNORECASE)
+"""A web address with an `@` in its path. After a port, it may as well be the end of a password."""
 _TRUE = "true"
 
 
@@ -27,6 +29,8 @@ def server(text: str) -> str:
     if text.lower().startswith("jdbc:"):
         address = read_jdbc(text)
         return address.hosts.split(",")[0] if address else ""
+    if handle := _HANDLE.match(text):
+        return "" if ":" in handle[1] else handle[1]
     bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
     return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
 
@@ -43,7 +47,7 @@ def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
 def _web(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
     """Return host and port of a URL; by default, the port of its scheme."""
     host, port = server(text), _WEB_PORTS.get(text.partition("://")[0].lower())
-    return host if not port or _PORT.search(host) else f"{host}:{port}"
+    return (host or None) if not port or not host or _PORT.search(host) else f"{host}:{port}"
 
 
 def _match(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None:
@@ -149,7 +153,7 @@ FILTERS: dict[str, Filter] = {
     "first": lambda text, _argument, _config, _scope: next(iter(listed(text)), None),
     "folder": lambda text, _argument, _config, _scope: text.strip("/"),
     "jdbc": _jdbc,
-    "host": lambda text, _argument, _config, _scope: _PORT.sub("", server(text)),
+    "host": lambda text, _argument, _config, _scope: _PORT.sub("", server(text)) or None,
     "lake": _lake,
     "last": lambda text, _argument, _config, _scope: text.rpartition(".")[2],
     "lower": lambda text, _argument, _config, _scope: text.lower(),

@@ -1,5 +1,6 @@
 """Traces flows between external datasets and topics through the transforms: objects to topics for a source, the reverse for a sink."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +17,9 @@ from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicNa
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
+_TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b")
+"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `$BUCKET`."""
+_IN_ADDRESS = re.compile(r"[<>{}]")
 
 
 @dataclass
@@ -29,10 +33,17 @@ class TracedFlows:
     def see(self, view: ConnectorView, found: FoundObject, topic: str, how: tuple[EvidenceKind, ...]) -> DatasetName | None:
         """Add the dataset of an object, and return its name; None if it cannot be named."""
         name = found.dataset or (None if found.object is None else view.dataset(found.object, topic))
+        if name is not None and not _is_named(name):
+            return None
         if name is not None:
-            symlinks = () if found.dataset else view.symlinks(found.object or "", topic)
+            symlinks = () if found.dataset else tuple(filter(_is_named, view.symlinks(found.object or "", topic)))
             self.datasets.append(ExternalDataset(name, how, symlinks, view.connector.synthetic))
         return name
+
+
+def _is_named(name: DatasetName) -> bool:
+    """Whether neither part of a name is still to be filled in."""
+    return not any(map(_TO_FILL_IN.search, name)) and not _IN_ADDRESS.search(name[0])
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
