@@ -36,8 +36,9 @@ class OutboxDispatcher:
     def __call__(self, message: OutboxMessage) -> None:
         """Send a message. Events that the API quarantines count as sent. Raises UnavailableError if the caller must retry."""
         try:
-            headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key()}"}
-            response = self._http.post(message.path, content=message.body, headers=headers)
+            key = self._key()
+            credentials = {"Authorization": f"Bearer {key}"} if key else {}
+            response = self._http.post(message.path, content=message.body, headers={"Content-Type": "application/json", **credentials})
         except httpx.HTTPError as error:
             self._http.close()
             self._http = self._open()
