@@ -39,6 +39,7 @@ SPEAKS_SQLITE = {
     "schema/sqlite.py",
     "schema/tables.py",
     "state/database.py",
+    "state/keys.py",
     "tables_hash.py",
 }
 """Files about SQLite itself: the dialect, files and connections, damage, migrations and what they made."""

@@ -5,9 +5,10 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from lineage_bridge.api import openapi, responses
-from lineage_bridge.api.answering.lanes import interruptible
+from lineage_bridge.api.answering.lanes import CURRENT_TURN, interruptible
 from lineage_bridge.api.auditing import RequestAudit
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
@@ -41,6 +42,11 @@ class _App(FastAPI):
         if not self.openapi_schema:
             self.openapi_schema = openapi.openapi_document(self)
         return self.openapi_schema
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The server starts a pipelined request in the context of the one before it, whose client may be taken for gone by now.
+        CURRENT_TURN.set(None)
+        await super().__call__(scope, receive, send)
 
 
 def create_app(services: Services) -> FastAPI:

@@ -8,13 +8,14 @@ from threading import Event, Thread, Timer
 from typing import Any
 
 import anyio
+import httpx
 import pytest
 from anyio import to_thread
 from starlette.types import Message
-from tests.api.support import LINEAGE, Server
+from tests.api.support import LINEAGE, URL, Server
 from tests.events import T0, dataset, run_event
 
-from lineage_bridge.api.answering.lanes import COSTS, LIMITS, Cost, Lanes, Limit
+from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, LIMITS, Cost, Lanes, Limit, Turn
 from lineage_bridge.api.app import PREFIX, create_app
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import AbandonedError, OverloadedError
@@ -293,3 +294,19 @@ def test_a_page_of_a_history_ends_when_it_has_enough_bytes(server: Server) -> No
 
 def description(number: int) -> dict[str, str]:
     return {"description": str(number), "_producer": "p", "_schemaURL": "s"}
+
+
+def test_a_request_that_begins_in_the_context_of_another_is_a_request_of_its_own(filled: Server) -> None:
+    """As uvicorn begins one that came while the answer before it was being sent."""
+
+    async def ask() -> list[int]:
+        before = Turn(Lanes())
+        before.abandon()
+        token = CURRENT_TURN.set(before)
+        try:
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(create_app(filled.services)), base_url=URL) as client:
+                return [(await client.get(f"/api/v1/{path}")).status_code for path in ("ready", "search?q=a", "lineage/datasets")]
+        finally:
+            CURRENT_TURN.reset(token)
+
+    assert anyio.run(ask) == [200, 200, 200]
