@@ -15,8 +15,6 @@ from lineage_bridge.config import Settings
 from lineage_bridge.model.audit import AuditEntry
 from lineage_bridge.wiring.audit import audit_repository, audit_trail, by_command, heads_in_log
 
-_PERCENT = 100
-
 
 @click.group(cls=Group, examples=("audit list", "audit verify --head 12:9f86d0..."))
 def audit() -> None:
@@ -65,7 +63,7 @@ def verify(context: click.Context, settings: Settings, heads: tuple[str, ...], *
     """
     known = [parse_head(text) for text in heads]
     if with_log:
-        known += heads_in_log(settings, lambda done, end: print_message(f"read {_PERCENT * done // end} % of the log"))
+        known += heads_in_log(settings, lambda count: print_message(f"read {format_count(count, 'record')} of the log"))
     found = list(audit_trail(settings).faults(known))
     for fault in found:
         print_line(fault)

@@ -20,7 +20,7 @@ from lineage_bridge.wiring.shared import log_reader, state_database
 
 CHANNEL: Final = "audit"
 """The channel of the log's records with heads."""
-_REPORT_BYTES: Final = 1 << 30
+_REPORT_RECORDS: Final = 500_000
 _log = logging.getLogger(__name__)
 
 
@@ -58,14 +58,12 @@ def by_command(action: str, target: str, details: str = "") -> Change:
     return Change("", f"command of {user}", action, target, details)
 
 
-def heads_in_log(settings: Settings, on_progress: Callable[[int, int], None]) -> Iterator[AuditHead]:
-    """The heads that the log has. Reads all of it; `on_progress` is told how many bytes of how many."""
+def heads_in_log(settings: Settings, on_progress: Callable[[int], None]) -> Iterator[AuditHead]:
+    """The heads that the log has. Reads all of it; `on_progress` gets the number of records read, now and then."""
     reader = log_reader(settings)
-    end, reported = reader.durable_end(), 0
-    for offset, record in reader.read(0, end):
-        if offset - reported >= _REPORT_BYTES:
-            reported = offset
-            on_progress(offset, end)
+    for count, (_, record) in enumerate(reader.read(0, reader.durable_end()), start=1):
+        if count % _REPORT_RECORDS == 0:
+            on_progress(count)
         if record.channel == CHANNEL:
             try:
                 yield parse_head(str(json.loads(record.body)["head"]))
