@@ -113,6 +113,13 @@ def test_a_shortened_or_rewritten_trail_differs_from_a_head_that_was_kept(
     assert list(faults(repository.all(), [*heads[:3], parse_head(format_head(heads[2]))])) == []
     kept = [parse_head("4:" + "ab" * 32), NO_ENTRIES]
     assert list(faults(repository.all(), kept)) == ["entry 4 differs from the head that was kept"]
+    now = repository.head()
+    for both in ((now, kept[0]), (kept[0], now), (AuditHead(4, kept[0].digest), *trail_heads(repository))):
+        assert "entry 4 differs from the head that was kept" in list(faults(repository.all(), both))
+
+
+def trail_heads(repository: AuditRepository) -> list[AuditHead]:
+    return [AuditHead(entry.sequence, entry.digest) for entry in repository.all()]
 
 
 def test_erasing_a_person_leaves_the_chain_whole(trail: HashChain, repository: AuditRepository, heads: list[AuditHead]) -> None:
@@ -140,6 +147,13 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
     repository = AuditRepository(StateDatabase(tmp_path / "state.db"))
     assert list(faults(repository.all())) == []
     assert repository.head().sequence == 100
+
+
+def test_what_is_no_unicode_is_replaced(repository: AuditRepository) -> None:
+    trail = HashChain(repository, lambda: 1, secrets.token_bytes)
+    trail.record(Change("", "", "do", "a\ud800b"))
+    assert [entry.change and entry.change.target for entry in trail.newest(1)] == ["a?b"]
+    assert list(trail.faults()) == []
 
 
 def test_long_texts_are_cut_and_random_ones_kept(repository: AuditRepository) -> None:

@@ -6,6 +6,7 @@ cannot be guessed, and its commitment stays in the chain.
 
 import hashlib
 import hmac
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -16,7 +17,7 @@ from lineage_bridge.ports.access import AuditRepository
 
 SALT_BYTES: Final = 16
 MOST_CHARACTERS: Final = 4000
-"""How long each text of a change may be; the rest of it is cut off."""
+"""How long each text of a change may be; the rest of it is cut off. What is no Unicode in it is replaced."""
 
 
 class HashChain:
@@ -33,7 +34,7 @@ class HashChain:
 
     def record(self, change: Change) -> None:
         """Append a change."""
-        cut = Change(*(text[:MOST_CHARACTERS] for text in change))
+        cut = Change(*(text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in change))
         salt = self._random_bytes(SALT_BYTES)
         entry = self._repository.append(lambda head: link(head, cut, self._clock_us(), salt))
         self._publish(AuditHead(entry.sequence, entry.digest))
@@ -63,7 +64,10 @@ def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry
 
 def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> Iterator[str]:
     """What is wrong with a chain, from its first entry on, in words. `known` are heads that it had earlier, kept elsewhere."""
-    expected = {head.sequence: head.digest for head in known if head.sequence}
+    expected: dict[int, set[bytes]] = defaultdict(set)
+    for head in known:
+        if head.sequence:
+            expected[head.sequence].add(head.digest)
     before = NO_ENTRIES
     for entry in entries:
         if entry.sequence != before.sequence + 1:
@@ -74,7 +78,7 @@ def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> It
             entry.change.action != entry.action or not hmac.compare_digest(entry.commitment, _commitment(entry.change, entry.salt))
         ):
             yield f"the change of entry {entry.sequence} was altered"
-        if entry.sequence in expected and not hmac.compare_digest(expected.pop(entry.sequence), entry.digest):
+        if expected.pop(entry.sequence, set()) - {entry.digest}:
             yield f"entry {entry.sequence} differs from the head that was kept"
         before = AuditHead(entry.sequence, entry.digest)
     if expected:

@@ -8,7 +8,7 @@ from types import TracebackType
 import httpx
 from typing_extensions import Self
 
-from lineage_bridge.errors import UnavailableError
+from lineage_bridge.errors import ConfigError, UnavailableError
 from lineage_bridge.ports.sources import OutboxMessage
 
 TIMEOUT_S = 60.0
@@ -40,13 +40,21 @@ class OutboxDispatcher:
             credentials = {"Authorization": f"Bearer {key}"} if key else {}
             response = self._http.post(message.path, content=message.body, headers={"Content-Type": "application/json", **credentials})
         except httpx.HTTPError as error:
-            self._http.close()
-            self._http = self._open()
+            self._open_again()
             raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
         if response.status_code >= 500 or response.status_code in _LATER:
             raise UnavailableError(f"the API answered {response.status_code}")
         if response.is_error:
             log.error("%s refused a message of a source with %d: %.300s", message.path, response.status_code, response.text)
+
+    def _open_again(self) -> None:
+        try:
+            fresh = self._open()
+        except ConfigError as error:  # the certificate is just being replaced
+            log.warning("%s", error)
+            return
+        self._http.close()
+        self._http = fresh
 
     def _open(self) -> httpx.Client:
         # Proxies in the environment are for calls to other machines.
