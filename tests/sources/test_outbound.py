@@ -67,6 +67,9 @@ def test_a_source_with_a_refused_address_is_not_added(host: str) -> None:
             make_observer("s", kind, settings)
 
 
+_LAST = b"the last one"
+
+
 @contextmanager
 def listener() -> Iterator[tuple[int, list[bytes]]]:
     """A server that only reads: its port, and what each connection sent until it was closed."""
@@ -75,20 +78,22 @@ def listener() -> Iterator[tuple[int, list[bytes]]]:
 
         def read() -> None:
             while True:
-                try:
-                    connection, _ = server.accept()
-                except OSError:
-                    return
+                connection, _ = server.accept()
                 with connection:
                     connection.settimeout(10)
-                    received.append(connection.recv(65_536))
+                    data = connection.recv(65_536)
+                if data == _LAST:
+                    return
+                received.append(data)
 
         thread = threading.Thread(target=read)
         thread.start()
         try:
             yield server.getsockname()[1], received
         finally:
-            server.shutdown(socket.SHUT_RDWR)
+            # Connections are accepted in their order, so this one comes after all others.
+            with socket.create_connection(server.getsockname()) as last:
+                last.sendall(_LAST)
             thread.join(20)
 
 
