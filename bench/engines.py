@@ -60,7 +60,7 @@ class _Progress:
         self.clock = Clock()
         self.samples: list[Sample] = []
 
-    def done(self, batch: Batch, workers: list[int]) -> None:  # noqa: ARG002 - the workers are not counted here
+    def done(self, batch: Batch, workers: list[int], took_us: int) -> None:  # noqa: ARG002 - the workers are not counted here, nor is time
         """Called after each commit, within the batch."""
         with self.moved:
             self.events += len(batch.rows.get("event_record", ())) + len(batch.rows.get("quarantine", ()))

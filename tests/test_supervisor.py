@@ -41,9 +41,9 @@ def program(notes: Path, name: str, manner: str = "polite", grace_s: float = 10.
 
 
 @contextmanager
-def supervised(*programs: Program):
+def supervised(*programs: Program, stop_timeout_s: float = 60.0):
     stop, kill_now = threading.Event(), threading.Event()
-    thread = threading.Thread(target=supervise, args=(programs, os.environ, stop, kill_now))
+    thread = threading.Thread(target=supervise, args=(programs, os.environ, stop, kill_now, stop_timeout_s))
     thread.start()
     try:
         yield stop, kill_now
@@ -121,6 +121,17 @@ def test_a_program_that_does_not_stop_is_killed_after_its_grace_period(tmp_path)
     assert 0.4 < time.monotonic() - began < 10
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_everything_has_ended_within_the_limit_for_stopping(tmp_path):
+    notes = tmp_path / "notes"
+    with supervised(program(notes, "deaf", "deaf", 60), program(notes, "polite"), program(notes, "mute", "deaf", 60), stop_timeout_s=1.0):
+        pids = {name: int(pid) for _, name, pid in noted(notes, 3)}
+        began = time.monotonic()
+    assert 0.9 < time.monotonic() - began < 15
+    for pid in pids.values():
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def test_a_second_signal_does_not_wait(tmp_path):

@@ -5,6 +5,7 @@ The supervisor opens the listening socket and passes it to the API. So while the
 
 import json
 import logging
+import math
 import os
 import signal
 import socket
@@ -73,12 +74,12 @@ class Child:
         elif now - self.stopped_at >= STOPPED_S:
             process.kill()
 
-    def stop(self, kill_now: threading.Event) -> None:
-        """Terminate the process and wait for it; kill it after its grace period, or as soon as `kill_now` is set."""
+    def stop(self, kill_now: threading.Event, until: float = math.inf) -> None:
+        """Terminate the process and wait for it; kill it after its grace period, at `until`, or as soon as `kill_now` is set."""
         if self.process is None:
             return
         self.process.terminate()
-        deadline = time.monotonic() + self.program.grace_s
+        deadline = min(time.monotonic() + self.program.grace_s, until)
         while self.process.poll() is None and time.monotonic() < deadline and not kill_now.is_set():
             time.sleep(TICK_S / 2)
         if self.process.poll() is None:
@@ -132,8 +133,14 @@ def ending(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
-def supervise(programs: Sequence[Program], environment: Mapping[str, str], stop: threading.Event, kill_now: threading.Event) -> None:
-    """Keep all programs running until `stop` is set, then stop them in their order."""
+def supervise(
+    programs: Sequence[Program],
+    environment: Mapping[str, str],
+    stop: threading.Event,
+    kill_now: threading.Event,
+    stop_timeout_s: float = math.inf,
+) -> None:
+    """Keep all programs running until `stop` is set, then stop them in their order, and kill those that run after `stop_timeout_s`."""
     children = [Child(program, environment) for program in programs]
     try:
         while not stop.wait(TICK_S):
@@ -141,8 +148,9 @@ def supervise(programs: Sequence[Program], environment: Mapping[str, str], stop:
                 child.start_if_due(time.monotonic())
     finally:
         log.info("stopping")
+        until = time.monotonic() + stop_timeout_s
         for child in children:
-            child.stop(kill_now)
+            child.stop(kill_now, until)
 
 
 PrintMessages = Callable[[Settings, threading.Event, bool], None]
@@ -168,7 +176,7 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
             Program("observe", (*COMMAND, "observe", "--attached")),
         ]
         try:
-            supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now)
+            supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now, settings.stop_timeout_s)
         finally:
             paths.serve_status.unlink(missing_ok=True)
 

@@ -91,6 +91,7 @@ class Server:
             disk=lambda: self.parts.disk,
             log_state=lambda: self.parts.log_state,
             log_health=self.log_health,
+            store_bytes=lambda: {"graph": 4096, "state": 8192},
             version="1.2.3",
             graph_id=graph_id(KEY),
             key=KEY,

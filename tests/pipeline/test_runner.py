@@ -61,6 +61,10 @@ def test_the_status_has_the_time_of_its_heartbeat(tmp_path):
         "batches": 0,
         "position": {"log/0": 5},
         "left": 0,
+        "events": 0,
+        "commit_us": 0,
+        "committed_us": 0,
+        "freshness_us": 0,
         "error": None,
     }
     status.remove()

@@ -82,7 +82,7 @@ class Pipeline:
 
     @contextmanager
     def query(self, store: GraphStore | None = None) -> Iterator[StreamingQuery]:
-        serve = Serve(store or self.store, KEY, self.limits, lambda batch, workers: self.batches.append((batch, workers)))
+        serve = Serve(store or self.store, KEY, self.limits, lambda batch, workers, _: self.batches.append((batch, workers)))
         query = serve.start(self.session, self.folder / "log", self.folder / "spark")
         try:
             yield query

@@ -13,7 +13,7 @@ from lineage_bridge.api.auditing import RequestAudit
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.routes.graphs import imports, nodes, views
-from lineage_bridge.api.routes.operations import analysis, audit, health, keys, pages, quarantine, sources, tasks
+from lineage_bridge.api.routes.operations import analysis, audit, health, keys, metrics, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
@@ -30,13 +30,16 @@ from lineage_bridge.api.routes.questions import (
 )
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
+from lineage_bridge.api.telemetry.requests import RequestTelemetry, take_request_id
 
 PREFIX = "/api/v1"
 _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage."
 
 
 class _App(FastAPI):
-    """FastAPI, with an OpenAPI document of our own shapes."""
+    """FastAPI, with an OpenAPI document of our own shapes, and telemetry if it is given any."""
+
+    telemetry: RequestTelemetry | None = None
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:
@@ -46,7 +49,13 @@ class _App(FastAPI):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The server starts a pipelined request in the context of the one before it, whose client may be taken for gone by now.
         CURRENT_TURN.set(None)
-        await super().__call__(scope, receive, send)
+        if scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+        elif self.telemetry is None:
+            take_request_id(scope)
+            await super().__call__(scope, receive, send)
+        else:
+            await self.telemetry(super().__call__, scope, receive, send)
 
 
 def create_app(services: Services) -> FastAPI:
@@ -68,20 +77,24 @@ def create_app(services: Services) -> FastAPI:
     )
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
+    app.include_router(metrics.routes(services))
     pages.install_pages(app)
     requirements = RouteRequirements(app.routes)
     app.add_middleware(RequestAudit, routes=requirements, trail=services.audit, key=services.key)
     app.add_middleware(Guard, routes=requirements, policy=services.access, max_body_bytes=services.max_body_bytes)
+    app.telemetry = RequestTelemetry(services.counters, requirements, log_requests=services.log_requests)
     return app
 
 
 def create_question_app(services: Services) -> FastAPI:
     """The questions of the API alone, for a process that gets them from the API, which has guarded them."""
     services = replace(services, graph=interruptible(services.graph))
-    return _app(services, *_question_routes(services, Intake(services)))
+    app = _app(services, *_question_routes(services, Intake(services)))
+    app.include_router(metrics.lane_routes(services))
+    return app
 
 
-def _app(services: Services, *routers: APIRouter) -> FastAPI:
+def _app(services: Services, *routers: APIRouter) -> _App:
     app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     for router in routers:
         app.include_router(router, prefix=PREFIX)

@@ -153,6 +153,12 @@ def admission(request: Request) -> Admission:
     return found
 
 
+def principal_name(scope: Scope) -> str:
+    """The name of who sent a request; empty if it was refused, or nobody was asked."""
+    found: Admission | None = scope.get(_ADMISSION)
+    return found.principal.name if found else ""
+
+
 def admitted_principal(scope: Scope) -> Principal:
     """Who sent a request that the guard let through."""
     found: Admission = scope[_ADMISSION]

@@ -74,7 +74,9 @@ class Intake:
         return one_answer(receipt) if receipt.ingested.single else many_answer(receipt)
 
     async def _receipt(self, ingested: Ingested) -> Receipt:
-        return Receipt(ingested, await self._durable(ingested.offsets))
+        position = await self._durable(ingested.offsets)
+        self.services.counters.count_events(ingested)
+        return Receipt(ingested, position)
 
     async def _durable(self, offsets: "Future[list[int]]") -> str:
         """The position behind records, once they are durable."""

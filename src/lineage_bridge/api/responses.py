@@ -16,6 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
+from lineage_bridge.config.log_format import REQUEST_ID
 from lineage_bridge.errors import (
     AbandonedError,
     AmbiguousError,
@@ -117,7 +118,7 @@ def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
     app.exception_handler(ClientDisconnect)(_disconnected)
 
     def unexpected(request: Request, error: Exception) -> Response:
-        id_ = f"{clock_us():x}"
+        id_ = REQUEST_ID.get() or f"{clock_us():x}"
         _log.error("request %s %s failed, id %s: %r", request.method, request.url.path, id_, error)
         hint = "see the server's log for this id"
         return problem_response(Problem("internal", "the request failed inside the server", hint, id=id_), 500)

@@ -66,6 +66,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /lineage/events/{run_id:path}",
         "GET /lineage/jobs",
         "GET /lineage/jobs/detail",
+        "GET //metrics",
         "GET /quarantine",
         "GET /quarantine/{event_id}/body",
         "GET /ready",
@@ -119,15 +120,15 @@ class RouteRequirements:
     """
 
     def __init__(self, routes: Sequence[BaseRoute], table: Mapping[str, Requirement] = REQUIREMENTS) -> None:
-        self._patterns: list[tuple[str, re.Pattern[str], Requirement]] = []
-        self._exact: dict[tuple[str, str], Requirement] = {}
+        self._patterns: list[tuple[str, re.Pattern[str], str, Requirement]] = []
+        self._exact: dict[tuple[str, str], tuple[str, Requirement]] = {}
         unused = dict(table)
         for method, path, pattern in _calls(routes):
             needed = table.get(f"{method or 'GET'} {path}")
             if needed is None:
                 raise ConfigError(f"the route {method} {path} has no scope", "add it to api/scopes.py")
             unused.pop(f"{method or 'GET'} {path}", None)
-            self._patterns.append((method, pattern, needed))
+            self._patterns.append((method, pattern, path, needed))
         if unused:
             raise ConfigError(f"there are no routes {sorted(unused)}", "remove them from api/scopes.py")
         for method, path, _ in _calls(routes):
@@ -136,19 +137,25 @@ class RouteRequirements:
 
     def needed(self, method: str, path: str) -> Requirement:
         """What a request needs. Where there is no route, any principal may learn that."""
-        method = "GET" if method == "HEAD" else method
-        found = self._exact.get((method, path))
-        return found or self._first(method, path)
+        return self._found(method, path)[1]
+
+    def template(self, method: str, path: str) -> str:
+        """The path of a request's route, with its parameters in braces; empty where there is no route."""
+        return self._found(method, path)[0]
 
     def is_change(self, method: str, path: str) -> bool:
         """Whether a request changes something but by events: such requests are recorded in the audit trail."""
         return method not in _READING and (self.needed(method, path) in _CHANGING or _IMPORT.fullmatch(path) is not None)
 
-    def _first(self, method: str, path: str) -> Requirement:
-        for allowed, pattern, needed in self._patterns:
+    def _found(self, method: str, path: str) -> tuple[str, Requirement]:
+        method = "GET" if method == "HEAD" else method
+        return self._exact.get((method, path)) or self._first(method, path)
+
+    def _first(self, method: str, path: str) -> tuple[str, Requirement]:
+        for allowed, pattern, template, needed in self._patterns:
             if allowed in (method, "") and pattern.match(path):
-                return needed
-        return "principal"
+                return template, needed
+        return "", "principal"
 
 
 def _calls(routes: Sequence[BaseRoute]) -> list[tuple[str, str, re.Pattern[str]]]:

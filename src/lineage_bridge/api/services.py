@@ -11,6 +11,7 @@ from anyio import CapacityLimiter
 from lineage_bridge.api.answering.lanes import Lanes
 from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.guard import AccessPolicy
+from lineage_bridge.api.telemetry.counters import Counters
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.verdict import MAX_BYTES
@@ -65,7 +66,8 @@ class Services:
     question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
     `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at
     the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s`
-    seconds is given up. `questions` has each question answered by another process; without it, this one answers.
+    seconds is given up. `questions` has each question answered by another process; without it, this one answers. `store_bytes` is the size
+    of each store's files; `counters` count what comes in, and with `log_requests` every request is logged.
     """
 
     log: EventLog
@@ -99,3 +101,6 @@ class Services:
     max_page_bytes: int = 8 << 20
     send_timeout_s: float = 30.0
     questions: Relay | None = None
+    store_bytes: Callable[[], Mapping[str, int]] = dict
+    counters: Counters = field(default_factory=Counters)
+    log_requests: bool = False

@@ -27,7 +27,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="stop whe
 
 @click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
 @click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
-@with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG)
+@with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG, "stop_timeout_s")
 def serve(settings: Settings, demo: bool) -> None:
     """Run LineageBridge: the API, the pipeline and its sources.
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
 from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, check_issuer_names
@@ -70,6 +71,9 @@ class Settings(BaseModel):
     url_ca_file: str = Field(default="", description="PEM file of authorities that commands trust for url, besides the system's")
     api_key_file: str = Field(default="", description="file with the API key that commands send; empty: LINEAGE_BRIDGE_API_KEY")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="lowest level that is logged")
+    log_format: LogFormat = Field(default="text", description="how log lines are written: text, or one JSON object per line")
+    log_requests: bool = Field(default=False, description="log every request that the API answers")
+    stop_timeout_s: float = Field(default=60.0, gt=0, le=3600, description="seconds in which a server that is stopped ends")
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
     trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")

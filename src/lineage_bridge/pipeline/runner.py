@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from filelock import FileLock, Timeout
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreLockedError, UnavailableError
+from lineage_bridge.graph.relations import EVENT_RECORD
 from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
@@ -29,6 +31,7 @@ SPARK_LOG = "spark.log"
 _RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
 _QUERY = "=== Streaming Query ==="
 """Begins the part of an error's text that describes the query, not the failure."""
+_ARRIVAL: Final = EVENT_RECORD.names.index("arrival")
 log = logging.getLogger(__name__)
 
 
@@ -150,11 +153,21 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _counter(status: StatusFile) -> Callable[[Batch, list[int]], None]:
-    def done(batch: Batch, workers: list[int]) -> None:
+def _counter(status: StatusFile) -> Callable[[Batch, list[int], int], None]:
+    def done(batch: Batch, workers: list[int], took_us: int) -> None:
         position = {f"{source}/{partition}": end for (source, partition), (_, end) in sorted(batch.ranges.items())}
-        now = status.status
-        status.change(batches=now.batches + 1, workers=workers, position={**now.position, **position})
+        now, committed_us = status.status, status.now_us()
+        arrivals = [row[_ARRIVAL] for row in batch.rows.get(EVENT_RECORD.name, ())]
+        waited = {"freshness_us": max(0, committed_us - min(arrivals))} if arrivals else {}
+        status.change(
+            batches=now.batches + 1,
+            events=now.events + len(arrivals),
+            commit_us=now.commit_us + took_us,
+            committed_us=committed_us,
+            workers=workers,
+            position={**now.position, **position},
+            **waited,
+        )
 
     return done
 

@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class Limits:
 class Serve:
     """Applies micro-batches to the store. While one is committed, the next is folded. Use one instance per query, then `close` it.
 
+    `done` is called after each commit with the batch, the workers that folded it, and the microseconds that its commit took.
     A failure ends the query; a new query continues at the store's position.
     """
 
@@ -41,7 +43,7 @@ class Serve:
         store: GraphStore,
         key: bytes,
         limits: Limits,
-        done: Callable[[Batch, list[int]], None],
+        done: Callable[[Batch, list[int], int], None],
     ) -> None:
         self.store, self.key, self.limits, self.done = store, key, limits, done
         self.store_lock = threading.Lock()
@@ -94,8 +96,10 @@ class Serve:
 
     def _commit(self, batch: Batch, workers: list[int]) -> None:
         with self.store_lock:
+            started_ns = time.monotonic_ns()
             self.store.apply(batch, Budget(self.limits.derived_rows))
-        self.done(batch, workers)
+            took_us = (time.monotonic_ns() - started_ns) // 1000
+        self.done(batch, workers, took_us)
 
     def _finish(self) -> None:
         """Wait for the current commit. If names share an id, fold the batch again with these refused: their events are set aside.

@@ -15,7 +15,8 @@ State = Literal["starting", "running", "failed"]
 @dataclass(frozen=True)
 class Status:
     """The pipeline's status at one time. Times are UTC microseconds. `workers`: process ids of the Python workers that folded the last
-    batch. `position` maps "source/partition" to offset. `left`: the number of keys still to be derived.
+    batch. `position` maps "source/partition" to offset. `left`: the number of keys still to be derived. Since its start it has committed
+    `batches` with `events` records of events, in `commit_us`; the last at `committed_us`, when its oldest event had waited `freshness_us`.
     """
 
     state: State
@@ -27,6 +28,10 @@ class Status:
     batches: int = 0
     position: Mapping[str, int] = field(default_factory=dict)
     left: int = 0
+    events: int = 0
+    commit_us: int = 0
+    committed_us: int = 0
+    freshness_us: int = 0
     error: str | None = None
 
 

@@ -68,6 +68,9 @@ class SourceService(Protocol):
     def record(self, name: str) -> SourceRecord:
         """One source."""
 
+    def pending(self) -> int:
+        """How many messages of sources are not delivered to the API yet."""
+
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> SourceRecord:
         """Add a source."""
 

@@ -8,7 +8,7 @@ import socket
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,6 +121,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 issuer_problems=known.problems,
                 lanes=question_lanes(settings),
                 questions=Relay(questions) if questions else None,
+                store_bytes=lambda: {"graph": _file_bytes(paths.graph), "state": _file_bytes(paths.state)},
+                log_requests=settings.log_requests,
             )
         )
 
@@ -141,6 +143,15 @@ def _disk_space(folder: Path, records: LogReader) -> tuple[int, int]:
         return records.disk_bytes(), shutil.disk_usage(folder).free
     except FileNotFoundError:
         return 0, 0
+
+
+def _file_bytes(database: Path) -> int:
+    """Bytes of an SQLite database with what is written ahead; 0 if there is none."""
+    total = 0
+    for name in (database.name, f"{database.name}-wal"):
+        with suppress(FileNotFoundError):
+            total += database.with_name(name).stat().st_size
+    return total
 
 
 def _log_health(found: LogCheck | None) -> "LogHealth":

@@ -11,8 +11,8 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 from lineage_bridge.config import DataFolder, Settings
+from lineage_bridge.config.log_format import log_formatter
 
-_FORMAT = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
 
 
@@ -30,7 +30,8 @@ def configure_logging(settings: Settings, program: str) -> None:
     """Log to standard error, with the name of this program on each line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_is_not_from_py4j)
-    logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), format=_FORMAT.format(program=program))
+    handler.setFormatter(log_formatter(settings.log_format, program))
+    logging.basicConfig(handlers=[handler], level=settings.log_level.upper())
     for name, level in sorted(_QUIET.items()):
         logging.getLogger(name).setLevel(level)
 

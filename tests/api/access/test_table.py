@@ -73,6 +73,7 @@ read    GET     /api/v1/lineage/datasets/detail
 read    GET     /api/v1/lineage/datasets/lineage
 read    GET     /api/v1/lineage/events
 read    GET     /api/v1/lineage/events/x
+read    GET     /metrics
 read    GET     /api/v1/lineage/jobs
 read    GET     /api/v1/lineage/jobs/detail
 read    GET     /api/v1/quarantine

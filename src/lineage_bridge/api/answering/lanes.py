@@ -107,6 +107,11 @@ class Lane:
         """Give back a slot."""
         self._running.release()
 
+    @property
+    def running(self) -> int:
+        """How many slots are taken."""
+        return self.limit.running - self._running.value
+
     async def _wait_for_slot(self) -> None:
         if self.queued >= self.limit.queued:
             raise self._overloaded()
@@ -131,6 +136,10 @@ class Lanes:
 
     def __getitem__(self, cost: Cost) -> Lane:
         return self._lanes[cost]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many questions of each cost are answered now, and how many wait for their turn."""
+        return {cost.value: {"running": lane.running, "queued": lane.queued} for cost, lane in self._lanes.items()}
 
 
 class Interruptible(Protocol):

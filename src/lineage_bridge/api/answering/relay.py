@@ -73,6 +73,20 @@ class Relay:
         finally:
             writer.close()
 
+    async def fetch(self, path: str) -> bytes:
+        """What the process answers to a question of our own. Raises UnavailableError if it does not answer with 200."""
+        status, body = 0, bytearray()
+
+        async def collect(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            body.extend(message.get("body", b""))
+
+        await self({"path": path, "query_string": b"", "headers": []}, _nothing, collect)
+        if status != 200:
+            raise _unavailable()
+        return bytes(body)
+
     def is_answered(self) -> bool:
         """Whether the process takes questions now."""
         with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
@@ -80,6 +94,10 @@ class Relay:
             probe.connect(self.path)
             return probe.recv(len(_GREETING)) == _GREETING
         return False
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}
 
 
 def _unavailable() -> UnavailableError:

@@ -66,6 +66,10 @@ class SourceService:
             raise NotFoundError(f"there is no source {name}", "lineage-bridge source list")
         return found
 
+    def pending(self) -> int:
+        """How many messages of sources are not delivered yet."""
+        return self._repository.count_pending()
+
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> SourceRecord:
         """Add a source. Raises RequestError if its name is taken, ConfigError if its settings are invalid."""
         if name in self._in_file:

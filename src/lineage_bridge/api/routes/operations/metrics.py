@@ -1,0 +1,56 @@
+"""Metrics, in the text formats that Prometheus reads."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client.exposition import choose_encoder
+
+from lineage_bridge.api.openapi import response_docs
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.services import Services
+from lineage_bridge.api.telemetry.exposition import Exposition
+from lineage_bridge.errors import UnavailableError
+
+LANES: Final = "/lanes"
+"""Where the process that answers questions tells how many it answers, on its local socket only."""
+_LANES = msgspec.json.Decoder(dict[str, dict[str, int]])
+
+
+def routes(services: Services) -> APIRouter:
+    """The route of the metrics."""
+    router = APIRouter(tags=["operations"])
+
+    @router.get("/metrics", response_class=PlainTextResponse, responses=response_docs({}, writes=False))
+    async def get_metrics(request: Request) -> Response:
+        """Metrics of the server, in Prometheus' text format or, if the client asks for it, in OpenMetrics'."""
+        encode, media_type = choose_encoder(request.headers.get("accept", ""))
+        exposition = Exposition(services, await _lanes(services))
+        text = await to_thread.run_sync(encode, exposition)
+        return Response(text, headers={"Content-Type": media_type, "Cache-Control": "no-store"})
+
+    return router
+
+
+def lane_routes(services: Services) -> APIRouter:
+    """The route by which the API learns how many questions another process answers."""
+    router = APIRouter()
+
+    @router.get(LANES, include_in_schema=False)
+    def get_lanes() -> Response:
+        return json_response(services.lanes.counts())
+
+    return router
+
+
+async def _lanes(services: Services) -> Mapping[str, Mapping[str, int]]:
+    """How many questions are answered, and wait, by their cost; nothing while the process that answers them does not answer."""
+    if services.questions is None:
+        return services.lanes.counts()
+    try:
+        return _LANES.decode(await services.questions.fetch(LANES))
+    except UnavailableError:
+        return {}

@@ -1,0 +1,80 @@
+"""Each request has an id, which its answer and its log lines name, is counted, and is logged if the settings say so."""
+
+import logging
+import os
+import re
+from time import perf_counter
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lineage_bridge.api.guard import principal_name
+from lineage_bridge.api.scopes import RouteRequirements
+from lineage_bridge.api.telemetry.counters import UNMATCHED, Counters
+from lineage_bridge.config.log_format import REQUEST_ID
+
+HEADER: Final = b"x-request-id"
+_USABLE: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_log = logging.getLogger(__name__)
+
+
+def take_request_id(scope: Scope) -> str:
+    """The id of a request: the client's own where it can be used, else a new one, which the request's headers have from then on."""
+    for name, value in scope["headers"]:
+        if name == HEADER and _USABLE.fullmatch(value):
+            id_ = str(value, "ascii")
+            break
+    else:
+        id_ = os.urandom(8).hex()
+        scope["headers"] = [*((name, value) for name, value in scope["headers"] if name != HEADER), (HEADER, id_.encode())]
+    REQUEST_ID.set(id_)
+    return id_
+
+
+class RequestTelemetry:
+    """Serves requests with an application, and tells of each how it went."""
+
+    def __init__(self, counters: Counters, routes: RouteRequirements, *, log_requests: bool) -> None:
+        self._counters, self._routes, self._log_requests = counters, routes, log_requests
+
+    async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        started, id_ = perf_counter(), take_request_id(scope)
+        status, size = 500, 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (HEADER, id_.encode())]
+            elif message["type"] == "http.response.body":
+                size += len(message.get("body", b""))
+            await send(message)
+
+        self._counters.in_progress.inc()
+        try:
+            await app(scope, receive, send_with_id)
+        finally:
+            self._counters.in_progress.dec()
+            self._tell(scope, status, size, perf_counter() - started)
+
+    def _tell(self, scope: Scope, status: int, size: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        route = self._routes.template(method, scope["path"]) or UNMATCHED
+        self._counters.count_request(method, route, status, seconds)
+        if not self._log_requests:
+            return
+        peer = (scope.get("client") or ("",))[0]
+        principal = principal_name(scope)
+        fields = {
+            "method": method,
+            "path": scope["path"],
+            "route": route,
+            "status": status,
+            "bytes": size,
+            "duration_ms": round(1000 * seconds, 3),
+            "peer": peer,
+            "principal": principal or None,
+        }
+        _log.info("%s %s %d, %d bytes in %.1f ms", method, scope["path"], status, size, 1000 * seconds, extra={"fields": fields})

@@ -1,0 +1,51 @@
+"""How log lines are written: as text for people, or as one JSON object per line for programs."""
+
+import json
+import logging
+from contextvars import ContextVar
+from datetime import datetime, timezone
+from typing import Final, Literal, TypeAlias
+
+LogFormat: TypeAlias = Literal["text", "json"]
+REQUEST_ID: Final[ContextVar[str]] = ContextVar("request_id", default="")
+"""The id of the request that this task or thread serves; empty outside of requests."""
+_TEXT: Final = "%(asctime)s %(levelname)-7s {program}: %(message)s"
+
+
+class _TextLines(logging.Formatter):
+    """Text, with the id of the request behind the message where there is one."""
+
+    def __init__(self, program: str) -> None:
+        super().__init__(_TEXT.format(program=program))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
+        """The line without a traceback."""
+        id_ = REQUEST_ID.get()
+        return f"{super().formatMessage(record)} [request {id_}]" if id_ else super().formatMessage(record)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object: time, level, program, logger and message, the request's id, the traceback, and the members of `fields`."""
+
+    def __init__(self, program: str) -> None:
+        super().__init__()
+        self._program = program
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "program": self._program,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": REQUEST_ID.get() or None,
+            "traceback": self.formatException(record.exc_info) if record.exc_info else None,
+            **getattr(record, "fields", {}),
+        }
+        return json.dumps({name: value for name, value in line.items() if value is not None}, ensure_ascii=False, default=str)
+
+
+def log_formatter(form: LogFormat, program: str) -> logging.Formatter:
+    """A formatter that names the program on each line."""
+    return _JsonLines(program) if form == "json" else _TextLines(program)
