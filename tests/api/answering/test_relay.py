@@ -67,9 +67,10 @@ def filled(server: Server) -> Server:
 )
 def test_an_answer_is_the_same_from_another_process(filled: Server, path: str, query: dict[str, Any]) -> None:
     path = path.format(filled.services.graph_id)
-    here = filled.client.get(path, params=query)
+    headers = {"x-request-id": "same"}
+    here = filled.client.get(path, params=query, headers=headers)
     with answering(filled) as questions:
-        there = filled.client_of(questions=questions).get(path, params=query)
+        there = filled.client_of(questions=questions).get(path, params=query, headers=headers)
     assert (there.status_code, there.json(), there.headers) == (here.status_code, here.json(), here.headers)
 
 

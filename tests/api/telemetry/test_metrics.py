@@ -40,8 +40,8 @@ def scrape(server: Server, accept: str = "text/plain") -> dict[str, Metric]:
 
 def values(family: Metric, name: str = "") -> dict[tuple[str, ...], float]:
     """Label values in the order of their names, to the value of the sample."""
-    wanted = name or (f"{family.name}_total" if family.type == "counter" else family.name)
-    samples = [sample for sample in family.samples if sample.name == wanted]
+    sample_name = name or (f"{family.name}_total" if family.type == "counter" else family.name)
+    samples = [sample for sample in family.samples if sample.name == sample_name]
     return {tuple(sample.labels[label] for label in sorted(sample.labels)): sample.value for sample in samples}
 
 

@@ -33,7 +33,7 @@ def take_request_id(scope: Scope) -> str:
 
 
 class RequestTelemetry:
-    """Serves requests with an application, and tells of each how it went."""
+    """Serves requests with an application, counts them and logs them."""
 
     def __init__(self, counters: Counters, routes: RouteRequirements, *, log_requests: bool) -> None:
         self._counters, self._routes, self._log_requests = counters, routes, log_requests
@@ -57,9 +57,9 @@ class RequestTelemetry:
             await app(scope, receive, send_with_id)
         finally:
             self._counters.in_progress.dec()
-            self._tell(scope, status, size, perf_counter() - started)
+            self._record(scope, status, size, perf_counter() - started)
 
-    def _tell(self, scope: Scope, status: int, size: int, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int, size: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         route = self._routes.template(method, scope["path"]) or UNMATCHED
         self._counters.count_request(method, route, status, seconds)
