@@ -133,6 +133,18 @@ def test_erasing_a_person_leaves_the_chain_whole(trail: HashChain, repository: A
     assert trail.erase("ada", Change("", "", "audit erase", "")) == 0
 
 
+def test_an_erasure_that_cannot_be_recorded_erases_nothing(trail: HashChain, repository: AuditRepository) -> None:
+    def no_clock() -> int:
+        raise OSError("no clock")
+
+    before = list(repository.all())
+    broken = HashChain(repository, no_clock, secrets.token_bytes)
+    with pytest.raises(OSError, match="no clock"):
+        broken.erase("ada", Change("", "command of root", "audit erase", ""))
+    assert list(repository.all()) == before
+    assert list(trail.faults()) == []
+
+
 def test_many_writers_make_one_chain(tmp_path: Path) -> None:
     def write(name: str) -> None:
         trail = HashChain(AuditRepository(StateDatabase(tmp_path / "state.db")), lambda: 1, secrets.token_bytes)

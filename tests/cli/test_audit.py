@@ -1,16 +1,23 @@
 """The audit trail on the command line, without a server."""
 
+import io
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.eventlog.support import flip
 
 from lineage_bridge.access.audit import parse_head
+from lineage_bridge.config import DataFolder
+from lineage_bridge.eventlog.record_format import HEAD
+from lineage_bridge.eventlog.segment import HEADER_BYTES, list_segments, segment_path
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.ingest.ingest import Sender, ingest_operation
 from lineage_bridge.model.audit import AuditHead
+from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.wiring.audit import CHANNEL, publish_head
 
 
@@ -67,3 +74,46 @@ def test_what_a_principal_changed_is_erased(run, tmp_path: Path):
     assert run("audit", "erase", "ada").out == "1 change erased\n"
     assert "(erased)" in run("audit", "list").out
     assert run("audit", "verify").code == 0
+
+
+def actions(call, folder: Path) -> list[tuple[str, str]]:
+    """What the trail of a data folder has, the oldest first."""
+    items = json.loads(call("audit", "list", "--json", "--data-dir", folder).out)
+    return [(item["action"], item["target"]) for item in reversed(items)]
+
+
+def test_secrets_are_recorded_by_their_names(run, call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hunter2"))
+    assert "no secret" in run("secret", "remove", "cloud").err
+    for words in (("key",), ("set", "cloud"), ("list",), ("rotate",), ("remove", "cloud")):
+        assert run("secret", *words).code == 0
+    recorded = [("secret key", ""), ("secret set", "cloud"), ("secret rotate", ""), ("secret remove", "cloud")]
+    assert actions(call, tmp_path / "data") == recorded
+    assert "hunter2" not in run("audit", "export").out
+
+
+def test_copies_and_repairs_are_recorded(call, data_folder: Path, tmp_path: Path):
+    backup, again = tmp_path / "backup", tmp_path / "again"
+    assert call("backup", "--data-dir", data_folder, backup).code == 0
+    call("log", "check", "--data-dir", data_folder)
+    call("log", "repair", "--data-dir", data_folder)
+    flip(segment_path(data_folder / "log", 1), HEADER_BYTES + HEAD.size + 60)
+    call("log", "check", "--acknowledge", "--data-dir", data_folder)
+    call("log", "repair", "--data-dir", data_folder)
+    call("log", "restore", "--data-dir", data_folder, backup / "log")
+    assert actions(call, data_folder) == [("backup", str(backup)), ("log check --acknowledge", ""), ("log repair", "")]
+    assert call("restore", "--data-dir", again, backup).code == 0
+    for segment in list_segments(again / "log"):
+        segment_path(again / "log", segment).unlink()
+    assert call("log", "restore", "--data-dir", again, backup / "log").code == 0
+    assert actions(call, again) == [("restore", str(backup)), ("log restore", str(backup / "log"))]
+    assert call("audit", "verify", "--data-dir", again).code == 0
+
+
+def test_the_state_that_was_put_back_says_so(call, data_folder: Path):
+    paths = DataFolder(data_folder)
+    StateDatabase(paths.state).copy_to(paths.state_copy)
+    call("key", "create", "etl", "--scope", "ingest", "--data-dir", data_folder)
+    assert call("restore", "--state", "--data-dir", data_folder).code == 0
+    assert actions(call, data_folder) == [("restore", "state.db")]

@@ -34,10 +34,7 @@ class HashChain:
 
     def record(self, change: Change) -> None:
         """Append a change."""
-        cut = Change(*(text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in change))
-        salt = self._random_bytes(SALT_BYTES)
-        entry = self._repository.append(lambda head: link(head, cut, self._clock_us(), salt))
-        self._publish(AuditHead(entry.sequence, entry.digest))
+        self._publish_head(self._repository.append(self._link_of(change)))
 
     def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
         """Entries, the newest first."""
@@ -49,9 +46,18 @@ class HashChain:
 
     def erase(self, principal: str, by: Change) -> int:
         """Erase what a principal changed."""
-        erased = self._repository.erase(principal)
-        self.record(by)
+        erased, entry = self._repository.erase(principal, self._link_of(by))
+        self._publish_head(entry)
         return erased
+
+    def _link_of(self, change: Change) -> Callable[[AuditHead], AuditEntry]:
+        """Makes the entry of a change, which follows a head."""
+        cut = Change(*(text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in change))
+        salt = self._random_bytes(SALT_BYTES)
+        return lambda head: link(head, cut, self._clock_us(), salt)
+
+    def _publish_head(self, entry: AuditEntry) -> None:
+        self._publish(AuditHead(entry.sequence, entry.digest))
 
 
 def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:

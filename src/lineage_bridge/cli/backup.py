@@ -10,6 +10,7 @@ from lineage_bridge.cli.options import with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.wiring import backup as wiring
+from lineage_bridge.wiring.audit import record_command
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -24,7 +25,9 @@ def backup(context: click.Context, settings: Settings, folder: Path) -> None:
     FOLDER must be new or empty. The copy is consistent: it holds everything that was acknowledged before the command began. The exit code
     is 1 if the log is damaged; what can be read of it is copied.
     """
-    _report(context, f"the backup is in {folder}", wiring.backup(settings, folder, print_message))
+    copied = wiring.backup(settings, folder, print_message)
+    record_command(settings, "backup", str(folder.absolute()), records=copied.records)
+    _report(context, f"the backup is in {folder}", copied)
 
 
 @click.command(cls=Command, examples=("restore /backups/monday --data-dir ./lineage-data", "restore --state"))
@@ -42,8 +45,11 @@ def restore(context: click.Context, settings: Settings, folder: Path | None, sta
     if folder is None:
         wiring.restore_state(settings)
         print_line(f"{settings.paths.state} is the last copy that the server made")
+        record_command(settings, "restore", "state.db")
     else:
-        _report(context, f"restored into {settings.data_dir}", wiring.restore(settings, folder, print_message))
+        restored = wiring.restore(settings, folder, print_message)
+        record_command(settings, "restore", str(folder.absolute()), records=restored.records)
+        _report(context, f"restored into {settings.data_dir}", restored)
 
 
 def _report(context: click.Context, done: str, log: LogCheck) -> None:

@@ -10,6 +10,7 @@ from lineage_bridge.cli.console import format_count, print_json, print_line, pri
 from lineage_bridge.cli.options import with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring import log as wiring
+from lineage_bridge.wiring.audit import record_command
 
 
 @click.group(cls=Group, examples=("log check",))
@@ -39,6 +40,8 @@ def check(context: click.Context, settings: Settings, acknowledge: bool, as_json
         print_line(f"{format_count(found.records, 'record')} in {format_count(found.segments, 'segment')}: {found}")
         if new:
             print_message("stop the server and run: lineage-bridge log repair; or bring records back: lineage-bridge log restore COPY")
+    if acknowledge:
+        record_command(settings, "log check --acknowledge", damages=len(found.damage))
     if new:
         context.exit(1)
 
@@ -54,13 +57,14 @@ def repair(settings: Settings, as_json: bool) -> None:
     done = wiring.repair(settings)
     if as_json:
         print_json([{"outcome": item.outcome, **item.damage._asdict(), "saved": str(item.saved or "")} for item in done])
-        return
-    if done:
+    elif done:
         rows = [[item.outcome, item.damage.detail, item.saved.name if item.saved else ""] for item in done]
         print_table(["outcome", "damage", "bytes before the repair"], rows)
         print_message("events that were put back reach the graph with: lineage-bridge replay")
     else:
         print_line("nothing is damaged")
+    if done:
+        record_command(settings, "log repair", repairs=len(done))
 
 
 @log.command(examples=("log restore /backup/log", "log restore lineage-data/log/0000000003-0000120000.cut"))
@@ -73,3 +77,5 @@ def restore(settings: Settings, paths: tuple[Path, ...]) -> None:
     """
     count = wiring.restore(settings, paths, lambda: None)
     print_line(f"{format_count(count, 'record')} restored")
+    if count:
+        record_command(settings, "log restore", " ".join(str(path.absolute()) for path in paths), records=count)

@@ -12,6 +12,7 @@ from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
+from lineage_bridge.wiring.audit import record_command
 from lineage_bridge.wiring.pipeline import replay as replay_log
 from lineage_bridge.wiring.processes import configure_logging
 
@@ -32,6 +33,7 @@ def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> 
     """
     configure_logging(settings, "replay")
     tables = replay_log(settings, to, anyway=anyway, on_progress=_progress())
+    record_command(settings, "replay", str(to.absolute()) if to else "graph.db", anyway=anyway)
     if as_json:
         print_json([row._asdict() for row in tables])
         return

@@ -12,6 +12,7 @@ from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 from lineage_bridge.sources.runtime.sealed_secrets import new_key
 from lineage_bridge.wiring import shared
+from lineage_bridge.wiring.audit import record_command
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _name = click.argument("name")
@@ -35,6 +36,7 @@ def key(settings: Settings, printed: bool) -> None:
         return
     file = shared.sealed_secrets(settings)
     file.make_key()
+    record_command(settings, "secret key")
     print_line(f"the key is in {file.key_file}; without it the secrets are lost, so keep a copy outside the data folder")
 
 
@@ -50,6 +52,7 @@ def set_(settings: Settings, name: str) -> None:
     if not value:
         raise RequestError("the secret is empty", "pass it on standard input")
     shared.sealed_secrets(settings).set(name, value)
+    record_command(settings, "secret set", name)
     print_line(f"encrypted; refer to it in sources as ${{sealed:{name}}}")
 
 
@@ -74,6 +77,7 @@ def list_(settings: Settings, as_json: bool) -> None:
 def remove(settings: Settings, name: str) -> None:
     """Remove the secret NAME from the file."""
     shared.sealed_secrets(settings).remove(name)
+    record_command(settings, "secret remove", name)
     print_line(f"{name} is removed")
 
 
@@ -86,4 +90,5 @@ def rotate(settings: Settings) -> None:
     """
     file = shared.sealed_secrets(settings)
     file.rotate()
+    record_command(settings, "secret rotate")
     print_line(f"{file.path} is encrypted with the new key")

@@ -79,8 +79,11 @@ class AuditRepository(Protocol):
     def all(self) -> Iterator[AuditEntry]:
         """All entries, the oldest first."""
 
-    def erase(self, principal: str) -> int:
-        """Erase the changes of a principal, and leave their links in the chain; how many."""
+    def erase(self, principal: str, make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
+        """Erase the changes of a principal, leave their links in the chain, and store the entry that `make` returns, durably.
+
+        All of it happens or nothing. Returns how many were erased, and the entry.
+        """
 
 
 class AuditTrail(Protocol):

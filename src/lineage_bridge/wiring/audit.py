@@ -58,6 +58,11 @@ def by_command(action: str, target: str, details: str = "") -> Change:
     return Change("", f"command of {user}", action, target, details)
 
 
+def record_command(settings: Settings, action: str, target: str = "", **details: str | int) -> None:
+    """Record what a command on the server's machine did to a data folder, or copied of it. `details` are without secrets."""
+    audit_trail(settings).record(by_command(action, target, json.dumps(details) if details else ""))
+
+
 def heads_in_log(settings: Settings, on_progress: Callable[[int], None]) -> Iterator[AuditHead]:
     """The heads that the log has. Reads all of it; `on_progress` gets the number of records read, now and then."""
     reader = log_reader(settings)

@@ -20,11 +20,7 @@ class AuditRepository:
     def append(self, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:
         """Store the entry that follows the present head."""
         with self._state.transaction() as connection:
-            entry = make(_head(connection))
-            principal, origin, _, target, details = entry.change or ("", "", "", "", "")
-            values = (*entry[:3], principal, origin, target, details, entry.salt, entry.commitment, entry.digest)
-            connection.execute(f"INSERT INTO audit ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-        return entry
+            return _append(connection, make)
 
     def head(self) -> AuditHead:
         """The end of the chain."""
@@ -54,11 +50,20 @@ class AuditRepository:
                 return
             after = rows[-1][0]
 
-    def erase(self, principal: str) -> int:
-        """Erase what a principal changed; how many entries."""
+    def erase(self, principal: str, make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
+        """Erase what a principal changed and store the entry that says so, both or neither; how many entries were erased."""
         with self._state.transaction() as connection:
             sql = "UPDATE audit SET principal = NULL, origin = NULL, target = NULL, details = NULL, salt = NULL WHERE principal = ?"
-            return connection.execute(sql, (principal,)).rowcount
+            erased = connection.execute(sql, (principal,)).rowcount
+            return erased, _append(connection, make)
+
+
+def _append(connection: StoreConnection, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:
+    entry = make(_head(connection))
+    principal, origin, _, target, details = entry.change or ("", "", "", "", "")
+    values = (*entry[:3], principal, origin, target, details, entry.salt, entry.commitment, entry.digest)
+    connection.execute(f"INSERT INTO audit ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    return entry
 
 
 def _head(connection: StoreConnection) -> AuditHead:
