@@ -23,11 +23,12 @@ START_S, STOP_S = 180.0, 60.0
 
 @dataclass(frozen=True)
 class Served:
-    """The server's address, its data folder, and a client."""
+    """The server's address, its data folder, a client, and the key that commands send; empty where no key is asked for."""
 
     url: str
     paths: DataFolder
     client: Client
+    key: str = ""
 
     def catch_up(self) -> None:
         """Wait until answers reflect everything that the server has accepted."""
@@ -40,7 +41,7 @@ class Served:
 
     def command(self, name: str, *arguments: str | Path) -> str:
         """The output of a command against this server, which must succeed."""
-        return run(name, "--url", self.url, *arguments)
+        return run(name, "--url", self.url, *arguments, key=self.key)
 
     def export(self, kind: str) -> list[dict[str, Any]]:
         """The lines of one type of the exported graph."""
@@ -48,10 +49,11 @@ class Served:
         return [json.loads(line) for line in run("export", "--data-dir", self.paths.data_dir, "--only", kind).splitlines()]
 
 
-def run(*arguments: str | Path) -> str:
+def run(*arguments: str | Path, key: str = "") -> str:
     """The output of a command line, which must succeed."""
     command = [*COMMAND, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=bare_environment())
+    variables = {f"{PREFIX}API_KEY": key} if key else {}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**bare_environment(), **variables})
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -62,17 +64,18 @@ def bare_environment() -> dict[str, str]:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Served]:
-    """A server that is ready; afterwards it stops in order, and none of its processes is left."""
+def serving(folder: Path, key: str = "") -> Iterator[Served]:
+    """A server that is ready; afterwards it stops in order, and none of its processes is left. With a key, it asks everybody for one."""
     paths, output = DataFolder(folder), folder / "output"
     command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
+    variables = {f"{PREFIX}AUTH": "required"} if key else {}
     with output.open("wb") as file:
-        process = subprocess.Popen(command, stderr=file, env=bare_environment(), cwd=folder)
+        process = subprocess.Popen(command, stderr=file, env={**bare_environment(), **variables}, cwd=folder)
     try:
         url = f"http://127.0.0.1:{_port(process, paths)}"
-        with Client(url) as client:
+        with Client(url, lambda: key) as client:
             _until_ready(process, client, output)
-            yield Served(url, paths, client)
+            yield Served(url, paths, client, key)
         family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)
         assert process.wait(STOP_S) == 0, output.read_text()

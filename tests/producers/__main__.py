@@ -1,10 +1,12 @@
 """Runs real producers against a server of this checkout: `python -m tests.producers [--record] [NAME...]`; all of them without names.
 
-Each gets a server of its own. The graph that it makes is compared with the one written by hand in `expected/`. With `--record` the events
-are kept in `tests/samples` too, where `make test` folds them and compares with the same file.
+Each gets a server of its own, which asks for a key: one that may only send events of the producer's jobs. The graph that it makes is
+compared with the one written by hand in `expected/`. With `--record` the events are kept in `tests/samples` too, where `make test` folds
+them and compares with the same file.
 """
 
 import logging
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,10 +17,10 @@ from types import MappingProxyType
 from typing import Protocol
 
 from tests.producers.environments import ProducerError
-from tests.producers.graphs import difference, expected_graph
+from tests.producers.graphs import Expected, difference, expected_graph
 from tests.producers.real import airflow, dbt, debezium, flink, python, spark
 from tests.producers.trial import Trial
-from tests.serving import serving
+from tests.serving import run, serving
 from tools.jars import JarError
 
 from lineage_bridge.errors import LineageBridgeError
@@ -56,14 +58,25 @@ def attempt(producer: str, *, keep: bool) -> str:
         folder.mkdir()
         data.mkdir()
         log.info("%s: starting a server", producer)
-        with serving(data) as served:
-            trial = Trial(served, folder)
+        with serving(data, _key(data, "operator", "--scope", "ingest", "--scope", "read", "--scope", "operate")) as served:
+            trial = Trial(served, folder, _limited_key(data, expected))
             PRODUCERS[producer](trial)
             if refused := trial.refused():
                 raise ProducerError(f"the server rejected events: {refused}")
             if keep:
                 log.info("%s: recorded in %s", producer, trial.record(producer).name)
             return difference(expected.graph, trial.graph(expected))
+
+
+def _limited_key(data: Path, expected: Expected) -> str:
+    """A key that may only send events of the jobs that are expected: edges and columns are theirs, whatever the datasets are."""
+    short = {job.partition(" ")[0] for job in expected.graph["jobs"]}
+    namespaces = sorted(re.sub(r"([*?\[])", r"[\1]", expected.names.get(name, name)) for name in short)
+    return _key(data, "producer", "--scope", "ingest", *(word for namespace in namespaces for word in ("--namespace", namespace)))
+
+
+def _key(data: Path, *words: str) -> str:
+    return run("key", "create", *words, "--data-dir", data).strip()
 
 
 def outcome(producer: str, attempting: Attempt, *, keep: bool) -> bool:

@@ -21,10 +21,11 @@ END_S = 240.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A server without events, and an empty folder for what the producer reads and writes."""
+    """A server without events, an empty folder for what the producer reads and writes, and the key that it sends."""
 
     served: Served
     folder: Path
+    key: str
     stand_ins: dict[str, str] = field(default_factory=dict)
     """What is written in place of a text that is different in every run: a port, a folder."""
 

@@ -121,6 +121,7 @@ def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, o
         "openlineage.transport.type": "http",
         "openlineage.transport.url": sink.url,
         "openlineage.transport.endpoint": PATH,
+        **({"openlineage.transport.auth.type": "api_key", "openlineage.transport.auth.apiKey": sink.key} if sink.key else {}),
         "openlineage.job.namespace": NAMESPACE,
     }
     # Without Flink's scripts, every memory pool must be set.

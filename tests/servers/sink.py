@@ -17,15 +17,17 @@ PATH = "/api/v1/lineage"
 
 @dataclass(frozen=True)
 class EventSink:
-    """Where events may be sent, and all that came since the run began, in order."""
+    """Where events may be sent, with which key (empty: none is asked for), and all that came since the run began, in order."""
 
     url: str
+    key: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def settings_in(self, folder: Path) -> Path:
         """A configuration file that makes OpenLineage's Java client send here."""
         file = folder / "openlineage.yml"
-        file.write_text(f"transport:\n  type: http\n  url: {self.url}\n  endpoint: {PATH}\n", encoding="utf-8")
+        auth = f"  auth:\n    type: api_key\n    apiKey: {self.key}\n" if self.key else ""
+        file.write_text(f"transport:\n  type: http\n  url: {self.url}\n  endpoint: {PATH}\n{auth}", encoding="utf-8")
         return file
 
     def wait_for(self, matches: Callable[[dict[str, Any]], bool], seconds: float = 60.0) -> dict[str, Any]:

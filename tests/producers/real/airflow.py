@@ -32,7 +32,8 @@ def produce(trial: Trial) -> None:
 
 
 def _settings(trial: Trial, port: int) -> dict[str, str]:
-    transport = {"type": "http", "url": trial.served.url, "endpoint": "api/v1/lineage"}
+    auth = {"type": "api_key", "apiKey": trial.key}
+    transport = {"type": "http", "url": trial.served.url, "endpoint": "api/v1/lineage", "auth": auth}
     return {
         "AIRFLOW_HOME": str(trial.folder / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),

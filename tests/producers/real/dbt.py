@@ -52,7 +52,12 @@ def _dbt(trial: Trial, target: str, words: list[str], code: int, variables: dict
     if not project.exists():
         shutil.copytree(PROJECT, project)
     log.info("dbt on %s: %s", target, " ".join(words))
-    settings = {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "OPENLINEAGE_URL": trial.served.url, "OPENLINEAGE_NAMESPACE": "dbt"}
+    settings = {
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "OPENLINEAGE_URL": trial.served.url,
+        "OPENLINEAGE_API_KEY": trial.key,
+        "OPENLINEAGE_NAMESPACE": "dbt",
+    }
     command = [dbt.program("dbt-ol"), *words, "--target", target, "--no-version-check"]
     run(command, project, dbt.variables(**settings, **variables), codes=(code,))
 

@@ -30,7 +30,7 @@ def produce(trial: Trial) -> None:
             trial.stand_in(f"database.port={real}", f"database.port={stand_in}")
         settings = {
             "openlineage.integration.enabled": "true",
-            "openlineage.integration.config.file.path": str(EventSink(trial.served.url).settings_in(worker.folder)),
+            "openlineage.integration.config.file.path": str(EventSink(trial.served.url, trial.key).settings_in(worker.folder)),
             "openlineage.integration.job.namespace": JOBS,
             "openlineage.integration.dataset.kafka.bootstrap.servers": kafka.bootstrap,
         }

@@ -21,7 +21,7 @@ def produce(trial: Trial) -> None:
     for folder in folders:
         folder.mkdir()
     log.info("flink: starting Kafka and Flink")
-    with broker.started(folders[0]) as kafka, flink.started(folders[1], EventSink(trial.served.url)) as cluster:
+    with broker.started(folders[0]) as kafka, flink.started(folders[1], EventSink(trial.served.url, trial.key)) as cluster:
         trial.stand_in(kafka.bootstrap, f"127.0.0.1:{STAND_IN_PORT}")
         trial.stand_in(f"localhost:{kafka.bootstrap.rpartition(':')[2]}", f"localhost:{STAND_IN_PORT}")
         _endless(trial, kafka, cluster)

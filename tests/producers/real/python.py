@@ -13,9 +13,9 @@ EMIT = Path(__file__).resolve().parents[1] / "emit.py"
 def produce(trial: Trial) -> None:
     """Emit the same events by HTTP, by HTTP in the background, and by way of a file and of the log."""
     python = environment("python")
-    url = trial.served.url
-    _emit(trial, python, "http", OPENLINEAGE_URL=url)
-    _emit(trial, python, "async-http", OPENLINEAGE_URL=url, OPENLINEAGE__TRANSPORT__TYPE="async_http")
+    server = {"OPENLINEAGE_URL": trial.served.url, "OPENLINEAGE_API_KEY": trial.key}
+    _emit(trial, python, "http", **server)
+    _emit(trial, python, "async-http", OPENLINEAGE__TRANSPORT__TYPE="async_http", **server)
     file = trial.folder / "events.ndjson"
     variables = {"LOG_FILE_PATH": str(file), "APPEND": "true", "TYPE": "file"}
     _emit(trial, python, "file", **{f"OPENLINEAGE__TRANSPORT__{name}": value for name, value in variables.items()})

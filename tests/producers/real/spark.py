@@ -75,6 +75,8 @@ def _settings(trial: Trial, *groups: str) -> dict[str, str]:
         "spark.openlineage.transport.type": "http",
         "spark.openlineage.transport.url": trial.served.url,
         "spark.openlineage.transport.endpoint": "api/v1/lineage",
+        "spark.openlineage.transport.auth.type": "api_key",
+        "spark.openlineage.transport.auth.apiKey": trial.key,
         "spark.openlineage.namespace": "spark",
         "spark.master": "local[1]",
         "spark.driver.host": "127.0.0.1",
