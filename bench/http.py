@@ -16,6 +16,7 @@ from lineage_bridge.wiring.access import key_service
 CONNECTIONS = (1, 16, 64)
 BATCH = 100
 TURNS = 7
+_INGEST = frozenset({AccessScope.INGEST})
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
@@ -38,18 +39,25 @@ def run(work: Path, *, quick: bool = False) -> Result:
 
 
 def _with_key(api: Running, bodies: list[bytes]) -> Result:
-    """Processor microseconds of the API for an event without and with an API key, in turns, and by how much the key makes it dearer."""
-    _, key = key_service(Settings(data_dir=api.data_dir)).create(KeyOrder("bench", frozenset({AccessScope.INGEST})), "")
-    requests = single(bodies, api.port), single(bodies, api.port, key)
-    spent: tuple[list[float], list[float]] = [], []
-    for turn in range(2 * TURNS):
-        kind = (turn + turn // 2) % 2
-        clock = Clock(api.process).start()
-        fire(requests[kind], api.port, 16)
-        cpu, _ = clock.read()
-        spent[kind].append(1e6 * cpu / len(bodies))
-    without, with_key = (round(median(values), 1) for values in spent)
-    return {"cpu_us_without": without, "cpu_us_with": with_key, "percent_more": round(100 * (with_key / without - 1), 1)}
+    """Processor microseconds of the API for an event without a key, with one, and with one that is limited to all namespaces, in turns.
+
+    `percent_more` and `percent_more_limited`: by how much the keys make it dearer.
+    """
+    keys = key_service(Settings(data_dir=api.data_dir))
+    texts = [keys.create(KeyOrder(f"bench-{number}", _INGEST, namespaces), "")[1] for number, namespaces in enumerate(((), ("*",)))]
+    requests = single(bodies, api.port), *(single(bodies, api.port, text) for text in texts)
+    spent: list[list[float]] = [[] for _ in requests]
+    for turn in range(TURNS):
+        for number in range(len(requests)):
+            kind = (turn + number) % len(requests)
+            clock = Clock(api.process).start()
+            fire(requests[kind], api.port, 16)
+            cpu, _ = clock.read()
+            spent[kind].append(1e6 * cpu / len(bodies))
+    without, with_key, limited = (round(median(values), 1) for values in spent)
+    more, more_limited = (round(100 * (found / without - 1), 1) for found in (with_key, limited))
+    costs = {"cpu_us_without": without, "cpu_us_with": with_key, "cpu_us_limited": limited}
+    return {**costs, "percent_more": more, "percent_more_limited": more_limited}
 
 
 def _figure(api: Running, requests: list[bytes], events: int, connections: int) -> Result:
