@@ -17,6 +17,7 @@ from tests.store.writing import NAMES, apply, opened, settle
 
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.flows.derive import OF_RUNS
+from lineage_bridge.graph.identity.steps import PREFERRED
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
 from lineage_bridge.graph.relations import NEVER_US
@@ -50,10 +51,15 @@ def present(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
         if table != "alias"
     }
     statements = execute(writer, "SELECT * FROM alias").fetchall()
-    states = {
-        json.dumps(row[:8], separators=(",", ":")): b"vetoed" if row[11] else b"stated" if row[9] != NEVER_US else b"" for row in statements
-    }
+    states = {json.dumps(row[:8], separators=(",", ":")): alias_state(*row[6:7], *row[9:]) for row in statements}
     return {**rows, "alias": {(text, state) for text, state in states.items() if state}}
+
+
+def alias_state(kind: str, stated_at: int, stated_event: bytes, vetoed: int | None, vetoed_at: int, vetoed_event: bytes) -> bytes:
+    """A chosen name counts if it was chosen after it was withdrawn; an alias does not after a veto, whatever the order."""
+    if vetoed and not (kind == PREFERRED and (stated_at, stated_event) > (vetoed_at, vetoed_event)):
+        return b"vetoed"
+    return b"stated" if stated_at != NEVER_US else b""
 
 
 def replayed(writer: GraphWriter) -> dict[str, set[tuple[object, ...]]]:
