@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.graph.log_record import LogRecord, RecordKind, StoredRecord
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, StoredRecord, write_note
 from lineage_bridge.openlineage.times import format_time
 
 KEY = b"a key for tests"
@@ -105,9 +105,16 @@ def erase(*runs: str) -> bytes:
 
 
 def stored_record(
-    body: bytes, offset: int = 1, arrival: int = T0 + DAY_US, kind: RecordKind = RecordKind.EVENT, channel: str = "http"
+    body: bytes,
+    offset: int = 1,
+    arrival: int = T0 + DAY_US,
+    kind: RecordKind = RecordKind.EVENT,
+    channel: str = "http",
+    limits: tuple[str, ...] = (),
 ) -> StoredRecord:
-    return StoredRecord("log", 0, offset, LogRecord(kind, event_id(body), arrival, channel, "", b"", body))
+    """A record; with `limits`, of a principal that is limited to these namespaces."""
+    note, principal = write_note(RecordNote(namespaces=limits)), "limited" * bool(limits)
+    return StoredRecord("log", 0, offset, LogRecord(kind, event_id(body), arrival, channel, principal, note, body))
 
 
 def records_of(bodies: list[bytes], **members: Any) -> list[StoredRecord]:
@@ -264,17 +271,21 @@ design_events = st.one_of(
         _times,
     ),
 )
+_limits = st.sampled_from([(), (), ("jobs",), ("jobs", "ns"), ("other",)])
 damaged = st.builds(lambda body, cut: body[: len(body) * cut // 10], run_events, st.integers(1, 9))
 bodies = st.one_of(run_events, run_events, run_events, design_events, damaged)
 
 
 @st.composite
 def record_lists(draw: st.DrawFn, min_size: int = 1, max_size: int = 16, erasing: bool = True) -> list[StoredRecord]:
-    """Records of one small world: some are repeated at another offset and on another channel, and sometimes a run is erased."""
+    """Records of one small world: some are repeated at another offset and on another channel, and sometimes a run is erased.
+
+    Some are of a principal that is limited to namespaces, though others may have sent the same bytes.
+    """
     records: list[StoredRecord] = []
     for offset, body in enumerate(draw(st.lists(bodies, min_size=min_size, max_size=max_size))):
         arrival = T0 + draw(st.integers(0, 3)) * DAY_US
-        records.append(stored_record(body, offset=2 * offset + 1, arrival=arrival))
+        records.append(stored_record(body, offset=2 * offset + 1, arrival=arrival, limits=draw(_limits)))
         if draw(st.integers(0, 4)) == 0:
             records.append(
                 stored_record(body, offset=2 * offset + 2, arrival=arrival + draw(st.sampled_from([0, DAY_US * 100])), channel="kafka")

@@ -18,6 +18,7 @@ from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
     changes,
+    foreign,
     impact,
     ledger,
     lineage,
@@ -112,6 +113,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         aliases.routes(services, intake),
         runs.routes(services),
         schema_versions.routes(services),
+        foreign.routes(services),
         search.routes(services),
         statistics.routes(services),
         ledger.routes(services),

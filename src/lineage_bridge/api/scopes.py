@@ -35,6 +35,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /changes",
         "GET /graph/diff",
         "GET /graph/drift",
+        "GET /graph/facets/foreign",
         "GET /graph/facets/history",
         "GET /graph/impact",
         "GET /graph/ledger",

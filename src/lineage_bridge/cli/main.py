@@ -38,6 +38,7 @@ COMMANDS = {
     "stats": "stats",
     "schemas": "schemas",
     "facets": "facets",
+    "foreign": "foreign",
     "life": "life",
     "alias": "alias",
     "quarantine": "quarantine",

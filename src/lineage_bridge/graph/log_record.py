@@ -21,7 +21,7 @@ class RecordKind(IntEnum):
 class LogRecord(msgspec.Struct, frozen=True, gc=False):
     """One record of the event log.
 
-    `event_id` has 16 bytes, `arrival_us` is UTC microseconds, `note` is the reason of a rejection as JSON, or empty.
+    `event_id` has 16 bytes, `arrival_us` is UTC microseconds, `note` is a RecordNote as JSON, or empty.
     """
 
     kind: RecordKind
@@ -31,6 +31,36 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     principal: str
     note: bytes
     body: bytes
+
+
+class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is kept beside the body of a record.
+
+    `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it came in; without
+    any, everything that it says counts. Of an event that somebody else took out of quarantine, `sender` is the principal that sent it
+    first, and `waived` says that its own job or dataset was let through although it lies outside.
+    """
+
+    code: str = ""
+    path: str = ""
+    message: str = ""
+    namespaces: tuple[str, ...] = ()
+    sender: str = ""
+    waived: bool = False
+
+
+NO_NOTE = RecordNote()
+_NOTES = msgspec.json.Decoder(RecordNote)
+
+
+def read_note(note: bytes) -> RecordNote:
+    """The note of a record. Raises msgspec.DecodeError for bytes that are no note."""
+    return _NOTES.decode(note) if note else NO_NOTE
+
+
+def write_note(note: RecordNote) -> bytes:
+    """The bytes of a note; none for an empty one."""
+    return b"" if note == NO_NOTE else msgspec.json.encode(note)
 
 
 class RecordAddress(NamedTuple):

@@ -18,6 +18,7 @@ epoch. Ids of events, runs, facet sets and facets are 16 bytes; node ids are sig
 
 from enum import IntEnum
 
+from lineage_bridge.graph.foreign_assertion import FOREIGN_ASSERTION
 from lineage_bridge.graph.merge_rules import Column, MergeRule, Relation, Type, first_and_last, greatest, key, least, relation, same
 
 NEVER_US = -(2**63)
@@ -125,12 +126,13 @@ RUN = relation(
     "run",
     key("run", Type.BYTES),
     key("job", Type.INT),
-    *greatest("parent", _ABOVE, ("parent_time", Type.INT), ("parent_event", Type.BYTES)),
+    *greatest("parent", _ABOVE, ("parent_time", Type.INT), ("parent_sure", Type.INT), ("parent_event", Type.BYTES)),
     *greatest("nominal", _NOMINAL, ("nominal_time", Type.INT), ("nominal_event", Type.BYTES)),
     *greatest("raw", (("raw_id", Type.TEXT),), ("raw_event", Type.BYTES)),
 )
 """Runs, each under its job; a run seen under two jobs has two rows. A parent run without events of its own is known by its children.
-`raw_id` is the run id as it was sent, if that was not a UUID; `parent_raw` and `root_raw` are those of the runs above."""
+`raw_id` is the run id as it was sent, if that was not a UUID; `parent_raw` and `root_raw` are those of the runs above. `parent_sure` is 0
+if the sender is limited to namespaces without the jobs above: the run is listed inside of them, but nothing follows for them."""
 
 RUN_EVENT = relation(
     "run_event", key("run", Type.BYTES), key("job", Type.INT), key("type", Type.TEXT), key("day", Type.INT), *first_and_last()
@@ -279,6 +281,7 @@ RELATIONS: tuple[Relation, ...] = (
     RUN_IO,
     IO_SAMPLE,
     ASSERTION,
+    FOREIGN_ASSERTION,
     FACET_SET,
     DECLARED_IO,
     FACET,

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id
-from lineage_bridge.graph.log_record import LogRecord, RecordKind
+from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, write_note
 from lineage_bridge.ingest.effort import EVENT_NS, OBJECT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
@@ -24,10 +25,24 @@ _NOTE_CHARACTERS = 2000
 
 
 class Sender(NamedTuple):
-    """Through which channel something came in, and the principal that sent it, who may send events of some namespaces only."""
+    """Through which channel something came in, and the principal that sent it, who may send events of some namespaces only.
+
+    `first`: the note of an event that somebody else sent first, with the limits of that principal. They stay.
+    """
 
     channel: str
     principal: Principal = _ANYBODY
+    first: RecordNote | None = None
+
+    @property
+    def note(self) -> RecordNote:
+        """What is kept beside an event of this sender."""
+        limits = tuple(sorted(self.principal.namespaces))
+        if self.first is None:
+            return RecordNote(namespaces=limits)
+        sender = self.first.sender if self.first.namespaces else ""
+        waived = bool(self.first.namespaces) and (self.first.waived or self.first.code == FOREIGN_NAMESPACE)
+        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived)
 
 
 @dataclass(frozen=True)
@@ -113,23 +128,32 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)
-    if sender.principal.namespaces and (foreign := _foreign_namespace(verdict.event, sender.principal)):
+    note = sender.note if sender.first or sender.principal.namespaces else NO_NOTE
+    if note.namespaces and not note.waived and (foreign := _foreign_namespace(verdict.event, note)):
         return _rejected(masked, foreign, sender, arrival_us)
     names = sender.channel, sender.principal.name
-    return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *names, b"", masked))
+    return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *names, write_note(note), masked))
 
 
-def _foreign_namespace(event: Event, principal: Principal) -> Rejected | None:
+def _foreign_namespace(event: Event, note: RecordNote) -> Rejected | None:
     """The rejection of an event about a job or dataset in whose namespace its sender may send none. Inputs and outputs may be in any."""
-    for kind, subject in (("job", event.job), ("dataset", event.dataset)):
-        if subject is not None and not principal.may_send(subject.namespace):
-            message = f"the key {principal.name!r} may not send events of the namespace {subject.namespace!r}"
-            return Rejected(FOREIGN_NAMESPACE, f"$.{kind}.namespace", message)
+    job, dataset = event.job, event.dataset
+    if job is not None and not matches(job.namespace, note.namespaces):
+        return _outside("job", job.namespace, note)
+    if dataset is not None and not is_within(dataset.namespace, dataset.name, note.namespaces):
+        return _outside("dataset", dataset.namespace, note)
     return None
 
 
+def _outside(kind: str, namespace: str, note: RecordNote) -> Rejected:
+    more = " or one that it is the same as by naming rules" if matches(namespace, note.namespaces) else ""
+    limits = ", ".join(note.namespaces)
+    message = f"the sender may only send events of the namespaces {limits}, not of {namespace!r}{more}"
+    return Rejected(FOREIGN_NAMESPACE, f"$.{kind}.namespace", message)
+
+
 def _rejected(body: bytes, verdict: Rejected, sender: Sender, arrival_us: int) -> JudgedEvent:
-    reason = {"code": verdict.code, "path": verdict.path, "message": verdict.message}
-    note = msgspec.json.encode({name: text[:_NOTE_CHARACTERS] for name, text in reason.items()})
+    code, path, message = (text[:_NOTE_CHARACTERS] for text in (verdict.code, verdict.path, verdict.message))
+    note = write_note(msgspec.structs.replace(sender.note, code=code, path=path, message=message))
     names = sender.channel, sender.principal.name
     return JudgedEvent(verdict, LogRecord(RecordKind.REJECTED, event_id(body), arrival_us, *names, note, body))

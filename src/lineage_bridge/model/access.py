@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from fnmatch import fnmatchcase
 from typing import Literal
+
+from lineage_bridge.graph.identity.limits import matches
 
 
 class AccessScope(str, Enum):
@@ -34,7 +35,7 @@ class Principal:
 
     def may_send(self, namespace: str) -> bool:
         """Whether it may send events of this namespace."""
-        return not self.namespaces or any(fnmatchcase(namespace, glob) for glob in self.namespaces)
+        return not self.namespaces or matches(namespace, self.namespaces)
 
 
 @dataclass(frozen=True)

@@ -130,3 +130,41 @@ class AliasRecord:
     at_us: int | None
     asserters: int = 0
     asserted_by: tuple[LinkAsserter, ...] = ()
+
+
+class ForeignFilter(NamedTuple):
+    """Which statements without effect are listed: about a dataset or job, by a job, by a principal; None is any."""
+
+    node: Node | None = None
+    job: Node | None = None
+    principal: str | None = None
+
+
+@dataclass(frozen=True)
+class ForeignStatement:
+    """A facet without effect: its sender, limited to `namespaces` then, may not state it of `node`. See graph/facts/foreign.py for `why`.
+
+    `job` is the sender's; None for a DatasetEvent. Times are UTC microseconds.
+    """
+
+    principal: str
+    namespaces: tuple[str, ...]
+    job: Node | None
+    node: Node
+    side: Side
+    why: str
+    key: str
+    facet: bytes
+    text: str
+    deleted: bool
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class ForeignPage:
+    """Statements without effect, the most recent first. `truncated`: only the newest were read. `more`: others follow these."""
+
+    statements: tuple[ForeignStatement, ...]
+    truncated: bool
+    more: bool

@@ -7,10 +7,9 @@ from typing import Protocol
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.ledger import LedgerWindow
-from lineage_bridge.model.differences import Between, ChangePage, DriftPage, GraphDiff
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
-from lineage_bridge.model.history import AliasFilter, AliasRecord, FacetHistory, FacetPage, LifeEntry, SchemaHistory
+from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOptions
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
@@ -18,6 +17,7 @@ from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
 from lineage_bridge.model.verification import Difference
 from lineage_bridge.ports.analysis import GraphTables
+from lineage_bridge.ports.history_reader import HistoryReader
 
 
 class ProgressReader(Protocol):
@@ -144,40 +144,6 @@ class RunReader(Protocol):
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
         """What runs read and wrote within a window."""
-
-
-class HistoryReader(Protocol):
-    """What changed over time."""
-
-    def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
-        """The schema versions of a dataset, under all its names, until `at_us`, if given."""
-
-    def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
-        """The versions of one facet of a node, under all its names, until `at_us`, if given; all of them without a page."""
-
-    def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of a dataset, under all its names, the newest first."""
-
-    def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
-        """All changes around a node between two moments."""
-
-    def diff_jobs(self, namespace: str | None, between: Between, limit: int, offset: int, *, now_us: int) -> GraphDiff:
-        """The changes of all jobs, or those of a namespace (a glob), sorted by job name.
-
-        A page ends with the job whose changes reach `limit`, or after 500 jobs; `offset` and `next` count jobs.
-        """
-
-    def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
-        """Where the declared and the observed lineage of jobs (by globs) differ.
-
-        A page ends with the job whose drift reaches `limit`, or after 500 jobs; `offset` and `next` count declared jobs.
-        """
-
-    def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
-        """The changes after a cursor ("now" for the newest, None for the oldest), of some kinds (all if empty).
-
-        Raises GoneError when changes after the cursor have been deleted, RequestError for an invalid cursor.
-        """
 
 
 class EventReader(Protocol):

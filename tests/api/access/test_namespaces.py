@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from tests.api.support import LINEAGE, Server, changed
-from tests.events import dataset, run_event
+from tests.events import dataset, dataset_event, run_event, schema
 
-from lineage_bridge.graph.log_record import RecordKind
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
 
 OWN, FOREIGN = {"namespace": "etl-a", "name": "j"}, {"namespace": "other", "name": "j"}
 RUN = changed(run_event(), job=OWN, inputs=[dataset("x")])
@@ -67,9 +68,52 @@ def test_an_import_of_anything_of_others_is_refused_whole(server: Server, limite
 
 
 def test_an_operator_releases_what_was_kept_aside_in_its_own_name(server: Server, limited: Any) -> None:
-    event_id = limited(changed(RUN, job=FOREIGN)).json()["event_id"]
+    refused = limited(changed(RUN, job=FOREIGN)).json()["event_id"]
     server.fold()
     client = server.asking_for_keys()
-    assert client.post(f"/api/v1/quarantine/{event_id}/retry", headers=server.key("sender", "ingest")).status_code == 403
-    assert client.post(f"/api/v1/quarantine/{event_id}/retry", headers=server.key("ada", "operate")).status_code == 201
+    assert client.post(f"/api/v1/quarantine/{refused}/retry", headers=server.key("sender", "ingest")).status_code == 403
+    assert client.post(f"/api/v1/quarantine/{refused}/retry", headers=server.key("ada", "operate")).status_code == 201
     assert [(record.kind, record.principal) for record in server.stored()] == [(RecordKind.REJECTED, "etl"), (RecordKind.EVENT, "ada")]
+
+
+def test_the_limits_are_kept_beside_what_is_taken_and_what_is_refused(server: Server, limited: Any) -> None:
+    limited(RUN)
+    limited(changed(RUN, job=FOREIGN))
+    limited(b"no json")
+    assert [json.loads(record.note)["namespaces"] for record in server.stored()] == [["etl-*"]] * 3
+    server.client.post(LINEAGE, content=RUN)
+    server.asking_for_keys().post(LINEAGE, content=RUN, headers=server.key("any", "ingest"))
+    assert [record.note for record in server.stored()[3:]] == [b"", b""]
+
+
+def test_the_limits_stay_when_an_operator_releases_an_event(server: Server, limited: Any) -> None:
+    orders = dataset("orders", "db", schema=schema("evil"))
+    for event in (changed(RUN, job=FOREIGN, inputs=[orders]), changed(DATASET, dataset=dataset("d", "other", schema=schema("x")))):
+        refused = limited(event).json()["event_id"]
+        server.fold()
+        assert server.client.post(f"/api/v1/quarantine/{refused}/retry", headers=server.key(refused, "operate")).status_code == 201
+        server.fold()
+    (listed,) = server.ask("/graph/facets/foreign")["foreign"]
+    assert (listed["principal"], listed["node"]["name"], listed["key"]) == ("etl", "orders", "schema")
+    assert "schema" not in server.ask("/lineage/datasets/detail", namespace="db", name="orders")["facets"]
+    assert "schema" in server.ask("/lineage/datasets/detail", namespace="other", name="d")["facets"]
+
+
+def test_what_was_refused_for_another_reason_is_not_released_into_foreign_namespaces(server: Server) -> None:
+    note = b'{"code": "no_time", "path": "$.eventTime", "message": "an older verdict", "namespaces": ["etl-*"]}'
+    for body, status in ((changed(RUN, job=FOREIGN), 422), (RUN, 201)):
+        server.log.append([LogRecord(RecordKind.REJECTED, event_id(body), 1, "http", "etl", note, body)])
+        server.fold()
+        answer = server.client.post(f"/api/v1/quarantine/{event_id(body).hex()}/retry")
+        assert (answer.status_code, answer.json().get("code", "")) == (status, "foreign_namespace" if status == 422 else "")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "globs", "status"),
+    [("s3a://lake", ("s3a://*",), 403), ("s3a://lake", ("s3*://lake",), 201), ("kafka://b1:9092,b2:9092", ("kafka://b1*",), 403)],
+)
+def test_a_dataset_event_is_of_all_spellings_of_its_dataset(server: Server, namespace: str, globs: tuple[str, ...], status: int) -> None:
+    headers = server.key("lake", "ingest", namespaces=globs)
+    answer = server.asking_for_keys().post(LINEAGE, content=dataset_event(dataset("t", namespace)), headers=headers)
+    assert answer.status_code == status
+    assert status == 201 or "by naming rules" in answer.json()["message"]

@@ -44,6 +44,7 @@ read    GET     /api/v1/analysis
 read    GET     /api/v1/changes
 read    GET     /api/v1/graph/diff
 read    GET     /api/v1/graph/drift
+read    GET     /api/v1/graph/facets/foreign
 read    GET     /api/v1/graph/facets/history
 read    GET     /api/v1/graph/impact
 read    GET     /api/v1/graph/ledger

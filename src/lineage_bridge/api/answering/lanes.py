@@ -33,6 +33,7 @@ class Cost(Enum):
 COSTS: Final[Mapping[str, Cost]] = {
     "/graph/diff": Cost.HEAVY,
     "/graph/drift": Cost.HEAVY,
+    "/graph/facets/foreign": Cost.HEAVY,
     "/graph/facets/history": Cost.HEAVY,
     "/graph/impact": Cost.HEAVY,
     "/graph/ledger": Cost.HEAVY,

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from lineage_bridge.api.schemas.names import DatasetRef, JobRef, Text
+from lineage_bridge.api.schemas.nodes import GraphNode
 
 
 class Seen(Struct, frozen=True):
@@ -96,6 +97,34 @@ class FacetHistoryAnswer(Struct, frozen=True):
 
     key: str
     history: list[FacetVersion]
+    truncated: bool
+    settling: bool
+    position: str
+
+
+class ForeignItem(Struct, frozen=True, omit_defaults=True):
+    """A facet without effect: `principal`, limited to `namespaces` then, may not state it of `node`.
+
+    `why`: the dataset lies outside of the namespaces; or the facet joins names, or states lineage of a job, of which one lies outside.
+    """
+
+    node: GraphNode
+    key: str
+    side: Literal["input", "output", "self"]
+    why: Literal["foreign_dataset", "foreign_name", "foreign_job"]
+    principal: str
+    namespaces: list[str]
+    first_seen: str
+    last_seen: str
+    facet: Any
+    job: JobRef | UnsetType = UNSET
+    deleted: bool = False
+
+
+class ForeignAnswer(Struct, frozen=True):
+    """Facets without effect, the latest first."""
+
+    foreign: list[ForeignItem]
     truncated: bool
     settling: bool
     position: str

@@ -5,22 +5,25 @@ Contents that producers repeat are stored once under their hash, so a record add
 
 import re
 from collections.abc import Container, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
+
+import msgspec
 
 from lineage_bridge.graph.facts.counters import STATISTICS, merge_counters
 from lineage_bridge.graph.facts.facet_sets import NO_FACETS, Fact, make_facet_set
 from lineage_bridge.graph.facts.flow_endings import endings
+from lineage_bridge.graph.facts.foreign import ForeignFacets, LimitedEvent, limit_event, may_parent
 from lineage_bridge.graph.facts.names import Names, RefusedNameError
 from lineage_bridge.graph.facts.operations import operation
 from lineage_bridge.graph.facts.quarantine import quarantine_row, rejected_row
+from lineage_bridge.graph.facts.run_facets import NO_NOMINAL, NO_PARENT, NO_RAW, nominal_time, run_facet, runs_above
 from lineage_bridge.graph.ids import DAY_US, NodeKind, day_of, statement_id
-from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, StoredRecord
+from lineage_bridge.graph.log_record import NO_NOTE, RETRY, LogRecord, RecordKind, RecordNote, StoredRecord, read_note
 from lineage_bridge.graph.merge_rules import Row
-from lineage_bridge.graph.relations import NEVER_US, NO_EVENT, Origin, Side
+from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.event import Dataset, Event, Facets, Job, Run
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
-from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 
 NO_RUN = b""
@@ -32,9 +35,6 @@ NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependenci
 _OF_A_COPY = {"future_time"}
 
 _VERSION = re.compile(r"/v?\d+(?:\.\d+)+[^/]*")
-_NO_PARENT = (None, None, None, None, None, None, NEVER_US, NO_EVENT)
-_NO_NOMINAL = (None, None, NEVER_US, NO_EVENT)
-_NO_RAW = (None, NO_EVENT)
 # Plain integers, so that enumeration members need not be converted for each fact.
 _DATASET, _JOB = int(NodeKind.DATASET), int(NodeKind.JOB)
 _SELF, _RUN = int(Side.SELF), int(Side.RUN)
@@ -89,14 +89,17 @@ def _ending_facts(record: LogRecord, names: Names) -> list[Fact]:
 
 
 def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names, emitted: AlreadyEmitted) -> list[Fact]:
-    event, record = verdict.event, stored.record
+    record = stored.record
+    note = read_note(record.note) if record.note else NO_NOTE
+    limited = limit_event(verdict.event, note, names) if note.namespaces else LimitedEvent(verdict.event)
+    event = limited.event
     time = event.time_us if event.time_us <= record.arrival_us + DAY_US else record.arrival_us
     repairs = ",".join(sorted({r.code for r in verdict.repairs} - _OF_A_COPY)) if isinstance(verdict, Repaired) else ""
-    statement = _EventFacts(record, event, time, names, emitted)
+    statement = _EventFacts(record, limited, note, time, names, emitted)
     statement.add(
         "event",
         (event.time_us, record.event_id),
-        (time, event.type or "", statement.asserted_by, *statement.job_and_dataset, repairs),
+        (time, event.type or "", _asserter(event), *statement.job_and_dataset, repairs),
     )
     statement.add(
         "event_record",
@@ -106,16 +109,32 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
     if record.channel == RETRY:
         statement.add("released", (record.event_id,), (record.arrival_us,))
     statement.add_rows()
+    for some in limited.foreign:
+        statement.add_foreign(some, note.sender or record.principal)
     return statement.facts
+
+
+def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
+    """The run, or the design-time statement; one that states other flows than its event is another, so that neither replaces the other."""
+    if event.kind == "run" and event.run:
+        return event.run.id
+    producer = _VERSION.sub("", event.producer) + "\0limited" * other_flows
+    if event.job:
+        return statement_id(NodeKind.JOB, event.job.namespace, event.job.name, producer)
+    dataset = event.dataset or Dataset("", "", {}, {})
+    return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
 
 
 class _EventFacts:
     """Makes the facts of one event: who asserts (`asserted_by`), about which job or dataset, and when. `facts` are those made so far."""
 
-    def __init__(self, record: LogRecord, event: Event, time: int, names: Names, emitted: AlreadyEmitted) -> None:
+    def __init__(
+        self, record: LogRecord, limited: LimitedEvent, note: RecordNote, time: int, names: Names, emitted: AlreadyEmitted
+    ) -> None:
+        event = limited.event
         self.facts: list[Fact] = []
         self.emitted = emitted
-        self.event, self.time, self.id, self.names = event, time, record.event_id, names
+        self.event, self.time, self.id, self.names, self.namespaces = event, time, record.event_id, names, note.namespaces
         self.day = day_of(time)
         self.span = time, time
         self.asserted_at = time, record.event_id, time, record.event_id
@@ -123,15 +142,7 @@ class _EventFacts:
         self.dataset = names.dataset(event.dataset.namespace, event.dataset.name) if event.dataset else 0
         self.job_and_dataset = (self.job, 0 if event.job else self.dataset)
         self.origin = int(Origin.OBSERVED if event.kind == "run" else Origin.DECLARED)
-        self.asserted_by = event.run.id if event.kind == "run" and event.run else self._design_time_asserter()
-
-    def _design_time_asserter(self) -> bytes:
-        event = self.event
-        producer = _VERSION.sub("", event.producer)
-        if event.job:
-            return statement_id(NodeKind.JOB, event.job.namespace, event.job.name, producer)
-        dataset = event.dataset or Dataset("", "", {}, {})
-        return statement_id(NodeKind.DATASET, dataset.namespace, dataset.name, producer)
+        self.asserted_by = _asserter(event, other_flows=limited.other_flows)
 
     def add_rows(self) -> None:
         """Add all rows except those of the event itself and its log record."""
@@ -168,6 +179,15 @@ class _EventFacts:
             self.facts += rows
         return address
 
+    def add_foreign(self, some: ForeignFacets, principal: str) -> None:
+        """Add facets that have no effect, because the sender may not speak of this."""
+        node, named = some.node, self.names.dataset if isinstance(some.node, Dataset) else self.names.job
+        facet_set = self.add_facet_set(some.facets)
+        if facet_set != NO_FACETS:
+            about = self.job, named(node.namespace, node.name), int(some.side), some.why.value
+            said_by = principal, msgspec.json.encode(self.namespaces).decode()
+            self.add("foreign_assertion", (self.asserted_by, *about, *said_by, facet_set, self.day), self.asserted_at)
+
     # a run
 
     def add_run(self, run: Run, job: Job) -> None:
@@ -188,33 +208,19 @@ class _EventFacts:
             self.add("io_sample", (run.id, self.job, dataset_id, side_code, self.time), (*counters, self.id))
 
     def add_run_row(self, run: Run) -> None:
-        parent: Row = _NO_PARENT
-        nominal: Row = _NO_NOMINAL
-        raw: Row = _NO_RAW
-        if above := _run_facet(standard.ParentRunFacet, "parent", run):
-            parent = self.add_parent(above, run)
-        if interval := _run_facet(standard.NominalTimeRunFacet, "nominalTime", run):
-            nominal = (_time(interval.nominalStartTime), _time(interval.nominalEndTime), self.time, self.id)
+        parent: Row = NO_PARENT
+        nominal: Row = NO_NOMINAL
+        raw: Row = NO_RAW
+        if facet := run_facet(standard.ParentRunFacet, "parent", run):
+            above = runs_above(facet, run, self.names)
+            for job in above.jobs:
+                self.add_named_node(*job)
+            parent = (*above.columns, self.time, int(may_parent(facet, self.namespaces)), self.id)
+        if interval := nominal_time(run):
+            nominal = (*interval, self.time, self.id)
         if run.raw_id and parse_uuid(run.raw_id) is None:
             raw = (run.raw_id, self.id)
         self.add("run", (run.id, self.job), (*parent, *nominal, *raw))
-
-    def add_parent(self, facet: standard.ParentRunFacet, run: Run) -> Row:
-        """Add the jobs of the parent and root runs, which may send no events themselves; the columns of `run` that refer to them.
-
-        A run that names itself its parent has none.
-        """
-        parent_run, parent_job, parent_raw = self.add_named_run(facet.job, facet.run)
-        root = self.add_named_run(facet.root.job, facet.root.run) if facet.root else (None, None, None)
-        if parent_run == run.id:
-            return *_NO_PARENT[:6], self.time, self.id
-        root_run, root_job, root_raw = (None, None, None) if root[0] == run.id else root
-        return parent_run, parent_job, root_run, root_job, parent_raw, root_raw, self.time, self.id
-
-    def add_named_run(self, job: standard.JobIdentifier, run: standard.RunName) -> tuple[bytes, int, str | None]:
-        id_ = self.names.job(job.namespace, job.name)
-        self.add_named_node(id_, _JOB, job.namespace, job.name)
-        return run_uuid(job.namespace, job.name, run.runId), id_, None if parse_uuid(run.runId) else run.runId
 
     def add_io(self, dataset: Dataset, side: Side, access: Side, samples: dict[tuple[int, int], list[int | None]]) -> None:
         id_, side_code = self.names.dataset(dataset.namespace, dataset.name), int(side)
@@ -243,7 +249,7 @@ class _EventFacts:
 
     def add_job_dependencies(self, run: Run, job: int) -> None:
         """Add the jobs that this run waits for, and those that wait for it."""
-        facet = _run_facet(standard.JobDependenciesRunFacet, "jobDependencies", run)
+        facet = run_facet(standard.JobDependenciesRunFacet, "jobDependencies", run)
         for direction, others in enumerate((facet.upstream, facet.downstream) if facet else ()):
             for other in others or ():
                 namespace, name = other.job.namespace, other.job.name
@@ -283,15 +289,3 @@ class _EventFacts:
         for row in declared:
             self.add("declared_io", (facet_set, *row), ())
         self.add_assertion(self.job, _SELF, facet_set)
-
-
-_RunFacet = TypeVar("_RunFacet", bound=standard.Facet)
-
-
-def _run_facet(kind: type[_RunFacet], key: str, run: Run) -> _RunFacet | None:
-    return standard.read_as(kind, "run", key, run.facets[key]) if key in run.facets else None
-
-
-def _time(text: str | None) -> int | None:
-    parsed = parse_time(text) if text else None
-    return parsed.us if parsed else None

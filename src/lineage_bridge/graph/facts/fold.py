@@ -11,7 +11,7 @@ from lineage_bridge.graph.relations import BY_NAME, RELATIONS
 Tables = dict[str, dict[Row, Row]]
 """The rows of each relation, as values by key."""
 
-ASSERTER_RELATIONS = ("run", "run_event", "run_io", "io_sample", "assertion", "lifecycle", "job_dependency")
+ASSERTER_RELATIONS = ("run", "run_event", "run_io", "io_sample", "assertion", "foreign_assertion", "lifecycle", "job_dependency")
 """The relations whose key begins with the asserter."""
 
 

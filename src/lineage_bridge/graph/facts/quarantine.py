@@ -1,24 +1,15 @@
 """Rows of `quarantine`: log records whose event is not used, each with the reason."""
 
-import msgspec
-
 from lineage_bridge.graph.facts.facet_sets import Fact
-from lineage_bridge.graph.log_record import StoredRecord
+from lineage_bridge.graph.log_record import StoredRecord, read_note
 
 SAMPLE_CHARACTERS = 2000
 
 
-class _Reason(msgspec.Struct):
-    code: str = "rejected"
-    path: str = "$"
-    message: str = ""
-
-
 def rejected_row(stored: StoredRecord) -> Fact:
     """The row of a record that was rejected when it arrived; its note has the reason."""
-    note = stored.record.note
-    reason = msgspec.json.decode(note, type=_Reason) if note else _Reason()
-    return quarantine_row(stored, reason.code, reason.path, reason.message)
+    reason = read_note(stored.record.note)
+    return quarantine_row(stored, reason.code or "rejected", reason.path or "$", reason.message)
 
 
 def quarantine_row(stored: StoredRecord, code: str, path: str, message: str) -> Fact:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from lineage_bridge.graph.facts.facet_texts import FacetTexts
 from lineage_bridge.graph.facts.fold import Tables
+from lineage_bridge.graph.facts.run_facets import NO_PARENT
 from lineage_bridge.graph.flows.run_shape import NamedDataset, StatedLineage, flow_owner, is_mark, is_snapshot, is_streaming, run_shape
 from lineage_bridge.graph.flows.shape_history import DeclaredOnDay, ShapeHistory, declaration_history, newest_facet_set
 from lineage_bridge.graph.flows.shapes import NO_SHAPE, Shape
@@ -91,8 +92,8 @@ class RunShapes:
     def _sibling(self, key: Asserter) -> Sibling | None:
         """The sibling row of a run that may be stitched to another run of its parent; None for other runs."""
         now = self.by_asserter[key]
-        parent, parent_job = self.tables["run"].get(key, (None, None))[:2]
-        if parent is None or now.shape.origin != Origin.OBSERVED:
+        parent, parent_job, *_, sure = self.tables["run"].get(key, NO_PARENT)[:8]
+        if parent is None or not sure or now.shape.origin != Origin.OBSERVED:
             return None
         sides = [side for side, _ in now.shape.members]
         counts = sides.count(Side.INPUT), sides.count(Side.OUTPUT), len(now.shape.lineage_sets)

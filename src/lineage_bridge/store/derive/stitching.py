@@ -21,7 +21,7 @@ EXISTS (SELECT 1 FROM run_lineage_set s WHERE s.asserted_by = p.asserted_by AND 
 AND s.lineage_set IN (x'00000000000000000000000000000002', x'00000000000000000000000000000003'))
 FROM in_stitch i STRAIGHT_JOIN run_shape p ON p.asserted_by = i.asserted_by AND p.job = i.job AND p.origin = 1 AND p.shape <> 0
 STRAIGHT_JOIN shape h ON h.shape = p.shape AND (h.inputs = 0) <> (h.outputs = 0)
-STRAIGHT_JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL"""
+STRAIGHT_JOIN run r ON r.run = p.asserted_by AND r.job = p.job AND r.parent_run IS NOT NULL AND r.parent_sure = 1"""
 _BEFORE = """SELECT s.parent, s.parent_job, s.side, s.first, s.asserted_by, s.job, s.last, s.shape, s.current_since
 FROM in_stitch i STRAIGHT_JOIN sibling s ON s.asserted_by = i.asserted_by AND s.job = i.job"""
 _STITCHED = "SELECT i.asserted_by, i.job FROM in_stitch i STRAIGHT_JOIN stitch s ON s.asserted_by = i.asserted_by AND s.job = i.job"

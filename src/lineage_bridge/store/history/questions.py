@@ -5,12 +5,13 @@ from collections.abc import Collection
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.differences import Between, ChangePage, Drift, DriftPage, GraphChange, GraphDiff
 from lineage_bridge.model.graph import Node, WalkLimits
-from lineage_bridge.model.history import FacetHistory, FacetPage, LifeEntry, SchemaHistory
+from lineage_bridge.model.history import FacetHistory, FacetPage, ForeignFilter, ForeignPage, LifeEntry, SchemaHistory
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.diff import JobDiff, walks
 from lineage_bridge.store.history.drift import DriftFinder
 from lineage_bridge.store.history.facets import FacetHistories
 from lineage_bridge.store.history.feed import Feed
+from lineage_bridge.store.history.foreign import ForeignStatements
 from lineage_bridge.store.history.moment import graph_moment, resolution
 from lineage_bridge.store.history.schema_versions import SchemaHistories
 from lineage_bridge.store.lineage.questions import LineageQuestions
@@ -40,6 +41,10 @@ class HistoryQuestions:
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
         """The lifecycle changes of a dataset, under all its names, the newest first."""
         return FacetHistories(self.connection, self.nodes).life(self.nodes.members(dataset.id), limit, offset)
+
+    def foreign(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
+        """What limited principals said of what lies outside, without effect, the most recent first."""
+        return ForeignStatements(self.connection, self.nodes).page(which, limit, offset, max_bytes)
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
         """All changes around a node between two moments."""

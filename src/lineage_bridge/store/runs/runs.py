@@ -19,12 +19,12 @@ from lineage_bridge.store.runs.processing import ProcessingTypes
 _RUN = """SELECT run, job, parent_time, parent_run, parent_job, root_run, root_job, nominal_time, nominal_start, nominal_end, raw_id
 FROM run WHERE run IN ({})"""
 _NAMED = """SELECT parent_raw, parent_job, max(parent_time) FROM (SELECT parent_raw, parent_job, parent_time FROM run
-WHERE parent_run = :run LIMIT 1000) GROUP BY parent_job UNION ALL
+WHERE parent_run = :run AND parent_sure = 1 LIMIT 1000) GROUP BY parent_job UNION ALL
 SELECT root_raw, root_job, max(parent_time) FROM (SELECT root_raw, root_job, parent_time FROM run
-WHERE root_run = :run AND root_run <> parent_run LIMIT 1000) GROUP BY root_job"""
+WHERE root_run = :run AND root_run <> parent_run AND parent_sure = 1 LIMIT 1000) GROUP BY root_job"""
 """The jobs that others give a run, and when they did last; from a thousand of those who do."""
 _BY_RAW_ID = """SELECT run FROM run WHERE raw_id = ? UNION SELECT parent_run FROM run WHERE parent_raw = ?
-UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run ORDER BY 1"""
+AND parent_sure = 1 UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run AND parent_sure = 1 ORDER BY 1"""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? AND job IN ({}) GROUP BY type"
 _EVENTS_OF = "SELECT run, job, type, min(first), max(last) FROM run_event WHERE run IN ({}) GROUP BY run, job, type"
 _EVENTS_UNTIL = """SELECT run, job, type, min(first), max(CASE WHEN last <= {at} THEN last ELSE first END) FROM run_event

@@ -12,7 +12,7 @@ from lineage_bridge.store.dialect import SQLITE, Dialect
 from lineage_bridge.store.migration import Schema, empty_database, has_expected_tables, migrate, version
 
 MINIMUM = (3, 35, 0)
-GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0006")
+GRAPH = Schema("graph store", Path(__file__).parent / "migrations", "0007")
 """The schema that this code reads and writes."""
 _log = logging.getLogger(__name__)
 

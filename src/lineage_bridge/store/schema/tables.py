@@ -66,6 +66,10 @@ _alias = RELATION_TABLES["alias"]
 Index("alias_back", _alias.c.entity, _alias.c.whole, _alias.c.b_namespace, _alias.c.b_name)
 _assertion = RELATION_TABLES["assertion"]
 Index("assertion_by_node", _assertion.c.node, _assertion.c.side, _assertion.c.day)
+_foreign = RELATION_TABLES["foreign_assertion"]
+Index("foreign_assertion_by_node", _foreign.c.node, _foreign.c.last)
+Index("foreign_assertion_by_job", _foreign.c.job, _foreign.c.last)
+Index("foreign_assertion_by_last", _foreign.c.last)
 _lifecycle, _job_dependency = RELATION_TABLES["lifecycle"], RELATION_TABLES["job_dependency"]
 Index("lifecycle_by_dataset", _lifecycle.c.dataset, _lifecycle.c.first)
 Index("lifecycle_by_previous", _lifecycle.c.previous, _lifecycle.c.dataset)

@@ -32,8 +32,10 @@ FROM job_lineage_set j JOIN column_statement s ON s.lineage_set = j.lineage_set 
 _SCHEMAS = """SELECT c.node, c.rank, c.time, c.event, c.facet, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.key = 'schema'"""
 _RUNS = """SELECT run, job FROM run
-UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
-UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
+UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND parent_sure = 1
+AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
+UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND parent_sure = 1
+AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
 """Every run with the jobs of its events; a run that never sent an event, with the jobs that other runs name for it."""
 _ENCODER = msgspec.json.Encoder()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
+from lineage_bridge.graph.facts.fold import ASSERTER_RELATIONS
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.flows.derive import FirstSeen
 from lineage_bridge.graph.merge_rules import Relation, Row
@@ -30,7 +31,7 @@ _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "f
 
 _WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that wait to be derived."""
-_ASSERTER_INDEX = {"event": 4, "run": 0, "run_event": 0, "run_io": 0, "io_sample": 0, "assertion": 0, "lifecycle": 0, "job_dependency": 0}
+_ASSERTER_INDEX = {"event": 4, **dict.fromkeys(ASSERTER_RELATIONS, 0)}
 """The index of the asserter in the rows of a relation."""
 
 
@@ -182,7 +183,8 @@ class GraphWriter:
         kept["declared_io"] = [row for row in rows.get("declared_io", []) if row[0] in asserted]
         for row in kept["declared_io"]:
             asserted.note(row[3], asserted[row[0]])
-        kept["facet_set"] = [row for row in rows.get("facet_set", []) if row[0] in asserted]
+        foreign = {row[7] for row in kept["foreign_assertion"]}
+        kept["facet_set"] = [row for row in rows.get("facet_set", []) if row[0] in asserted or row[0] in foreign]
         named = self._named(kept, asserted)
         kept["node"] = [(*row[:4], named[row[0]]) for row in rows.get("node", []) if row[0] in named]
         return kept
@@ -198,7 +200,7 @@ class GraphWriter:
         for row in rows["declared_io"]:
             named.note(row[2], asserted[row[0]])
         for facet_set, key, facet in rows["facet_set"]:
-            if key == "parent":
+            if key == "parent" and facet_set in asserted:
                 facets.note(facet, asserted[facet_set])
         for facet, _, text in rows.get("facet", []):
             for node in named_nodes("parent", text.encode(), self.derivation.names) if facet in facets else ():

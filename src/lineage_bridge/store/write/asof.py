@@ -35,7 +35,8 @@ _CUT = {
     "run": "SELECT run, job, "
     "CASE WHEN parent_time <= :at THEN parent_run END, CASE WHEN parent_time <= :at THEN parent_job END, "
     "CASE WHEN parent_time <= :at THEN root_run END, CASE WHEN parent_time <= :at THEN root_job END, "
-    "CASE WHEN parent_time <= :at THEN parent_raw END, CASE WHEN parent_time <= :at THEN root_raw END, parent_time, parent_event, "
+    "CASE WHEN parent_time <= :at THEN parent_raw END, CASE WHEN parent_time <= :at THEN root_raw END, "
+    "parent_time, parent_sure, parent_event, "
     "nominal_start, nominal_end, nominal_time, nominal_event, raw_id, raw_event FROM run r "
     "WHERE EXISTS (SELECT 1 FROM assertion s WHERE s.asserted_by = r.run AND s.job = r.job AND s.first <= :at)",
     "facet_set": "SELECT * FROM facet_set",

@@ -15,6 +15,7 @@ _DELETE_ASSERTIONS = (
     "DELETE FROM run WHERE run = ?",
     "DELETE FROM io_sample WHERE run = ?",
     "DELETE FROM assertion WHERE asserted_by = ?",
+    "DELETE FROM foreign_assertion WHERE asserted_by = ?",
     "DELETE FROM lifecycle WHERE asserted_by = ?",
     "DELETE FROM job_dependency WHERE run = ?",
     "DELETE FROM run_lineage_set WHERE asserted_by = ?",
@@ -33,10 +34,12 @@ UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN dec
 ) GROUP BY facet_set"""
 _DELETE_UNASSERTED = (
     "DELETE FROM declared_io WHERE facet_set NOT IN (SELECT facet_set FROM still)",
-    "DELETE FROM facet_set WHERE facet_set NOT IN (SELECT facet_set FROM still)",
+    """DELETE FROM facet_set WHERE facet_set NOT IN (SELECT facet_set FROM still)
+    AND facet_set NOT IN (SELECT facet_set FROM foreign_assertion)""",
     "DELETE FROM facet WHERE facet NOT IN (SELECT facet FROM facet_set)",
-    "DELETE FROM annotation WHERE facet NOT IN (SELECT facet FROM facet)",
-    "DELETE FROM facet_lineage_set WHERE (facet, key) NOT IN (SELECT facet, key FROM facet_set)",
+    """DELETE FROM facet_lineage_set WHERE (facet, key) NOT IN (
+    SELECT facet, key FROM facet_set WHERE facet_set IN (SELECT facet_set FROM still))""",
+    "DELETE FROM annotation WHERE facet NOT IN (SELECT facet FROM facet_lineage_set)",
     "DELETE FROM lineage_set WHERE lineage_set NOT IN (SELECT lineage_set FROM facet_lineage_set WHERE lineage_set IS NOT NULL)",
     "DELETE FROM column_statement WHERE lineage_set NOT IN (SELECT lineage_set FROM lineage_set)",
     """CREATE TEMP TABLE since AS SELECT c.facet, c.key, min(s.first) AS first

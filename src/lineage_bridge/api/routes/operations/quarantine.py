@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position_tokens, serialization
@@ -17,7 +18,7 @@ from lineage_bridge.api.schemas.intake import Accepted, QuarantineAnswer, Reject
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, OffsetError, RecordError
-from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind
+from lineage_bridge.graph.log_record import RETRY, LogRecord, RecordKind, read_note
 from lineage_bridge.ingest.ingest import Ingested, ingest
 from lineage_bridge.ingest.payload import SplitPayload
 from lineage_bridge.ingest.rejected_event import EventSender, sender_of
@@ -76,8 +77,12 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         """Judge a rejected event again. If it is accepted now, it is used; otherwise nothing is written."""
 
         def ingest_again() -> Ingested:
-            payload = SplitPayload([_quarantined_record(services, event_id).body], single=True)
-            return ingest(payload, sender(request, RETRY), services.log, services.clock_us(), key=services.key, all_or_nothing=True)
+            record = _quarantined_record(services, event_id)
+            note = read_note(record.note)
+            first = msgspec.structs.replace(note, sender=note.sender or record.principal)
+            by = sender(request, RETRY)._replace(first=first)
+            payload = SplitPayload([record.body], single=True)
+            return ingest(payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True)
 
         receipt = await intake.ingest_in_thread(ingest_again)
         (event,) = receipt.ingested.events

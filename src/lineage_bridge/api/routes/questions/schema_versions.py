@@ -47,7 +47,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import FacetEntry, FacetPage, LifeEntry, SchemaHistory, SchemaVersion
 from lineage_bridge.openlineage.facets import SchemaField
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.graph_reader import HistoryReader
+from lineage_bridge.ports.history_reader import HistoryReader
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 At = Annotated[str | None, Query(description="As stated until this time: RFC 3339; UTC if it has no zone")]

@@ -1,0 +1,56 @@
+"""What lies within the namespaces that a principal is limited to, which are given as globs.
+
+A dataset lies within if its namespace does as it is written, and also under every spelling that naming rules make of it: otherwise who may
+speak for `s3a://` would speak for `s3://` too. Vetoes of rules are not considered, since they change.
+"""
+
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from lineage_bridge.graph.identity.naming.spelling import Spelling, all_space_links, closure
+
+Limits = tuple[str, ...]
+"""Globs: `*` any text, `?` any character, `[...]` one of these."""
+
+
+def matches(namespace: str, limits: Limits) -> bool:
+    """Whether a namespace, as it is written, matches one of the globs."""
+    return any(fnmatchcase(namespace, glob) for glob in limits)
+
+
+@lru_cache(20_000)
+def is_system_within(namespace: str, limits: Limits) -> bool:
+    """Whether a namespace of datasets, and all that naming rules make of it, lie within."""
+    return matches(namespace, limits) and all(matches(link.other, limits) for link in all_space_links(namespace))
+
+
+@lru_cache(20_000)
+def is_within(namespace: str, name: str, limits: Limits) -> bool:
+    """Whether a dataset lies within, under all spellings of its name."""
+    spaces = {namespace, *(spelling[0] for here, to, _ in closure(namespace, name) for spelling in (here, to))}
+    return all(is_system_within(space, limits) for space in spaces)
+
+
+@lru_cache(20_000)
+def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
+    """The name of a dataset by one server, if its namespace lists several that do not all lie within; else the name itself.
+
+    A list of servers states that they are one system, which is more than that this dataset is read or written. The least server is used,
+    whatever the order of the list.
+    """
+    if is_system_within(namespace, limits) or not joins(namespace, limits):
+        return namespace, name
+    links = [link for link in all_space_links(namespace) if link.other in _ends(namespace)]
+    named = [spelling for link in links if (spelling := link.forth(name))]
+    return min(named, default=(min(_ends(namespace)), name))
+
+
+def joins(namespace: str, limits: Limits) -> bool:
+    """Whether a namespace lists several servers that do not all lie within."""
+    return len(_ends(namespace)) > 1 and not is_system_within(namespace, limits)
+
+
+def _ends(namespace: str) -> set[str]:
+    """The namespaces that naming rules make of a namespace and do not rewrite further."""
+    links = all_space_links(namespace)
+    return {link.other for link in links} - {link.space for link in links}
