@@ -251,6 +251,17 @@ def test_copies_of_unlimited_principals_count_whole_in_any_order(attacks: list[b
     assert tables == fold_records(limited + whole, NAMES)
 
 
+@pytest.mark.parametrize("name", ["a", "b", "c", "d", "e"])
+def test_a_declaration_that_is_cut_replaces_none_that_counts_whole(name: str) -> None:
+    """Both have the same time and event: which facet set is the newest would be left to chance."""
+    servers = "kafka://broker.x.org:9092,etl.x.org:9092"
+    body = job_event(job="evil", inputs=[dataset(name, servers)], outputs=[dataset("t", MINE)])
+    _, whole = folded(records([body]))
+    _, both = folded([*records([body]), *records([body], LIMITS)])
+    assert whole["flow"]
+    assert both["flow"] > whole["flow"]
+
+
 def test_what_the_job_does_is_its_own_word() -> None:
     work = of_attacker(
         inputs=[
