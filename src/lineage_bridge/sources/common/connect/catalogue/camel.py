@@ -86,8 +86,24 @@ _ENDPOINTS = (
         r"(?P<projectid>[^:]+):(?P<datasetid>[^:]+):(?P<tableid>[^:]+)",
     ),
     _Endpoint(r"paho(?:mqtt5?)?|mqtt5?", "mqtt://{brokerurl!host}", "{topic}", r"(?P<topic>.+)"),
+    _Endpoint(r"redis", "redis://{redishost!host}:{redisport|=6379}", "channel/{channels}"),
+    _Endpoint(r"infinispan", "infinispan://{hosts!host}", "{cachename}", r"(?P<cachename>[^?]+)"),
+    _Endpoint(
+        r"kafka(?:azureeventhubs|batch|notsecured|scram|ssl|azure)*",
+        "kafka://{bootstrapservers|brokers!host}",
+        "{topic}",
+        r"(?P<topic>[^?]+)",
+    ),
+    _Endpoint(r"graphql", "{url|httpuri!scheme}://{url|httpuri!web}", "{url|httpuri!path}", r"(?P<httpuri>.+)"),
+    _Endpoint(
+        r"azurecosmosdb",
+        "azurecosmos://{databaseendpoint!bare}/dbs/{databasename}",
+        "colls/{containername}",
+        r"(?P<databasename>[^/]+)/(?P<containername>[^/]+)",
+    ),
+    _Endpoint(r"googlefunctions", "gcf://{projectid|project}/{region|location}", "function/{functionname}", r"(?P<functionname>[^/]+)"),
     _Endpoint(r"nats", "nats://{servers|url!host}", "{topic|subject}", r"(?P<topic>[^?]+)"),
-    _Endpoint(r"salesforce(?:create|update|delete)?", "salesforce://{loginurl|instanceurl!host}", "{sobjectname|topicname|topic}"),
+    _Endpoint(r"salesforce(?:create|update|delete)?", "salesforce://{instanceurl|loginurl!own}", "{sobjectname|topicname|topic}"),
     _Endpoint(r"splunk(?:hec)?", "splunk://{splunkurl|splunkserver!host}", "index/{index|=default}"),
     _Endpoint(r"solr", "solr://{url!host}", "{collection|=default}", r"(?P<url>.+)"),
 )
@@ -131,7 +147,7 @@ def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str
     for key, value in sorted(config.items()):
         if (match := _KEY.fullmatch(key)) and value and not has_placeholder(value):
             component = _ROLE.sub("", _plain(match["kamelet"])) if match["kamelet"] else component
-            options.setdefault(_plain(match["option"]), value.strip())
+            options.setdefault(_plain(match["option"]), without_user(value.strip()))
     url = without_user(config.get(f"camel.{way}.url", "").strip())
     if url and not has_placeholder(url):
         head, _, query = url.partition("?")
@@ -187,9 +203,13 @@ def _web(text: str) -> str:
     return host if re.search(r":\d+$", host) else f"{host}:{_WEB_PORTS.get(text.partition('://')[0], '')}".rstrip(":")
 
 
+_SHARED = ("login.salesforce.com", "test.salesforce.com")
+"""Hosts at which every organization logs in."""
 _FORMS = {
     "arn": lambda text: re.split(r"[:/]", text)[-1] if text.startswith("arn:") else text,
+    "bare": lambda text: re.sub(r":\d+$", "", server(text)),
     "host": server,
+    "own": lambda text: "" if server(text).lower() in _SHARED else server(text),
     "path": lambda text: "/" + re.split(r"[?#]", text.partition("://")[2].partition("/")[2], maxsplit=1)[0],
     "scheme": lambda text: text.partition("://")[0].lower(),
     "web": _web,

@@ -184,6 +184,8 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
     """Return the objects that a topic's records go to, from the topic's name as the connector sees it."""
     connector = view.connector
+    if any(view.text(template, topic=topic) is not None for template in connector.varies):
+        return [FoundObject(None, None, EvidenceKind.LISTED)]
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
     own = [target._replace(topic=None) for target in numbered(view) if target.topic in (topic, seen.text)] if connector.numbered else []
