@@ -34,9 +34,9 @@ _ENDPOINTS = (
     _Endpoint(r"aws2?(?:ddb|ddbstreams?)", "arn:aws:dynamodb:{region}:", "table/{tablename|table}", r"(?P<tablename>[^/]+)"),
     _Endpoint(r"aws2?lambda", "arn:aws:lambda:{region}:", "function/{function|functionname}", r"(?P<function>[^/]+)"),
     _Endpoint(r"aws2?eventbridge", "arn:aws:events:{region}:", "event-bus/{eventbusnameorarn!arn}", r"(?P<eventbusnameorarn>[^/]+)"),
-    _Endpoint(r"file(?:watch)?", "file", "{directoryname|path}", r"(?P<directoryname>.+)"),
-    _Endpoint(r"(?P<scheme>ftps?)", "{scheme}://{host|connectionhost!host}:{port|connectionport|=21}", "{directoryname|=/}", _SERVER),
-    _Endpoint(r"sftp", "sftp://{host|connectionhost!host}:{port|connectionport|=22}", "{directoryname|=/}", _SERVER),
+    _Endpoint(r"file(?:watch)?", "file", "{file|directoryname|path}", r"(?P<directoryname>.+)"),
+    _Endpoint(r"(?P<scheme>ftps?)", "{scheme}://{host|connectionhost!host}:{port|connectionport|=21}", "{file|directoryname|=/}", _SERVER),
+    _Endpoint(r"sftp", "sftp://{host|connectionhost!host}:{port|connectionport|=22}", "{file|directoryname|=/}", _SERVER),
     _Endpoint(r"hdfs", "hdfs://{hostname|namenode!host}:{port|=8020}", "{path}", _SERVER),
     _Endpoint(r"mongodb(?:changesstream)?", "mongodb://{hosts!host}", "{database}.{collection}"),
     _Endpoint(r"elasticsearch(?:rest|index|search)?", "elasticsearch://{hostaddresses!host}", "{indexname}"),
@@ -133,11 +133,17 @@ def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -
         if match:
             values = {**_in_path(endpoint.path, path), **options, "kind": "subscription" if way == "source" else "topic"}
             scheme = match.groupdict().get("scheme") or ""
-            values |= {"scheme": scheme, "jms": scheme.rstrip("2").replace("sjms", "jms")}
+            values |= {"scheme": scheme, "jms": scheme.rstrip("2").replace("sjms", "jms"), "file": _file(values)}
             space, name = _filled(endpoint.namespace, values), _filled(endpoint.name, values)
             if space and name:
                 return naming.dataset(space, name)
     return None
+
+
+def _file(values: Mapping[str, str]) -> str:
+    """The one file in a folder; none if an expression makes its name."""
+    name = values.get("filename", "")
+    return f"{values.get('directoryname', '').rstrip('/')}/{name}" if name and not re.search(r"[${}*]", name) else ""
 
 
 def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str]:

@@ -174,11 +174,22 @@ def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
     return "/".join(part for part in (folder, named) if part)
 
 
+def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """Return the address of a catalog without its user; of a Hive metastore, the first server's."""
+    first = text.split(",")[0].strip() if text.startswith("thrift://") else text
+    return re.sub(r"^thrift:", "hive:", re.split(r"[?#]", _USER_INFO.sub("", first), maxsplit=1)[0])
+
+
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`."""
+    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`.
+
+    Hive's database `default` lies where its metastore's own warehouse is.
+    """
     kind = (config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")).lower()
     database, _, table = text.rpartition(".")
     suffix = ".db" if "hive" in kind or "glue" in kind else ""
+    if "hive" in kind and database.lower() == "default":
+        return None
     return f"{database.replace('.', '/')}{suffix}/{table}" if database else table
 
 
@@ -187,6 +198,7 @@ FILTERS: dict[str, Filter] = {
     "anonymous": lambda text, _argument, _config, _scope: re.split(r"[?#]", _USER_INFO.sub("", text), maxsplit=1)[0],
     "bigquery": _bigquery,
     "captured": _captured,
+    "catalog": _catalog,
     "clickhouse": _clickhouse,
     "delimited": lambda text, key, config, _scope: text.replace(".", config.get(key) or "."),
     "either": _either,
