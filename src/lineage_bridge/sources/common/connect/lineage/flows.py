@@ -19,7 +19,8 @@ _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
 _TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b")
 """What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `$BUCKET`."""
-_IN_ADDRESS = re.compile(r"[<>{}]")
+_IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
+"""What no address contains: of containers, only Azure's own have a `$`."""
 
 
 @dataclass
