@@ -85,7 +85,7 @@ _ENDPOINTS = (
         "{projectid}.{datasetid|dataset}.{tableid|table}",
         r"(?P<projectid>[^:]+):(?P<datasetid>[^:]+):(?P<tableid>[^:]+)",
     ),
-    _Endpoint(r"paho(?:mqtt5?)?|mqtt5?", "mqtt://{brokerurl!host}", "{topic}", r"(?P<topic>.+)"),
+    _Endpoint(r"paho(?:mqtt5?)?|mqtt5?", "mqtt://{brokerurl!broker}", "{topic}", r"(?P<topic>.+)"),
     _Endpoint(r"redis", "redis://{redishost!host}:{redisport|=6379}", "channel/{channels}"),
     _Endpoint(r"infinispan", "infinispan://{hosts!host}", "{cachename}", r"(?P<cachename>[^?]+)"),
     _Endpoint(
@@ -211,8 +211,17 @@ def _web(text: str) -> str:
 
 _SHARED = ("login.salesforce.com", "test.salesforce.com")
 """Hosts at which every organization logs in."""
+_BROKER_PORTS = {"ssl": "8883", "tls": "8883", "mqtts": "8883", "ws": "80", "wss": "443"}
+
+
+def _broker(text: str) -> str:
+    host, port = server(text), _BROKER_PORTS.get(text.partition("://")[0].lower(), "")
+    return host if not host or re.search(r":\d+$", host) else f"{host}:{port}".rstrip(":")
+
+
 _FORMS = {
     "arn": lambda text: re.split(r"[:/]", text)[-1] if text.startswith("arn:") else text,
+    "broker": _broker,
     "bare": lambda text: re.sub(r":\d+$", "", server(text)),
     "host": server,
     "own": lambda text: "" if server(text).lower() in _SHARED else server(text),

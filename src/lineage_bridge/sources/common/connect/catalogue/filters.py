@@ -41,9 +41,14 @@ def server(text: str) -> str:
 
 
 def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
-    """Return host and port; the port comes from another setting if the text has none."""
+    """Return host and port; a text without a port has that of a setting, or the default, which may depend on the scheme of its URL:
+    `port.setting=1883,ssl=8883`.
+    """
     host = server(text)
-    port = config.get(key, "").strip() if key else ""
+    setting, _, defaults = key.partition("=")
+    default, *of_schemes = defaults.split(",")
+    by_scheme = dict(pair.split("=") for pair in of_schemes)
+    port = config.get(setting, "").strip() or by_scheme.get(text.partition("://")[0].lower(), default)
     if not host:
         return None
     return host if not port.isdigit() or _PORT.search(host) else f"{host}:{port}"
