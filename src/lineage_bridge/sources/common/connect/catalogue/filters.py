@@ -181,7 +181,7 @@ def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
 
 def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
     """Return the address of a catalog without its user; of a Hive metastore, the first server's."""
-    first = text.split(",")[0].strip() if text.startswith("thrift://") else text
+    first = text.split(",", maxsplit=1)[0].strip() if text.startswith("thrift://") else text
     return re.sub(r"^thrift:", "hive:", re.split(r"[?#]", _USER_INFO.sub("", first), maxsplit=1)[0])
 
 

@@ -202,7 +202,9 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
 
 def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Read the mapping of Azure Data Explorer's sink: a list of members `topic`, `db` and `table`, often in single quotes."""
-    mapped = (dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping", "kusto.tables.topics_mapping")))
+    mapped = (
+        dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping", "kusto.tables.topics_mapping"))
+    )
     chosen = [pair for pair in mapped if pair.get("topic") in (topic, seen) and pair.get("db") and pair.get("table")]
     return [FoundObject(f"{pair['db']}/{pair['table']}", None, EvidenceKind.LISTED) for pair in chosen]
 
