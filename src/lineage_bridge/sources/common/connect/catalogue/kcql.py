@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.connect.catalogue.objects import unquoted
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 
-_KEYS = (".kcql", ".route.query")
+_KEYS = (".kcql", ".route.query", ".query.route")
 """How the settings with statements end; the second is that of early versions."""
 _STATEMENT = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<target>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<source>`[^`]+`|[^\s;]+)(?P<options>[^;]*)",
