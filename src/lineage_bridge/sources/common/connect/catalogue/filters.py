@@ -40,7 +40,7 @@ def server(text: str) -> str:
     return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
 
 
-def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
+def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
     """Return host and port; a text without a port has that of a setting, or the default, which may depend on the scheme of its URL:
     `port.setting=1883,ssl=8883`.
     """
