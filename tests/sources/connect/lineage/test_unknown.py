@@ -185,7 +185,7 @@ def test_a_sink_behind_a_timestamp_router_has_its_dataset() -> None:
 
 
 S3, ELASTIC = "io.confluent.connect.s3.S3SinkConnector", "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector"
-JDBC = "io.confluent.connect.jdbc.JdbcSinkConnector"
+JDBC, BLOB = "io.confluent.connect.jdbc.JdbcSinkConnector", "io.confluent.connect.azure.blob.AzureBlobStorageSinkConnector"
 
 
 @pytest.mark.parametrize(
@@ -193,6 +193,9 @@ JDBC = "io.confluent.connect.jdbc.JdbcSinkConnector"
     [
         {"connector.class": S3, "s3.bucket.name": "${BUCKET}"},
         {"connector.class": S3, "s3.bucket.name": "$BUCKET_NAME"},
+        {"connector.class": S3, "s3.bucket.name": "raw-$Stage"},
+        {"connector.class": S3, "s3.bucket.name": "%BUCKET%"},
+        {"connector.class": ELASTIC, "connection.url": "https://$(terraform output host):9200"},
         {"connector.class": S3, "s3.bucket.name": "{{ bucket }}"},
         {"connector.class": S3, "s3.bucket.name": "<your bucket>"},
         {"connector.class": ELASTIC, "connection.url": "<elasticsearch-URI>"},
@@ -212,6 +215,7 @@ def test_what_is_still_to_be_filled_in_names_no_dataset(settings: dict[str, str]
     [
         ({"connector.class": JDBC, "connection.url": "jdbc:oracle:thin:@//db:1521/PDB", "table.name.format": "SYS.V$LOG"}, "PDB.SYS.V$LOG"),
         ({"connector.class": S3, "s3.bucket.name": "b", "topics.dir": "{a}"}, "{a}/orders"),
+        ({"connector.class": BLOB, "azblob.account.name": "acme", "azblob.container.name": "$web"}, "topics/orders"),
     ],
 )
 def test_signs_that_names_may_have_stay(settings: dict[str, str], name: str) -> None:

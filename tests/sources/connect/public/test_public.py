@@ -58,16 +58,25 @@ def test_what_is_known_to_be_less_names_nothing_that_is_not_there():
     assert len([case for case in CASES if "found" in case]) <= len(CASES) / 50
 
 
+def texts_of(config: dict[str, str]) -> list[str]:
+    """All that is told of a configuration."""
+    found = resolve(config)
+    names = [text for dataset in found.datasets for named in (dataset.dataset, *dataset.symlinks) for text in named]
+    topics = [use.name for use in (*found.topics_in, *found.topics_out)]
+    return [*names, *topics, *mask_config(config, frozenset(catalogue().find(config).secrets)).values(), *found.unknown]
+
+
 def test_no_credential_is_told():
     planted = 0
     for at, case in enumerate(CASES):
         for key in CREDENTIALS[at % 12 :: 12]:
             config = {**configuration(case), key: AZURE if key.endswith("connection.string") else SECRET}
-            secrets = frozenset(catalogue().find(config).secrets)
-            found = resolve(config)
-            names = [text for dataset in found.datasets for named in (dataset.dataset, *dataset.symlinks) for text in named]
-            topics = [use.name for use in (*found.topics_in, *found.topics_out)]
-            texts = (*names, *topics, *mask_config(config, secrets).values(), *found.unknown)
-            assert [(case["class"], key, text) for text in texts if SECRET in text] == []
+            assert [(case["class"], key, text) for text in texts_of(config) if SECRET in text] == []
             planted += 1
     assert planted >= 300
+
+
+def test_no_credential_in_the_settings_that_a_configuration_has_is_told():
+    planted = [configuration(case) for case in CASES if SECRET in case["config"]]
+    assert [(config["connector.class"], text) for config in planted for text in texts_of(config) if SECRET in text] == []
+    assert len(planted) >= 100

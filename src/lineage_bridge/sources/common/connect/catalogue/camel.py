@@ -34,9 +34,9 @@ _ENDPOINTS = (
     _Endpoint(r"aws2?(?:ddb|ddbstreams?)", "arn:aws:dynamodb:{region}:", "table/{tablename|table}", r"(?P<tablename>[^/]+)"),
     _Endpoint(r"aws2?lambda", "arn:aws:lambda:{region}:", "function/{function|functionname}", r"(?P<function>[^/]+)"),
     _Endpoint(r"aws2?eventbridge", "arn:aws:events:{region}:", "event-bus/{eventbusnameorarn!arn}", r"(?P<eventbusnameorarn>[^/]+)"),
-    _Endpoint(r"file(?:watch)?", "file", "{directoryname|path}", r"(?P<directoryname>.+)"),
-    _Endpoint(r"(?P<scheme>ftps?)", "{scheme}://{host|connectionhost!host}:{port|connectionport|=21}", "{directoryname|=/}", _SERVER),
-    _Endpoint(r"sftp", "sftp://{host|connectionhost!host}:{port|connectionport|=22}", "{directoryname|=/}", _SERVER),
+    _Endpoint(r"file(?:watch)?", "file", "{file|directoryname|path}", r"(?P<directoryname>.+)"),
+    _Endpoint(r"(?P<scheme>ftps?)", "{scheme}://{host|connectionhost!host}:{port|connectionport|=21}", "{file|directoryname|=/}", _SERVER),
+    _Endpoint(r"sftp", "sftp://{host|connectionhost!host}:{port|connectionport|=22}", "{file|directoryname|=/}", _SERVER),
     _Endpoint(r"hdfs", "hdfs://{hostname|namenode!host}:{port|=8020}", "{path}", _SERVER),
     _Endpoint(r"mongodb(?:changesstream)?", "mongodb://{hosts!host}", "{database}.{collection}"),
     _Endpoint(r"elasticsearch(?:rest|index|search)?", "elasticsearch://{hostaddresses!host}", "{indexname}"),
@@ -85,9 +85,25 @@ _ENDPOINTS = (
         "{projectid}.{datasetid|dataset}.{tableid|table}",
         r"(?P<projectid>[^:]+):(?P<datasetid>[^:]+):(?P<tableid>[^:]+)",
     ),
-    _Endpoint(r"paho(?:mqtt5?)?|mqtt5?", "mqtt://{brokerurl!host}", "{topic}", r"(?P<topic>.+)"),
+    _Endpoint(r"paho(?:mqtt5?)?|mqtt5?", "mqtt://{brokerurl!broker}", "{topic}", r"(?P<topic>.+)"),
+    _Endpoint(r"redis", "redis://{redishost!host}:{redisport|=6379}", "channel/{channels}"),
+    _Endpoint(r"infinispan", "infinispan://{hosts!host}", "{cachename}", r"(?P<cachename>[^?]+)"),
+    _Endpoint(
+        r"kafka(?:azureeventhubs|batch|notsecured|scram|ssl|azure)*",
+        "kafka://{bootstrapservers|brokers!host}",
+        "{topic}",
+        r"(?P<topic>[^?]+)",
+    ),
+    _Endpoint(r"graphql", "{url|httpuri!scheme}://{url|httpuri!web}", "{url|httpuri!path}", r"(?P<httpuri>.+)"),
+    _Endpoint(
+        r"azurecosmosdb",
+        "azurecosmos://{databaseendpoint!bare}/dbs/{databasename}",
+        "colls/{containername}",
+        r"(?P<databasename>[^/]+)/(?P<containername>[^/]+)",
+    ),
+    _Endpoint(r"googlefunctions", "gcf://{projectid|project}/{region|location}", "function/{functionname}", r"(?P<functionname>[^/]+)"),
     _Endpoint(r"nats", "nats://{servers|url!host}", "{topic|subject}", r"(?P<topic>[^?]+)"),
-    _Endpoint(r"salesforce(?:create|update|delete)?", "salesforce://{loginurl|instanceurl!host}", "{sobjectname|topicname|topic}"),
+    _Endpoint(r"salesforce(?:create|update|delete)?", "salesforce://{instanceurl|loginurl!own}", "{sobjectname|topicname|topic}"),
     _Endpoint(r"splunk(?:hec)?", "splunk://{splunkurl|splunkserver!host}", "index/{index|=default}"),
     _Endpoint(r"solr", "solr://{url!host}", "{collection|=default}", r"(?P<url>.+)"),
 )
@@ -117,11 +133,17 @@ def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -
         if match:
             values = {**_in_path(endpoint.path, path), **options, "kind": "subscription" if way == "source" else "topic"}
             scheme = match.groupdict().get("scheme") or ""
-            values |= {"scheme": scheme, "jms": scheme.rstrip("2").replace("sjms", "jms")}
+            values |= {"scheme": scheme, "jms": scheme.rstrip("2").replace("sjms", "jms"), "file": _file(values)}
             space, name = _filled(endpoint.namespace, values), _filled(endpoint.name, values)
             if space and name:
                 return naming.dataset(space, name)
     return None
+
+
+def _file(values: Mapping[str, str]) -> str:
+    """The one file in a folder; none if an expression makes its name."""
+    name = values.get("filename", "")
+    return f"{values.get('directoryname', '').rstrip('/')}/{name}" if name and not re.search(r"[${}*]", name) else ""
 
 
 def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str]:
@@ -131,7 +153,7 @@ def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str
     for key, value in sorted(config.items()):
         if (match := _KEY.fullmatch(key)) and value and not has_placeholder(value):
             component = _ROLE.sub("", _plain(match["kamelet"])) if match["kamelet"] else component
-            options.setdefault(_plain(match["option"]), value.strip())
+            options.setdefault(_plain(match["option"]), without_user(value.strip()))
     url = without_user(config.get(f"camel.{way}.url", "").strip())
     if url and not has_placeholder(url):
         head, _, query = url.partition("?")
@@ -187,9 +209,22 @@ def _web(text: str) -> str:
     return host if re.search(r":\d+$", host) else f"{host}:{_WEB_PORTS.get(text.partition('://')[0], '')}".rstrip(":")
 
 
+_SHARED = ("login.salesforce.com", "test.salesforce.com")
+"""Hosts at which every organization logs in."""
+_BROKER_PORTS = {"ssl": "8883", "tls": "8883", "mqtts": "8883", "ws": "80", "wss": "443"}
+
+
+def _broker(text: str) -> str:
+    host, port = server(text), _BROKER_PORTS.get(text.partition("://")[0].lower(), "")
+    return host if not host or re.search(r":\d+$", host) else f"{host}:{port}".rstrip(":")
+
+
 _FORMS = {
     "arn": lambda text: re.split(r"[:/]", text)[-1] if text.startswith("arn:") else text,
+    "broker": _broker,
+    "bare": lambda text: re.sub(r":\d+$", "", server(text)),
     "host": server,
+    "own": lambda text: "" if server(text).lower() in _SHARED else server(text),
     "path": lambda text: "/" + re.split(r"[?#]", text.partition("://")[2].partition("/")[2], maxsplit=1)[0],
     "scheme": lambda text: text.partition("://")[0].lower(),
     "web": _web,

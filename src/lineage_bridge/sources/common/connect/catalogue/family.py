@@ -29,6 +29,7 @@ Reader = Literal[
     "neo4j",
     "positional",
     "replicator",
+    "table-topics",
     "topic-patterns",
 ]
 """The readers that an entry may name (see readers.py)."""
@@ -64,7 +65,8 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name an object.
 
     Topics: `topic` is the template of a source's topics. `maps`: settings that list pairs of topic and object, separated by `pair`;
-    `turned` if the object comes first. `side`: topics that do not carry the data. `reader`: the code for what templates cannot express.
+    `turned` if the object comes first. `varies`: templates of settings with which the records, or a class of the user's own, decide the
+    object of a sink. `side`: topics that do not carry the data. `reader`: the code for what templates cannot express.
 
     `shape`: the form of a record: row, debezium (its envelope), record (a topic's, with key and value), message or unknown.
     `secrets`: settings that are secret, whatever their names. `synthetic`: the data is generated. `standard`: OpenLineage has a name for
@@ -95,6 +97,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pair: str = ":"
     turned: bool = False
     numbered: tuple[str, ...] = ()
+    varies: tuple[str, ...] = ()
     reader: Reader = ""
     task_objects: str = ""
     offsets: tuple[str, ...] = ()
@@ -108,7 +111,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not self.names:
             raise ValueError("it needs classes or managed")
-        templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic)
+        templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic, *self.varies)
         if wrong := next(filter(None, map(fault, templates)), ""):
             raise ValueError(wrong)
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
+from lineage_bridge.sources.common.connect.secrets import is_secret
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
 Scope = Mapping[str, str]
@@ -21,7 +22,11 @@ _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 _HANDLE = re.compile(r"(?:http|ws)s?://([\w\-]+\.[\w.\-]+(?::\d+)?)/[^?#]*@", re.IGNORECASE)
 """A web address with an `@` in its path. After a port, it may as well be the end of a password."""
+_OF_RECORDS = frozenset(("header", "headers", "key", "offset", "partition", "timestamp", "value"))
+"""Variables that each record fills in."""
 _TRUE = "true"
+_CAPTURED = re.compile(r"\$\{(\d+|topic)\}")
+_TOPIC_OF_FILE, _PART_OF_FILE = re.compile(r"\{\{\s*topic\s*\}\}"), re.compile(r"\{\{")
 
 
 def server(text: str) -> str:
@@ -35,10 +40,15 @@ def server(text: str) -> str:
     return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
 
 
-def _address(text: str, key: str, config: Scope, _: Scope) -> str | None:
-    """Return host and port; the port comes from another setting if the text has none."""
+def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
+    """Return host and port; a text without a port has that of a setting, or the default, which may depend on the scheme of its URL:
+    `port.setting=1883,ssl=8883`.
+    """
     host = server(text)
-    port = config.get(key, "").strip() if key else ""
+    setting, _, defaults = key.partition("=")
+    default, *of_schemes = defaults.split(",")
+    by_scheme = dict(pair.split("=") for pair in of_schemes)
+    port = config.get(setting, "").strip() or by_scheme.get(text.partition("://")[0].lower(), default)
     if not host:
         return None
     return host if not port.isdigit() or _PORT.search(host) else f"{host}:{port}"
@@ -83,7 +93,9 @@ def _variables(scope: Scope, joiner: str) -> dict[str, str]:
 
 
 def _by_last_word(config: Scope, name: str | None) -> str:
-    return next((config[key] for key in sorted(config) if name and key.endswith("." + name)), "")
+    """The setting that ends with a variable's name, unless that is a part of each record, or the setting may be a secret."""
+    ends = f".{name}" if name and name not in _OF_RECORDS else None
+    return next((config[key] for key in sorted(config) if ends and key.endswith(ends) and not is_secret(key)), "")
 
 
 def _path(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
@@ -135,11 +147,54 @@ def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str 
     return f"{lead}{re.sub(r'[^A-Za-z0-9_$]', '_', text)}_{code}"
 
 
+def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
+    """Return a table's name as Aiven's JDBC sink builds it: with underscores for all other signs if configured."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
+
+
+def _clickhouse(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
+    """Return the full name of a table of ClickHouse; its database is in the setting or, if configured, in the topic's name."""
+    sign = config.get("dbTopicSplitChar", "") if config.get("enableDbTopicSplit", "").strip().lower() == _TRUE else ""
+    parts = text.split(sign) if sign else [text]
+    return ".".join(parts) if len(parts) == 2 else f"{config.get('database', '').strip() or 'default'}.{text}"
+
+
+def _captured(text: str, _argument: str, config: Scope, scope: Scope) -> str | None:
+    """Replace `${1}` in the text by a group of the regex that the topic's name matches, `${0}` by the match, `${topic}` by the name."""
+    topic, pattern = scope.get("topic", ""), compile_java(config.get("topic.capture.groups.regex", ""))
+    match = pattern.fullmatch(topic) if pattern else None
+    values = dict(enumerate((match[0], *(group or "" for group in match.groups())))) if match else {}
+    made = _CAPTURED.sub(lambda found: topic if found[1] == "topic" else values.get(int(found[1]), found[0]), text)
+    return None if _CAPTURED.search(made) else made
+
+
+def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
+    """Return the folder of a topic's files, or what their names begin with, by the template of Aiven's sinks for object stores."""
+    template = config.get("file.name.template", "").strip()
+    if not template:
+        return text
+    lead, *more = _PART_OF_FILE.split(_TOPIC_OF_FILE.sub(lambda _: text, template), maxsplit=1)
+    folder, _, name = lead.rpartition("/")
+    named = name.rstrip("-_.") if text in name or not more else ""
+    return "/".join(part for part in (folder, named) if part)
+
+
+def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
+    """Return the address of a catalog without its user; of a Hive metastore, the first server's."""
+    first = text.split(",", maxsplit=1)[0].strip() if text.startswith("thrift://") else text
+    return re.sub(r"^thrift:", "hive:", re.split(r"[?#]", _USER_INFO.sub("", first), maxsplit=1)[0])
+
+
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`."""
+    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`.
+
+    Hive's database `default` lies where its metastore's own warehouse is.
+    """
     kind = (config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")).lower()
     database, _, table = text.rpartition(".")
     suffix = ".db" if "hive" in kind or "glue" in kind else ""
+    if "hive" in kind and database.lower() == "default":
+        return None
     return f"{database.replace('.', '/')}{suffix}/{table}" if database else table
 
 
@@ -147,9 +202,13 @@ FILTERS: dict[str, Filter] = {
     "address": _address,
     "anonymous": lambda text, _argument, _config, _scope: re.split(r"[?#]", _USER_INFO.sub("", text), maxsplit=1)[0],
     "bigquery": _bigquery,
+    "captured": _captured,
+    "catalog": _catalog,
+    "clickhouse": _clickhouse,
     "delimited": lambda text, key, config, _scope: text.replace(".", config.get(key) or "."),
     "either": _either,
     "expand": _expand,
+    "filename": _filename,
     "first": lambda text, _argument, _config, _scope: next(iter(listed(text)), None),
     "folder": lambda text, _argument, _config, _scope: text.strip("/"),
     "jdbc": _jdbc,
@@ -158,6 +217,7 @@ FILTERS: dict[str, Filter] = {
     "last": lambda text, _argument, _config, _scope: text.rpartition(".")[2],
     "lower": lambda text, _argument, _config, _scope: text.lower(),
     "match": _match,
+    "normalized": _normalized,
     "path": _path,
     "qualified": _qualified,
     "region": lambda text, _argument, _config, _scope: text.lower().replace("_", "-"),

@@ -8,16 +8,21 @@ from lineage_bridge.sources.common.connect.catalogue.objects import unquoted
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 
-_KEYS = (".kcql", ".route.query")
+_KEYS = (".kcql", ".route.query", ".query.route")
 """How the settings with statements end; the second is that of early versions."""
 _STATEMENT = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<target>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<source>`[^`]+`|[^\s;]+)(?P<options>[^;]*)",
     re.IGNORECASE | re.DOTALL,
 )
+_CHOSEN = re.compile(r"\$|_(?:key|value|header|topic|partition)\b")
+"""How a target begins that each record decides."""
+_FROM_FIELD = re.compile(r"'[\w.]*target\.from\.field'\s*=\s*'?true", re.IGNORECASE)
 _KIND = re.compile(r"(?:\bWITHTYPE\s+|'servicebus\.type'\s*=\s*')(TOPIC|QUEUE)\b", re.IGNORECASE)
 
 
 class _Statement(NamedTuple):
+    """`target` is empty if each record decides it."""
+
     target: str
     source: str
     kind: str
@@ -30,7 +35,8 @@ def kcql_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) ->
 
 def kcql_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Find the objects that a topic's records are written to."""
-    return [FoundObject(found.target, topic, EvidenceKind.LISTED) for found in _statements(view) if found.source in (topic, seen, "*")]
+    chosen = [found for found in _statements(view) if found.source in (topic, seen, "*")]
+    return [FoundObject(found.target or None, topic, EvidenceKind.LISTED) for found in chosen]
 
 
 def kcql_queues_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
@@ -41,11 +47,13 @@ def kcql_queues_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKi
 def kcql_queues_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Find the queues and topics of a message broker that a topic's records are written to."""
     chosen = [found for found in _statements(view) if found.source in (topic, seen, "*")]
-    return [FoundObject(f"{found.kind}/{found.target}", topic, EvidenceKind.LISTED) for found in chosen]
+    names = [f"{found.kind}/{found.target}" if found.target else None for found in chosen]
+    return [FoundObject(name, topic, EvidenceKind.LISTED) for name in names]
 
 
 def _statements(view: ConnectorView) -> Iterator[_Statement]:
     for text in (value for key, value in sorted(view.config.items()) if key.endswith(_KEYS)):
         for match in _STATEMENT.finditer(text):
-            kind = _KIND.search(match["options"])
-            yield _Statement(unquoted(match["target"]), unquoted(match["source"]), kind[1].lower() if kind else "queue")
+            kind, target = _KIND.search(match["options"]), unquoted(match["target"])
+            varies = _CHOSEN.match(target) or _FROM_FIELD.search(match["options"])
+            yield _Statement("" if varies else target, unquoted(match["source"]), kind[1].lower() if kind else "queue")

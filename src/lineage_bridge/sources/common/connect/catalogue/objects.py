@@ -137,9 +137,15 @@ def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patt
         match = None if anything and how is not EvidenceKind.OBSERVED else pattern.fullmatch(topic)
         if match is None:
             continue
-        names = [match["value"], *([match["value"].partition(".")[2]] if view.connector.within else [])]
+        value = common_user(match["value"]) if view.connector.folded else match["value"]
+        names = [value, *([value.partition(".")[2]] if view.connector.within else [])]
         if matches_any(patterns, *names) and not matches_any(excluded, *names):
-            yield FoundObject(match["value"], topic, how)
+            yield FoundObject(value, topic, how)
+
+
+def common_user(name: str) -> str:
+    """Return a name that comes from a topic with the prefix of Oracle's common users, whose signs no topic can have: `C##` for `C__`."""
+    return re.sub(r"^C__(?=\w)", "C##", name)
 
 
 def unquoted(name: str) -> str:

@@ -8,6 +8,7 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
 from lineage_bridge.sources.common.connect.catalogue.kcql import kcql_queues_sink, kcql_queues_source, kcql_sink, kcql_source
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects
+from lineage_bridge.sources.common.connect.catalogue.table_topics import table_topics
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.secrets import without_user
@@ -27,7 +28,7 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find tables, or the tables that a query reads; the topic of a query is only the prefix."""
     query = view.setting("query")
-    if not query:
+    if not query and not view.config.get("query.masked"):
         return find_objects(view, candidates)
     topic = view.text("{topic.prefix|kafka.topic}")
     tables = [".".join(name) for name in lineage_of(query, "postgres").inputs]
@@ -180,11 +181,15 @@ def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObjec
 
 
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Read the mappings of DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns."""
+    """Read the mappings of DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns.
+
+    Without one, a topic has the object of the template, if the class has one.
+    """
     pattern = re.compile(rf"topic\.(?:{re.escape(topic)}|{re.escape(seen)})\.([^.]+)\.([^.]+)\.mapping")
-    return [
-        FoundObject(f"{match[1]}.{match[2]}", None, EvidenceKind.LISTED) for match in map(pattern.fullmatch, sorted(view.config)) if match
-    ]
+    mapped = [f"{match[1]}.{match[2]}" for match in map(pattern.fullmatch, sorted(view.config)) if match]
+    found = [FoundObject(name, None, EvidenceKind.LISTED) for name in mapped]
+    made = view.text(view.connector.object, topic=seen) if view.connector.object and seen and not found else None
+    return [FoundObject(made, None, EvidenceKind.PREDICTED)] if made else found
 
 
 def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
@@ -197,7 +202,9 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
 
 def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Read the mapping of Azure Data Explorer's sink: a list of members `topic`, `db` and `table`, often in single quotes."""
-    mapped = (dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping")))
+    mapped = (
+        dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping", "kusto.tables.topics_mapping"))
+    )
     chosen = [pair for pair in mapped if pair.get("topic") in (topic, seen) and pair.get("db") and pair.get("table")]
     return [FoundObject(f"{pair['db']}/{pair['table']}", None, EvidenceKind.LISTED) for pair in chosen]
 
@@ -224,6 +231,7 @@ SOURCE_READERS: dict[str, SourceReader] = {
     "mongodb": mongodb_source,
     "neo4j": neo4j_source,
     "replicator": replicator,
+    "table-topics": table_topics,
     "topic-patterns": topic_patterns,
 }
 """Readers of source connectors, by their names in the catalogue."""

@@ -19,7 +19,8 @@ _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
 _TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b")
 """What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `$BUCKET`."""
-_IN_ADDRESS = re.compile(r"[<>{}]")
+_IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
+"""What no address contains: of containers, only Azure's own have a `$`."""
 
 
 @dataclass
@@ -184,6 +185,8 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
     """Return the objects that a topic's records go to, from the topic's name as the connector sees it."""
     connector = view.connector
+    if any(view.text(template, topic=topic) is not None for template in connector.varies):
+        return [FoundObject(None, None, EvidenceKind.LISTED)]
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
     own = [target._replace(topic=None) for target in numbered(view) if target.topic in (topic, seen.text)] if connector.numbered else []

@@ -33,7 +33,7 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
     connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
     view = ConnectorView(connector, settings, evidence)
     chain = read_chain(config)
-    side = side_topics(view)
+    side = side_topics(view, chain)
     is_source = connector.direction == SOURCE
     traced = (trace_source if is_source else trace_sink)(view, chain, frozenset(use.name for _, use in side))
     more = (EvidenceKind.INFERRED,) if connector.inferred else ()

@@ -1,9 +1,13 @@
 """Topics other than the data topics: for a connector's internal state, its reports, and records it could not process."""
 
+from dataclasses import replace
+
 from lineage_bridge.sources.common.connect.catalogue.family import SINK, SideTopic
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, TopicUse
+from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
+from lineage_bridge.sources.common.connect.transforms.topics import by_logical_table, regex_router
 
 _OFF = frozenset(("", "false", "0", "none"))
 _NEVER = "_=observed"
@@ -17,6 +21,7 @@ _OF_SINKS = (
 _OF_SOURCES = (
     SideTopic("{state.topic.name|mq.exactly.once.state.topic}", "state", way="both"),
     SideTopic("{heartbeat.topic.name}", "heartbeat"),
+    SideTopic("{errors.deadletterqueue.topic.name}", "dead-letter", when=_NEVER),
 )
 _OF_ALL = (SideTopic("{confluent.topic|=_confluent-command}", "license", way="both", when=_NEVER),)
 _OF_MANAGED_SINKS = (
@@ -26,7 +31,12 @@ _OF_MANAGED_SINKS = (
 )
 
 
-def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
+_ROUTED = frozenset(("heartbeat", "redo-log", "report", "schema-changes", "transaction"))
+"""The roles of topics that a source writes like those with data, so that its routers rename them too."""
+_ROUTERS = (regex_router, by_logical_table)
+
+
+def side_topics(view: ConnectorView, chain: Chain) -> list[tuple[str, TopicUse]]:
     """Return the side topics, each with its direction: `in`, `out` or `both`. Observed topics are included, whatever their conditions.
 
     Topics that Confluent Cloud creates for every sink are only included if the cluster has them, or if its topics are unknown.
@@ -38,11 +48,20 @@ def side_topics(view: ConnectorView) -> list[tuple[str, TopicUse]]:
     found: list[tuple[str, TopicUse]] = []
     for key in (*connector.side, *(_OF_SINKS if is_sink else _OF_SOURCES), *_OF_ALL, *given):
         name = view.text(key.topic)
+        if name and not is_sink and key.role in _ROUTED:
+            name = _routed(name, chain)
         if not name or (key in given and known is not None and name not in known):
             continue
         if _is_on(view, key.when) or name in view.evidence.observed_topics:
             found.append((key.way, TopicUse(name, key.role, evidence=(EvidenceKind.LISTED,))))
     return found
+
+
+def _routed(name: str, chain: Chain) -> str:
+    """The topic's name after the routers; the name itself if they also turn other topics into that one, which then has data."""
+    routers = replace(chain, transforms=tuple(transform for transform in chain.transforms if TOPIC_STEPS.get(transform.kind) in _ROUTERS))
+    after, of_another = replay(routers, name).topics, replay(routers, f"{name}.a1.b2").topics
+    return after[0].text if len(after) == 1 and not after[0].is_pattern and after != of_another else name
 
 
 def _is_on(view: ConnectorView, when: str) -> bool:
