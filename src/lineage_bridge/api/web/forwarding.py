@@ -1,0 +1,52 @@
+"""Requests as their clients sent them: what a proxy says about them, and the path below which it shows the server."""
+
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from lineage_bridge.access.forwarding import NOT_FORWARDED, forwarded
+from lineage_bridge.access.networks import Networks
+from lineage_bridge.config.external import ExternalAddress
+
+_CLIENT: Final = "lineage_bridge.client"
+
+
+def as_sent(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> Scope:
+    """A request with the scheme, the host and the path that its client used.
+
+    The address of the connection stays what it is: who is asked for credentials depends on nothing that a header says.
+    """
+    said = forwarded(Headers(scope=scope), proxies) if proxies and peer_address(scope) in proxies else NOT_FORWARDED
+    prefix = external.prefix if external else said.prefix
+    if said is NOT_FORWARDED and not prefix:
+        return scope
+    sent = {**scope, "scheme": said.scheme or scope["scheme"]}
+    if said.client:
+        sent[_CLIENT] = said.client
+    if said.host:
+        others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+        sent["headers"] = [(b"host", said.host.encode()), *others]
+    return {**sent, "root_path": prefix, "path": _below(prefix, scope["path"])}
+
+
+def route_path(scope: Scope) -> str:
+    """The path of a request below the path of the server."""
+    path: str = scope["path"]
+    return path[len(scope.get("root_path", "")) :]
+
+
+def client_address(scope: Scope) -> str:
+    """Where a request comes from, as its proxy says, if it came through one."""
+    said: str = scope.get(_CLIENT, "")
+    return said or peer_address(scope)
+
+
+def peer_address(scope: Scope) -> str:
+    """The other end of the connection; empty if it has no address."""
+    return (scope.get("client") or ("",))[0]
+
+
+def _below(prefix: str, path: str) -> str:
+    """A path with the server's prefix, whether a proxy has removed it or not."""
+    return path if not prefix or path.startswith(f"{prefix}/") else prefix + (path if path != prefix else "/")
