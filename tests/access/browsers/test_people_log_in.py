@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
@@ -60,12 +61,13 @@ class Site:
         with httpx.Client(timeout=60) as at_issuer:
             return self.openid.log_in(at_issuer, self.begun(browser, next_), person, self.callback)
 
-    def logged_in(self, person: str = "data-ada", next_: str = "") -> httpx.Client:
+    @contextmanager
+    def logged_in(self, person: str = "data-ada") -> Iterator[httpx.Client]:
         """A browser of somebody who has logged in."""
-        browser = self.browser()
-        answer = browser.get(self.returned(browser, person, next_))
-        assert answer.status_code == 303, answer.text
-        return browser
+        with self.browser() as browser:
+            answer = browser.get(self.returned(browser, person))
+            assert answer.status_code == 303, answer.text
+            yield browser
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +292,8 @@ def test_sessions_outlive_a_restart(openid, tmp_path):
 
     with started(tmp_path, config, port) as process:
         wait(process)
-        browser = site.logged_in()
-    with started(tmp_path, config, port) as process, browser:
+        with site.logged_in() as browser:
+            sent = {"Cookie": cookie_header(browser)}
+    with started(tmp_path, config, port) as process:
         wait(process)
-        assert browser.get(SESSION).json()["scopes"] == ["operate", "read"]
+        assert httpx.get(site.url + SESSION, headers=sent).json()["scopes"] == ["operate", "read"]
