@@ -91,7 +91,7 @@ def site(openid: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> It
     site = Site(f"https://localhost:{port}/lineage", folder, trusted)
     openid.be(openid.url, [made_key("ES256", "one")], "ES256", [f"{site.url}/auth/callback"])
     settings = replaced(block("toml", "lineage.example.com/lineage"), {"https://lineage.example.com/lineage": site.url})
-    (folder / "settings.toml").write_text(f'port = {inner}\ndata_dir = "{folder}/data"\n{settings}{PEOPLE.format(issuer=openid.url)}')
+    (folder / "settings.toml").write_text(f'port = {inner}\ndata_dir = "{folder}/data"\nauth = "required"\n{settings}{PEOPLE.format(issuer=openid.url)}')
     changes = {
         "listen 443 ssl": f"listen {HOST}:{port} ssl",
         "lineage.example.com": "localhost",
@@ -113,7 +113,9 @@ def test_pages_and_addresses_are_below_the_path(site: Site) -> None:
         assert client.get("/api/v1/health").json() == {"status": "ok"}
         assert client.get(site.url).headers["location"] == f"{site.url}/docs"
         assert client.get("/docs", headers=HTML).headers["location"] == "/lineage/auth/login?next=%2Flineage%2Fdocs"
-        for path in re.findall(r'(?:src|href|url)[=:] ?["\'](/[^"\']*)', client.get("/docs", headers=key).text):
+        paths = re.findall(r'(?:src|href|url)[=:] ?["\'](/[^"\']*)', client.get("/docs", headers=key).text)
+        assert len(paths) >= 4
+        for path in paths:
             assert path.startswith("/lineage/")
             assert client.get(f"{site.url.removesuffix('/lineage')}{path}", headers=key).is_success
         assert client.get("/openapi.json", headers=key).json()["servers"] == [{"url": "/lineage"}]
