@@ -1,6 +1,7 @@
 """The address at which browsers see the server, and what follows from it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_a_server_that_others_see_asks_everybody(host: str, external: str, asks:
     assert asks_for_keys(Settings(host=host, external_url=external)) is asks
 
 
-def logins(folder: Path, **settings: object) -> Settings:
+def logins(folder: Path, **settings: Any) -> Settings:
     issuer = {"issuer": "https://issuer.example", "audience": "api", "client_id": "lineage"}
     return Settings.model_validate({"data_dir": folder, "oidc": {"company": {**issuer, **settings.pop("issuer", {})}}, **settings})
 

@@ -9,7 +9,7 @@ from lineage_bridge.access.networks import Networks
 PROXIES = Networks(["10.0.0.5", "10.1.0.0/16", "2001:db8::5"])
 
 
-def said(*headers: tuple[str, str]) -> Forwarded:
+def stated(*headers: tuple[str, str]) -> Forwarded:
     return forwarded(Headers(raw=[(name.encode(), value.encode("latin-1")) for name, value in headers]), PROXIES)
 
 
@@ -33,12 +33,12 @@ def said(*headers: tuple[str, str]) -> Forwarded:
     ],
 )
 def test_the_client_is_the_last_that_is_no_proxy(text: str, client: str) -> None:
-    assert said(("x-forwarded-for", text)).client == client
+    assert stated(("x-forwarded-for", text)).client == client
 
 
 def test_a_header_that_comes_twice_is_one_list() -> None:
-    assert said(("x-forwarded-for", "203.0.113.9"), ("x-forwarded-for", "192.0.2.1")).client == "192.0.2.1"
-    assert said(("x-forwarded-proto", "https"), ("x-forwarded-proto", "http")).scheme == "http"
+    assert stated(("x-forwarded-for", "203.0.113.9"), ("x-forwarded-for", "192.0.2.1")).client == "192.0.2.1"
+    assert stated(("x-forwarded-proto", "https"), ("x-forwarded-proto", "http")).scheme == "http"
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_a_header_that_comes_twice_is_one_list() -> None:
     ],
 )
 def test_only_values_of_their_form_count(header: str, text: str, member: str, value: str) -> None:
-    assert getattr(said((header, text)), member) == value
+    assert getattr(stated((header, text)), member) == value

@@ -92,7 +92,7 @@ class OpenIdProvider:
             else:
                 (target,) = set(re.findall(r'action="([^"]+)" method="post"', answer.text))
                 answer = browser.post(self._here(target), data=forms.pop(0))
-        return place
+        return str(place)
 
     def _here(self, place: str) -> str:
         """The address at the provider itself of one that begins as the issuer does."""

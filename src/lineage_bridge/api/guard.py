@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage_bridge.access.authentication import CHALLENGE, Authenticators, not_authenticated
-from lineage_bridge.access.browsers.gate import BrowserGate
+from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import Requirement, RouteRequirements
@@ -58,7 +58,7 @@ class AccessPolicy:
     required: bool = False
     allowed_hosts: frozenset[str] | None = None
     is_insecure: bool = False
-    browsers: BrowserGate | None = None
+    browsers: SignedInBrowsers | None = None
     proxies: Networks = field(default_factory=Networks)
     external: ExternalAddress | None = None
 
@@ -121,7 +121,8 @@ class Guard:
         try:
             principal = self._admitted(scope)
         except RefusedError as refusal:
-            answer = login_redirect(scope, refusal) if self.policy.browsers else None
+            browsers = self.policy.browsers
+            answer = login_redirect(scope, refusal, browsers.external) if browsers else None
             await (answer or error_response(refusal))(scope, receive, send_with_headers)
             return
         body = BoundedBody(receive, self.max_body_bytes)

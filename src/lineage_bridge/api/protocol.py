@@ -140,7 +140,11 @@ class ImpatientLoop(uvloop.Loop):
         super().__init__()
         self._handshake_s = handshake_s
 
-    async def create_server(self, *arguments: Any, **options: Any) -> AbstractServer:  # noqa: ANN401 - asyncio's
+    async def create_server(  # type: ignore[override]  # any of asyncio's forms
+        self,
+        *arguments: Any,  # noqa: ANN401 - asyncio's
+        **options: Any,  # noqa: ANN401 - asyncio's
+    ) -> AbstractServer:
         """A server; without TLS there is nothing to wait for."""
         if options.get("ssl"):
             options["ssl_handshake_timeout"] = self._handshake_s

@@ -93,13 +93,13 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         known, external = people(settings), settings.external
         known.start(stack)
         keys = authenticator(settings, stack)
-        browsers = browser_logins(settings, known, stack)
+        logged_in = browser_logins(settings, known, stack)
         access = AccessPolicy(
             Authenticators(keys, known.tokens, known.proxy),
             required=asks_for_keys(settings),
             allowed_hosts=LOOPBACK | {_bracketed(settings.host), *([external.host] if external else [])} if settings.is_local else None,
             is_insecure=settings.insecure_open and not settings.is_local,
-            browsers=browsers.gate,
+            browsers=logged_in.browsers,
             proxies=Networks(settings.trusted_proxy.addresses),
             external=external,
         )
@@ -123,7 +123,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 findings=lambda: Findings(paths.analysis),
                 log_health=lambda: _log_health(watch.found()),
                 access=access,
-                logins=browsers.logins,
+                logins=logged_in.logins,
                 issuer_problems=known.problems,
                 lanes=question_lanes(settings),
                 questions=Relay(questions) if questions else None,

@@ -1,5 +1,6 @@
 """People who log in with a browser: at the issuers of the settings, and their sessions."""
 
+import logging
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -7,16 +8,16 @@ from secrets import token_bytes
 from typing import Final, NamedTuple
 
 from lineage_bridge.access.browsers.code_exchange import LoginClient
-from lineage_bridge.access.browsers.gate import BrowserGate
 from lineage_bridge.access.browsers.logins import Logins
 from lineage_bridge.access.browsers.sessions import SessionLimits, Sessions
+from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
 from lineage_bridge.access.oidc.fetching import IssuerClient
 from lineage_bridge.access.oidc.issuer_keys import TrustedIssuer
 from lineage_bridge.config import Settings
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.settings import SecretReference, reveal
-from lineage_bridge.store.state.sessions import SessionRepository
+from lineage_bridge.store.state.sessions import BrowserSessionRepository
 from lineage_bridge.wiring.people import People
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import source_context, state_database
@@ -25,13 +26,14 @@ CALLBACK: Final = "/auth/callback"
 TIDY_S: Final = 60.0
 """How often the last uses of sessions are stored, and those that are over removed."""
 _SECOND_US: Final = 1_000_000
+_log = logging.getLogger(__name__)
 
 
 class BrowserLogins(NamedTuple):
     """What the API needs where people log in; nothing where nobody does."""
 
     logins: Logins | None = None
-    gate: BrowserGate | None = None
+    browsers: SignedInBrowsers | None = None
 
 
 def browser_logins(settings: Settings, known: People, stack: ExitStack) -> BrowserLogins:
@@ -42,9 +44,9 @@ def browser_logins(settings: Settings, known: People, stack: ExitStack) -> Brows
     external, state = _external(settings), state_database(settings)
     limits = SessionLimits(settings.session_idle_s * _SECOND_US, settings.session_s * _SECOND_US, settings.max_sessions)
     issuers = {client.issuer.name for client in clients}
-    sessions = Sessions(SessionRepository(state), known.roles, issuers, state.key(), now_us, token_bytes, limits)
+    sessions = Sessions(BrowserSessionRepository(state), known.roles, issuers, state.key(), now_us, token_bytes, limits)
     stack.callback(_Tidying(sessions.tidy).close)
-    return BrowserLogins(Logins(clients, known.roles, external.url + CALLBACK, now_us, token_bytes), BrowserGate(sessions, external))
+    return BrowserLogins(Logins(clients, known.roles, external.url + CALLBACK, now_us, token_bytes), SignedInBrowsers(sessions, external))
 
 
 def login_clients(settings: Settings, known: People) -> list[LoginClient]:
@@ -92,4 +94,10 @@ class _Tidying:
 
     def _run(self) -> None:
         while not self._stop.wait(TIDY_S):
+            self._try()
+
+    def _try(self) -> None:
+        try:
             self._tidy()
+        except Exception as error:  # noqa: BLE001 - the boundary of a poll loop: sessions would never be tidied again
+            _log.warning("sessions could not be stored: %r", error)

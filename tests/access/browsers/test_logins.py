@@ -12,7 +12,7 @@ from tests.servers.openid import Key, made_key
 from lineage_bridge.access.browsers.code_exchange import LoginClient
 from lineage_bridge.access.browsers.logins import PENDING_S, Begun, IssuerAnswer, Logins
 from lineage_bridge.access.browsers.targets import target_of
-from lineage_bridge.access.oidc.endpoints import Endpoints, read_endpoints
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints, read_endpoints
 from lineage_bridge.access.oidc.fetching import IssuerClient
 from lineage_bridge.access.oidc.id_tokens import half_hash
 from lineage_bridge.access.oidc.issuer_keys import IssuerKeys, TrustedIssuer
@@ -24,8 +24,8 @@ from lineage_bridge.errors import ForbiddenError, RefusedError, UnreachableError
 
 URL, BACK = "https://issuer.example", "https://lineage.example/auth/callback"
 KEY, OTHER = made_key("RS256", "one"), made_key("RS256", "one")
-SETTINGS = IssuerSettings(issuer=URL, audience="api", client_id="lineage")
-HERE = Endpoints("k", f"{URL}/auth", f"{URL}/token", f"{URL}/me", names_itself=True)
+SETTINGS = IssuerSettings(issuer=URL, audience=("api",), client_id="lineage")
+HERE = IssuerEndpoints("k", f"{URL}/auth", f"{URL}/token", f"{URL}/me", names_itself=True)
 ROLES = Roles({"data": RoleSettings(scopes=("read",))}, ["company"])
 
 
@@ -34,7 +34,7 @@ class Answers(IssuerClient):
 
     def __init__(self) -> None:
         super().__init__("")
-        self.tokens: dict[str, Any] = {}
+        self.tokens: Any = {}
         self.information: Any = {"sub": "8f2c"}
         self.posted: list[tuple[dict[str, str], Any]] = []
 
@@ -43,28 +43,32 @@ class Answers(IssuerClient):
         self.posted.append((dict(form), auth))
         if isinstance(self.tokens, Exception):
             raise self.tokens
-        return self.tokens
+        return dict(self.tokens)
 
     def get(self, url: str, token: str = "") -> dict[str, Any]:
         assert (url, token) == (HERE.userinfo, "access")
         if isinstance(self.information, Exception):
             raise self.information
-        return self.information
+        return dict(self.information)
 
 
 class Company:
     """A login at an issuer. `finish` ends it as the browser would, with what the issuer answers by then."""
 
-    def __init__(self, endpoints: Endpoints | None = HERE, secret: str = "", key: Key = KEY) -> None:
+    def __init__(self, endpoints: IssuerEndpoints | None = HERE, secret: str = "", key: Key = KEY) -> None:
         self.http, self.clock = Answers(), Clock()
-        keys = IssuerKeys("company", SETTINGS, self._unreachable)
+        self.documents: list[dict[str, Any]] = []
+        keys = IssuerKeys("company", SETTINGS, self._document)
         keys.keys = read_key_set({"keys": [key.as_dict(private=False)]}, ALGORITHMS)
         keys.endpoints = endpoints
         self.issuer = TrustedIssuer("company", SETTINGS, keys)
-        self.logins = Logins([LoginClient(self.issuer, self.http, secret)], ROLES, BACK, self.clock, secrets.token_bytes)
+        self.client = LoginClient(self.issuer, self.http, secret)
+        self.logins = Logins([self.client], ROLES, BACK, self.clock, secrets.token_bytes)
 
-    def _unreachable(self, url: str) -> dict[str, Any]:
-        raise UnreachableError(url)
+    def _document(self, url: str) -> dict[str, Any]:
+        if not self.documents:
+            raise UnreachableError(url)
+        return self.documents.pop(0)
 
     def begin(self) -> Begun:
         return self.logins.begin("company", "/docs")
@@ -106,7 +110,7 @@ def test_a_secret_is_sent_as_the_issuer_takes_it():
         form, auth = company.http.posted[0]
         assert auth == expected
         assert form.get("client_secret") == (None if takes_basic else "a:b c")
-        assert "a:b c" not in repr(company.logins._clients)
+        assert "a:b c" not in repr(company.client)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +169,7 @@ def test_a_code_that_the_issuer_does_not_take_is_refused():
         (UnreachableError("x"), (503, "issuer_unavailable")),
     ):
         begun = company.begin()
-        company.http.tokens = error  # type: ignore[assignment]  # what it raises instead
+        company.http.tokens = error
         with pytest.raises(RefusedError) as caught:
             company.logins.finish(IssuerAnswer(begun.state, "code", URL, None), begun.sealed)
         assert (caught.value.status, caught.value.code) == expected
@@ -175,9 +179,8 @@ def test_a_key_that_is_not_known_yet_is_fetched():
     company = Company(key=made_key("RS256", "old"))
     begun = company.begin()
     assert company.refusal(begun, id_token=company.id_token(begun))[:2] == (403, "login_refused")
-    documents = iter([{"issuer": URL, "jwks_uri": f"{URL}/k", "token_endpoint": HERE.token}, {"keys": [KEY.as_dict(private=False)]}])
-    company.issuer.keys._fetch = lambda _: next(documents)
     begun = company.begin()
+    company.documents = [{"issuer": URL, "jwks_uri": f"{URL}/k"}, {"keys": [KEY.as_dict(private=False)]}]
     assert company.finish(begun, id_token=company.id_token(begun, groups=["data"]))[0].principal == "company:ada#8f2c"
 
 
@@ -208,7 +211,7 @@ def test_ten_thousand_logins_that_nobody_finishes_take_no_memory_and_drive_out_n
 
 
 def test_an_issuer_that_was_not_reached_has_no_login():
-    for endpoints in (None, Endpoints("k")):
+    for endpoints in (None, IssuerEndpoints("k")):
         with pytest.raises(RefusedError) as caught:
             Company(endpoints).begin()
         assert (caught.value.status, caught.value.code) == (503, "issuer_unavailable")
@@ -220,7 +223,7 @@ def test_an_issuer_that_was_not_reached_has_no_login():
 
 def test_addresses_that_are_not_encrypted_are_not_used():
     document = {"jwks_uri": f"{URL}/k", "authorization_endpoint": "http://issuer.example/auth", "token_endpoint": "javascript:x"}
-    assert read_endpoints(document, URL) == Endpoints(f"{URL}/k")
+    assert read_endpoints(document, URL) == IssuerEndpoints(f"{URL}/k")
     methods = {"token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"]}
     assert not read_endpoints(methods, URL).takes_basic
 

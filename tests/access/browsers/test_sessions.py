@@ -11,12 +11,11 @@ from lineage_bridge.access.roles import Roles
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.config.people import RoleSettings
 from lineage_bridge.errors import OverloadedError
-from lineage_bridge.model.access import AccessScope
-from lineage_bridge.model.sessions import Identity
+from lineage_bridge.model.access import AccessScope, LoginIdentity, Principal
 from lineage_bridge.store.state.database import StateDatabase
-from lineage_bridge.store.state.sessions import SessionRepository
+from lineage_bridge.store.state.sessions import BrowserSessionRepository
 
-ADA = Identity("company:ada#1", "company", ("data",))
+ADA = LoginIdentity("company:ada#1", "company", ("data",))
 LIMITS = SessionLimits(idle_us=100, whole_us=1000, most=5, most_of_principal=3)
 
 
@@ -24,7 +23,7 @@ class Shelf:
     """Sessions in a state database, and their clock."""
 
     def __init__(self, folder: Path) -> None:
-        self.repository, self.now_us = SessionRepository(StateDatabase(folder / "state.db")), 0
+        self.repository, self.now_us = BrowserSessionRepository(StateDatabase(folder / "state.db")), 0
         self.sessions = self.opened()
 
     def opened(self, issuers: tuple[str, ...] = ("company",), scope: str = "read") -> Sessions:
@@ -69,8 +68,9 @@ def test_a_session_outlives_a_restart_with_the_roles_of_today(shelf: Shelf) -> N
     shelf.now_us = 180
     found = shelf.opened(scope="operate").find(secret)
     assert found
-    assert (found[1].name, found[1].scopes) == ("company:ada#1", {AccessScope.OPERATE})
+    assert found[1] == Principal("company:ada#1", frozenset({AccessScope.OPERATE}))
     assert shelf.opened(issuers=()).find(secret) is None
+    assert shelf.stored() == 0
 
 
 def test_only_a_digest_is_stored(shelf: Shelf, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_only_a_digest_is_stored(shelf: Shelf, tmp_path: Path) -> None:
 
 
 def test_one_person_drives_out_only_its_own_sessions(shelf: Shelf) -> None:
-    eve = shelf.sessions.begin(Identity("company:eve#2", "company", ()))
+    eve = shelf.sessions.begin(LoginIdentity("company:eve#2", "company", ()))
     own = [shelf.sessions.begin(ADA) for _ in range(6)]
     assert [bool(shelf.sessions.find(secret)) for secret in (eve, *own)] == [True, False, False, False, True, True, True]
     assert shelf.stored() == 4
@@ -92,7 +92,7 @@ def test_one_person_drives_out_only_its_own_sessions(shelf: Shelf) -> None:
 
 def test_a_session_too_many_is_refused_and_the_others_stay(shelf: Shelf) -> None:
     names = [f"company:{number}" for number in range(5)]
-    open_ = [shelf.sessions.begin(Identity(name, "company", ())) for name in names]
+    open_ = [shelf.sessions.begin(LoginIdentity(name, "company", ())) for name in names]
     with pytest.raises(OverloadedError, match="too many"):
         shelf.sessions.begin(ADA)
     assert all(shelf.sessions.find(secret) for secret in open_)

@@ -52,7 +52,7 @@ pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 def block(language: str, containing: str) -> str:
     """The one block of the documentation in a language that contains a text."""
     (found,) = [text for text in re.findall(rf"```{language}\n(.*?)```", DOCS, re.DOTALL) if containing in text]
-    return found
+    return str(found)
 
 
 def replaced(text: str, changes: dict[str, str]) -> str:
@@ -91,7 +91,9 @@ def site(openid: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> It
     site = Site(f"https://localhost:{port}/lineage", folder, trusted)
     openid.be(openid.url, [made_key("ES256", "one")], "ES256", [f"{site.url}/auth/callback"])
     settings = replaced(block("toml", "lineage.example.com/lineage"), {"https://lineage.example.com/lineage": site.url})
-    (folder / "settings.toml").write_text(f'port = {inner}\ndata_dir = "{folder}/data"\nauth = "required"\n{settings}{PEOPLE.format(issuer=openid.url)}')
+    (folder / "settings.toml").write_text(
+        f'port = {inner}\ndata_dir = "{folder}/data"\nauth = "required"\n{settings}{PEOPLE.format(issuer=openid.url)}'
+    )
     changes = {
         "listen 443 ssl": f"listen {HOST}:{port} ssl",
         "lineage.example.com": "localhost",
@@ -112,7 +114,7 @@ def test_pages_and_addresses_are_below_the_path(site: Site) -> None:
     with site.client() as client:
         assert client.get("/api/v1/health").json() == {"status": "ok"}
         assert client.get(site.url).headers["location"] == f"{site.url}/docs"
-        assert client.get("/docs", headers=HTML).headers["location"] == "/lineage/auth/login?next=%2Flineage%2Fdocs"
+        assert client.get("/docs", headers=HTML).headers["location"] == f"{site.url}/auth/login?next=%2Flineage%2Fdocs"
         paths = re.findall(r'(?:src|href|url)[=:] ?["\'](/[^"\']*)', client.get("/docs", headers=key).text)
         assert len(paths) >= 4
         for path in paths:

@@ -6,14 +6,14 @@ from typing import Any, Final
 from urllib.parse import quote_plus
 
 from lineage_bridge.access.oidc.claims import roles_of
-from lineage_bridge.access.oidc.endpoints import Endpoints
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints
 from lineage_bridge.access.oidc.fetching import IssuerClient
 from lineage_bridge.access.oidc.id_tokens import verify_id_token
 from lineage_bridge.access.oidc.issuer_keys import TrustedIssuer
 from lineage_bridge.access.oidc.tokens import principal_name
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.errors import ForbiddenError, RefusedError, SourceError
-from lineage_bridge.model.sessions import Identity
+from lineage_bridge.model.access import LoginIdentity
 
 _UNKNOWN_KEY: Final = 503
 """The status with which a token is refused whose key is to be fetched first."""
@@ -29,8 +29,8 @@ class LoginClient:
 
 
 def identify(
-    client: LoginClient, endpoints: Endpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
-) -> Identity:
+    client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
+) -> LoginIdentity:
     """Who has logged in. `form` is the code, and what belongs to it. Raises RefusedError.
 
     Claims that the ID token does not have are those of the issuer's user information, where they are by the standard.
@@ -46,10 +46,10 @@ def identify(
         raise RefusedError(403, "login_refused", f"the issuer {issuer.name!r} did not accept the login: {error}", "log in again") from error
     except SourceError as error:
         raise RefusedError(503, "issuer_unavailable", f"the issuer {issuer.name!r} did not answer: {error}", "log in again") from error
-    return Identity(principal_name(issuer, claims), issuer.name, roles.known(roles_of(claims, issuer.settings.roles_claim)))
+    return LoginIdentity(principal_name(issuer, claims), issuer.name, roles.known(roles_of(claims, issuer.settings.roles_claim)))
 
 
-def _exchange(client: LoginClient, endpoints: Endpoints, form: Mapping[str, str]) -> Mapping[str, Any]:
+def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str]) -> Mapping[str, Any]:
     """The tokens for a code. The secret is sent as RFC 6749, 2.3.1 has it."""
     id_, auth = client.issuer.settings.client_id, None
     sent = {"grant_type": "authorization_code", **form}

@@ -18,10 +18,10 @@ import msgspec
 from cryptography.fernet import Fernet, InvalidToken
 
 from lineage_bridge.access.browsers.code_exchange import LoginClient, identify
-from lineage_bridge.access.oidc.endpoints import Endpoints
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.errors import NotFoundError, RefusedError
-from lineage_bridge.model.sessions import Identity
+from lineage_bridge.model.access import LoginIdentity
 
 PENDING_S: Final = 600
 """How long somebody may take to log in, in seconds."""
@@ -104,7 +104,7 @@ class Logins:
         sealed = self._seal.encrypt_at_time(msgspec.msgpack.encode(pending), self._now_s()).decode()
         return Begun(_with_query(endpoint, parameters), pending.state, sealed)
 
-    def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[Identity, str]:
+    def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[LoginIdentity, str]:
         """Who has logged in, and where the browser goes on to. `sealed` is what its cookie has. Raises RefusedError."""
         pending = self._pending(answer, sealed)
         client = self._client(pending.issuer)
@@ -156,7 +156,7 @@ class Logins:
         return urlsafe_b64encode(self._random_bytes(_RANDOM_BYTES)).rstrip(b"=").decode()
 
 
-def _endpoints(client: LoginClient) -> Endpoints:
+def _endpoints(client: LoginClient) -> IssuerEndpoints:
     """Where people log in. Raises RefusedError if the issuer has not said so yet."""
     endpoints = client.issuer.keys.endpoints
     if endpoints is None or not endpoints.authorization or not endpoints.token:

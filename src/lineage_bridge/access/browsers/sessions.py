@@ -10,8 +10,7 @@ from typing import Final
 
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.errors import OverloadedError
-from lineage_bridge.model.access import Principal
-from lineage_bridge.model.sessions import Identity, Session
+from lineage_bridge.model.access import BrowserSession, LoginIdentity, Principal
 from lineage_bridge.ports.sessions import SessionRepository
 
 SECRET_BYTES: Final = 32
@@ -51,21 +50,23 @@ class Sessions:
     ) -> None:
         self._repository, self._roles, self._limits = repository, roles, limits
         self._key, self._clock_us, self._random_bytes = installation_key, clock_us, random_bytes
-        self._open: dict[bytes, tuple[Session, Principal]] = {}
+        self._open: dict[bytes, tuple[BrowserSession, Principal]] = {}
         self._used: dict[bytes, int] = {}
         self._lock = threading.Lock()
-        for session in repository.records():
+        stored = repository.records()
+        repository.replace([session.digest for session in stored if session.identity.issuer not in issuers])
+        for session in stored:
             if session.identity.issuer in issuers:
                 self._open[session.digest] = session, self._principal(session.identity)
 
-    def begin(self, identity: Identity, replaced: str = "") -> str:
+    def begin(self, identity: LoginIdentity, replaced: str = "") -> str:
         """Begin a session, and end the one whose secret the browser had before; the new secret.
 
         Raises OverloadedError if there are too many.
         """
         secret = urlsafe_b64encode(self._random_bytes(SECRET_BYTES)).rstrip(b"=").decode()
         now_us = self._clock_us()
-        session = Session(self._digest(secret), identity, now_us, now_us, now_us + self._limits.whole_us)
+        session = BrowserSession(self._digest(secret), identity, now_us, now_us, now_us + self._limits.whole_us)
         with self._lock:
             ended = {self._digest(replaced)} & self._open.keys() | self._over(now_us) | self._oldest_of(identity.principal)
             if len(self._open) - len(ended) >= self._limits.most:
@@ -75,7 +76,7 @@ class Sessions:
             self._open[session.digest] = session, self._principal(identity)
         return secret
 
-    def find(self, secret: str) -> tuple[Session, Principal] | None:
+    def find(self, secret: str) -> tuple[BrowserSession, Principal] | None:
         """The session with this secret, which is used by that, and its principal; None if there is none, or it is over."""
         digest = self._digest(secret)
         found, now_us = self._open.get(digest), self._clock_us()
@@ -84,7 +85,7 @@ class Sessions:
         self._used[digest] = now_us
         return found
 
-    def end(self, secret: str) -> Identity | None:
+    def end(self, secret: str) -> LoginIdentity | None:
         """End the session with this secret; whose it was."""
         digest = self._digest(secret)
         with self._lock:
@@ -102,22 +103,25 @@ class Sessions:
     def tidy(self) -> None:
         """Store when sessions were last used, and remove those that are over."""
         with self._lock:
-            used, self._used = self._used, {}
-            for digest, used_us in used.items():
-                if digest in self._open:
-                    session, principal = self._open[digest]
-                    self._open[digest] = replace(session, used_us=max(used_us, session.used_us)), principal
+            used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_news(digest, used_us)}
             if used:
                 self._repository.note_uses(used)
+            for digest, used_us in used.items():
+                session, principal = self._open[digest]
+                self._open[digest] = replace(session, used_us=used_us), principal
             over = self._over(self._clock_us())
             if over:
                 self._repository.replace(over)
-                self._forget(over)
+            self._forget(over | (set(self._used) - self._open.keys()))
 
-    def _principal(self, identity: Identity) -> Principal:
+    def _is_news(self, digest: bytes, used_us: int) -> bool:
+        """Whether a session was used later than is stored."""
+        return digest in self._open and used_us > self._open[digest][0].used_us
+
+    def _principal(self, identity: LoginIdentity) -> Principal:
         return self._roles.principal(identity.principal, identity.issuer, identity.roles)
 
-    def _is_over(self, session: Session, now_us: int) -> bool:
+    def _is_over(self, session: BrowserSession, now_us: int) -> bool:
         used_us = max(session.used_us, self._used.get(session.digest, 0))
         return now_us >= session.expires_us or now_us - used_us >= self._limits.idle_us
 

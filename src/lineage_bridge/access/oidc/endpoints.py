@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Endpoints:
+class IssuerEndpoints:
     """Addresses of an issuer; one that it does not name, or that is not `https`, is empty.
 
     `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: programs may authenticate at `token` by HTTP Basic,
@@ -22,7 +22,7 @@ class Endpoints:
     takes_basic: bool = True
 
 
-def read_endpoints(document: Mapping[str, Any], issuer: str) -> Endpoints:
+def read_endpoints(document: Mapping[str, Any], issuer: str) -> IssuerEndpoints:
     """The addresses in a discovery document. An issuer on this machine, which may use `http`, may have others that do."""
 
     def address(name: str) -> str:
@@ -31,7 +31,7 @@ def read_endpoints(document: Mapping[str, Any], issuer: str) -> Endpoints:
         return url if isinstance(url, str) and url.startswith(allowed) and url.isascii() and url.isprintable() else ""
 
     methods = document.get("token_endpoint_auth_methods_supported")
-    return Endpoints(
+    return IssuerEndpoints(
         address("jwks_uri"),
         address("authorization_endpoint"),
         address("token_endpoint"),

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass
 from typing import Final
 
-from lineage_bridge.access.oidc.endpoints import Endpoints, read_endpoints
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints, read_endpoints
 from lineage_bridge.access.oidc.fetching import Fetch
 from lineage_bridge.access.oidc.key_set import VerificationKeys, read_key_set
 from lineage_bridge.config.people import IssuerSettings
@@ -32,7 +32,7 @@ class IssuerKeys:
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
-        self.endpoints: Endpoints | None = None
+        self.endpoints: IssuerEndpoints | None = None
         self._name, self._settings, self._fetch, self._least_s = name, settings, fetch, least_s
         self._begun = self._done = 0
         self._asked: dict[str, int] = {}

@@ -17,16 +17,16 @@ def as_sent(scope: Scope, proxies: Networks, external: ExternalAddress | None) -
 
     The address of the connection stays what it is: who is asked for credentials depends on nothing that a header says.
     """
-    said = forwarded(Headers(scope=scope), proxies) if proxies and peer_address(scope) in proxies else NOT_FORWARDED
-    prefix = external.prefix if external else said.prefix
-    if said is NOT_FORWARDED and not prefix:
+    found = forwarded(Headers(scope=scope), proxies) if proxies and peer_address(scope) in proxies else NOT_FORWARDED
+    prefix = external.prefix if external else found.prefix
+    if found is NOT_FORWARDED and not prefix:
         return scope
-    sent = {**scope, "scheme": said.scheme or scope["scheme"]}
-    if said.client:
-        sent[_CLIENT] = said.client
-    if said.host:
+    sent = {**scope, "scheme": found.scheme or scope["scheme"]}
+    if found.client:
+        sent[_CLIENT] = found.client
+    if found.host:
         others = [(name, value) for name, value in scope["headers"] if name != b"host"]
-        sent["headers"] = [(b"host", said.host.encode()), *others]
+        sent["headers"] = [(b"host", found.host.encode()), *others]
     return {**sent, "root_path": prefix, "path": _below(prefix, scope["path"])}
 
 
@@ -38,8 +38,8 @@ def route_path(scope: Scope) -> str:
 
 def client_address(scope: Scope) -> str:
     """Where a request comes from, as its proxy says, if it came through one."""
-    said: str = scope.get(_CLIENT, "")
-    return said or peer_address(scope)
+    found: str = scope.get(_CLIENT, "")
+    return found or peer_address(scope)
 
 
 def peer_address(scope: Scope) -> str:

@@ -4,28 +4,28 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from lineage_bridge.model.sessions import Identity, Session
+from lineage_bridge.model.access import BrowserSession, LoginIdentity
 from lineage_bridge.store.state.database import StateDatabase
 
 _COLUMNS: Final = "digest, principal, issuer, roles, created_us, used_us, expires_us"
 
 
-class SessionRepository:
-    """Implements `ports.SessionRepository`."""
+class BrowserSessionRepository:
+    """Implements `ports.BrowserSessionRepository`."""
 
     def __init__(self, state: StateDatabase) -> None:
         self._state = state
 
-    def records(self) -> list[Session]:
+    def records(self) -> list[BrowserSession]:
         """All sessions, the oldest first."""
         with self._state.transaction() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM browser_session ORDER BY created_us, digest").fetchall()
         return [
-            Session(bytes(digest), Identity(principal, issuer, tuple(json.loads(roles))), *times)
+            BrowserSession(bytes(digest), LoginIdentity(principal, issuer, tuple(json.loads(roles))), *times)
             for digest, principal, issuer, roles, *times in rows
         ]
 
-    def replace(self, ended: Collection[bytes], session: Session | None = None) -> None:
+    def replace(self, ended: Collection[bytes], session: BrowserSession | None = None) -> None:
         """Delete sessions, and store a new one."""
         with self._state.transaction() as connection:
             connection.executemany("DELETE FROM browser_session WHERE digest = ?", [(digest,) for digest in sorted(ended)])

@@ -11,8 +11,8 @@ from msgspec import UNSET
 from starlette.responses import HTMLResponse
 
 from lineage_bridge.access.browsers.cookies import Cookie
-from lineage_bridge.access.browsers.gate import BrowserGate
 from lineage_bridge.access.browsers.logins import PENDING_S, IssuerAnswer, Logins
+from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
 from lineage_bridge.access.browsers.targets import target_of
 from lineage_bridge.api.guard import admission
 from lineage_bridge.api.openapi import response_docs
@@ -39,8 +39,8 @@ def routes(services: Services) -> APIRouter:
     @router.get("/session", response_model=None, responses=response_docs({200: SessionInfo}, writes=False))
     def get_session(request: Request) -> Response:
         """Who sends the request, and for a browser that has logged in, the token that it sends with what it writes."""
-        principal, gate = admission(request).principal, services.access.browsers
-        found = gate.signed_in(request.headers) if gate else None
+        principal, browsers = admission(request).principal, services.access.browsers
+        found = browsers.signed_in(request.headers) if browsers else None
         return json_response(
             SessionInfo(
                 principal.name,
@@ -48,22 +48,22 @@ def routes(services: Services) -> APIRouter:
                 list(principal.namespaces),
                 found.session.identity.issuer if found else UNSET,
                 format_time(found.session.expires_us) if found else UNSET,
-                gate.sessions.csrf_token(found.secret) if gate and found else UNSET,
+                browsers.sessions.csrf_token(found.secret) if browsers and found else UNSET,
             )
         )
 
     @router.post("/logout", response_model=None, responses=response_docs({200: LoggedOut}, writes=False))
     def post_logout(request: Request) -> Response:
         """End the session of a browser. The answer has the address at which it logs out at the issuer, if there is one."""
-        gate, logins = services.access.browsers, services.logins
-        found = gate.signed_in(request.headers) if gate else None
-        if gate is None or logins is None or found is None:
+        browsers, logins = services.access.browsers, services.logins
+        found = browsers.signed_in(request.headers) if browsers else None
+        if browsers is None or logins is None or found is None:
             return json_response(LoggedOut(ended=False, issuer_logout_url=""))
         identity = found.session.identity
         services.audit.record(Change(identity.principal, client_address(request.scope), "logout", identity.issuer))
-        ended = gate.sessions.end(found.secret) is not None
+        ended = browsers.sessions.end(found.secret) is not None
         answer = LoggedOut(ended, logins.logout_url(identity.issuer))
-        return json_response(answer, headers={"Set-Cookie": gate.cookie.removed()})
+        return json_response(answer, headers={"Set-Cookie": browsers.cookie.removed()})
 
     return router
 
@@ -78,12 +78,12 @@ def _login_routes(router: APIRouter, services: Services) -> None:
         target: Annotated[str, Query(alias="next", max_length=4096, description="The path to go on to, such as `/docs`")] = "",
     ) -> Response:
         """Send a browser to an issuer to log in. With several issuers, and none named, a page offers them."""
-        gate, logins = _installed(services)
-        path = target_of(target, gate.external)
+        browsers, logins = _installed(services)
+        path = target_of(target, browsers.external)
         if not issuer and len(logins.issuers) > 1:
             return _choice(request.scope.get("root_path", ""), logins.issuers, path)
         begun = logins.begin(issuer or logins.issuers[0], path)
-        cookie = Cookie.login(gate.external, begun.state).with_value(begun.sealed, PENDING_S)
+        cookie = Cookie.login(browsers.external, begun.state).with_value(begun.sealed, PENDING_S)
         return see_other(begun.url, cookie)
 
     @router.get(
@@ -93,24 +93,24 @@ def _login_routes(router: APIRouter, services: Services) -> None:
     )
     async def get_callback(request: Request, state: _Text = None, code: _Text = None, iss: _Text = None, error: _Text = None) -> Response:
         """Where issuers send a browser back to that has logged in there. It gets a session, and goes on to where the login began."""
-        gate, logins = _installed(services)
+        browsers, logins = _installed(services)
         answer = IssuerAnswer(state, code, iss, error)
 
         def finish() -> Response:
-            pending = Cookie.login(gate.external, state or "")
+            pending = Cookie.login(browsers.external, state or "")
             identity, target = logins.finish(answer, pending.value(request.headers))
             services.audit.record(Change(identity.principal, client_address(request.scope), "login", identity.issuer))
-            secret = gate.sessions.begin(identity, gate.cookie.value(request.headers))
-            return see_other(gate.external.origin + target, gate.cookie.with_value(secret), pending.removed())
+            secret = browsers.sessions.begin(identity, browsers.cookie.value(request.headers))
+            return see_other(browsers.external.origin + target, browsers.cookie.with_value(secret), pending.removed())
 
         return await _limited(services, finish)
 
 
-def _installed(services: Services) -> tuple[BrowserGate, Logins]:
-    gate, logins = services.access.browsers, services.logins
-    if gate is None or logins is None:
+def _installed(services: Services) -> tuple[SignedInBrowsers, Logins]:
+    browsers, logins = services.access.browsers, services.logins
+    if browsers is None or logins is None:
         raise NotFoundError("nobody logs in to this server with a browser", "client_id in the settings of an issuer lets people log in")
-    return gate, logins
+    return browsers, logins
 
 
 async def _limited(services: Services, work: Callable[[], _ResultT]) -> _ResultT:

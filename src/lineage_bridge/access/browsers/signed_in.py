@@ -9,8 +9,7 @@ from lineage_bridge.access.browsers.cookies import Cookie
 from lineage_bridge.access.browsers.sessions import Sessions
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import RefusedError
-from lineage_bridge.model.access import Principal
-from lineage_bridge.model.sessions import Session
+from lineage_bridge.model.access import BrowserSession, Principal
 
 CSRF_HEADER: Final = "X-CSRF-Token"
 _HINT: Final = f"GET /auth/session answers the token of the session; send it as {CSRF_HEADER}"
@@ -21,11 +20,11 @@ class SignedIn:
     """A browser that has logged in. `secret` is that of its session."""
 
     principal: Principal
-    session: Session
+    session: BrowserSession
     secret: str = field(repr=False)
 
 
-class BrowserGate:
+class SignedInBrowsers:
     """Knows browsers by the cookie of their session, which they send with every request, whoever made them send it."""
 
     def __init__(self, sessions: Sessions, external: ExternalAddress) -> None:
