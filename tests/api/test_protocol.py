@@ -2,7 +2,6 @@
 
 import json
 import socket
-import ssl
 import subprocess
 import threading
 import time
@@ -12,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 import uvicorn
 from tests.ports import free_port
 from tests.serving import COMMAND, bare_environment
 
-from lineage_bridge.api.protocol import ConnectionLimits, Protocol, ServerConfig, limited
+from lineage_bridge.api.protocol import ConnectionLimits, Protocol, limited
 
 BODY = b'{"an": "event"}'
 JAVA = b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\nUpgrade: h2c\r\n"
@@ -160,28 +158,6 @@ def test_a_second_request_has_its_own_time(impatient: int) -> None:
             time.sleep(0.2)
         connection.sendall(b"GET / HT")
         assert b" 408 " in read.read()
-
-
-def test_a_handshake_that_does_not_end_is_given_up(tmp_path: Path) -> None:
-    certificate = trustme.CA().issue_cert("localhost")
-    chain = tmp_path / "chain.pem"
-    chain.write_bytes(certificate.private_key_pem.bytes() + certificate.cert_chain_pems[0].bytes())
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(chain)
-    config = ServerConfig(echo, http=Protocol, lifespan="off", log_config=None, ssl_context_factory=lambda *_: context)
-    config.handshake_s = 0.3
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            for sent in (b"", b"\x16\x03\x01\x02\x00\x01"):
-                with socket.create_connection(listener.getsockname(), timeout=30) as connection:
-                    connection.sendall(sent)
-                    assert connection.recv(100) == b"", "closed before uvicorn's minute is over"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,11 @@ Java's own client offers HTTP/2 (`Upgrade: h2c`) with a request, even with a POS
 A client that does not finish its request is disconnected: the head of a request has a size and a time, its body a rate.
 """
 
-from asyncio import AbstractServer, BaseTransport, TimerHandle
-from collections.abc import Callable
+from asyncio import BaseTransport, TimerHandle
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import uvloop
 from httptools import HttpParserError, HttpParserUpgrade
-from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _OFFER = frozenset({b"upgrade", b"http2-settings"})
@@ -131,34 +127,6 @@ class Protocol(HttpToolsProtocol):
 def limited(limits: ConnectionLimits) -> type[Protocol]:
     """The protocol with limits of its own."""
     return type("LimitedProtocol", (Protocol,), {"limits": limits})
-
-
-class ImpatientLoop(uvloop.Loop):
-    """An event loop whose servers give up a connection that is not encrypted after `handshake_s` seconds."""
-
-    def __init__(self, handshake_s: float) -> None:
-        super().__init__()
-        self._handshake_s = handshake_s
-
-    async def create_server(  # type: ignore[override]  # any of asyncio's forms
-        self,
-        *arguments: Any,  # noqa: ANN401 - asyncio's
-        **options: Any,  # noqa: ANN401 - asyncio's
-    ) -> AbstractServer:
-        """A server; without TLS there is nothing to wait for."""
-        if options.get("ssl"):
-            options["ssl_handshake_timeout"] = self._handshake_s
-        return await super().create_server(*arguments, **options)
-
-
-class ServerConfig(Config):
-    """The configuration of a web server that bounds the time of TLS's handshake, for which uvicorn has no setting."""
-
-    handshake_s = ConnectionLimits.head_s
-
-    def get_loop_factory(self) -> Callable[[], ImpatientLoop]:
-        """What makes the server's event loop."""
-        return partial(ImpatientLoop, self.handshake_s)
 
 
 def _without_offer(name: bytes, value: bytes) -> bytes:

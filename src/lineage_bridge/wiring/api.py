@@ -220,7 +220,8 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
     """
     import uvicorn  # noqa: PLC0415  # the web server
 
-    from lineage_bridge.api.protocol import ConnectionLimits, ServerConfig, limited  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.protocol import ConnectionLimits, limited  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.web.handshakes import ServerConfig  # noqa: PLC0415  # of the same part
 
     limits = ConnectionLimits(
         settings.max_connections, settings.head_bytes, settings.head_timeout_s, settings.body_timeout_s, settings.body_bytes_per_s
