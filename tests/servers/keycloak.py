@@ -38,9 +38,12 @@ class Keycloak:
         """Log in at an address with Keycloak's form, as a browser does it; the address with which it sends the browser back."""
         with httpx.Client(timeout=60, follow_redirects=False) as browser:
             (action,) = re.findall(r'action="([^"]+)"', browser.get(url).text)
-            answer = browser.post(unescape(action), data={"username": person, "password": self.password})
+            # Its cookies are for encrypted connections, to which browsers count those to loopback addresses.
+            cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in browser.cookies.jar)
+            form = {"username": person, "password": self.password}
+            answer = browser.post(unescape(action), data=form, headers={"Cookie": cookies})
         assert answer.status_code == 302, answer.text
-        return answer.headers["location"]
+        return str(answer.headers["location"])
 
 
 def _realm(people: Sequence[tuple[str, str]], audience: str, password: str) -> object:

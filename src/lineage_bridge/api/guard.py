@@ -18,7 +18,7 @@ from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import Requirement, RouteRequirements
-from lineage_bridge.api.web.forwarding import as_sent, peer_address, route_path
+from lineage_bridge.api.web.forwarding import peer_address, restore_request, route_path
 from lineage_bridge.api.web.redirects import login_redirect
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import RefusedError
@@ -110,7 +110,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        scope = as_sent(scope, self.policy.proxies, self.policy.external)
+        restore_request(scope, self.policy.proxies, self.policy.external)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -10,30 +10,31 @@ from lineage_bridge.access.networks import Networks
 from lineage_bridge.config.external import ExternalAddress
 
 _CLIENT: Final = "lineage_bridge.client"
+_PREFIX: Final = "lineage_bridge.prefix"
 
 
-def as_sent(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> Scope:
-    """A request with the scheme, the host and the path that its client used.
+def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> None:
+    """Give a request the scheme, the host and the path that its client used.
 
     The address of the connection stays what it is: who is asked for credentials depends on nothing that a header says.
     """
     found = forwarded(Headers(scope=scope), proxies) if proxies and peer_address(scope) in proxies else NOT_FORWARDED
     prefix = external.prefix if external else found.prefix
-    if found is NOT_FORWARDED and not prefix:
-        return scope
-    sent = {**scope, "scheme": found.scheme or scope["scheme"]}
+    if found.scheme:
+        scope["scheme"] = found.scheme
     if found.client:
-        sent[_CLIENT] = found.client
+        scope[_CLIENT] = found.client
     if found.host:
-        others = [(name, value) for name, value in scope["headers"] if name != b"host"]
-        sent["headers"] = [(b"host", found.host.encode()), *others]
-    return {**sent, "root_path": prefix, "path": _below(prefix, scope["path"])}
+        scope["headers"] = [(b"host", found.host.encode()), *((name, value) for name, value in scope["headers"] if name != b"host")]
+    if prefix:
+        scope["root_path"] = scope[_PREFIX] = prefix
+        scope["path"] = _below(prefix, scope["path"])
 
 
 def route_path(scope: Scope) -> str:
     """The path of a request below the path of the server."""
     path: str = scope["path"]
-    return path[len(scope.get("root_path", "")) :]
+    return path[len(scope.get(_PREFIX, "")) :]
 
 
 def client_address(scope: Scope) -> str:
@@ -49,4 +50,4 @@ def peer_address(scope: Scope) -> str:
 
 def _below(prefix: str, path: str) -> str:
     """A path with the server's prefix, whether a proxy has removed it or not."""
-    return path if not prefix or path.startswith(f"{prefix}/") else prefix + (path if path != prefix else "/")
+    return path if path.startswith(f"{prefix}/") else prefix + (path if path != prefix else "/")
