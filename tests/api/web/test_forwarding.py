@@ -1,5 +1,6 @@
 """Requests that come through a proxy: where they come from, how they were addressed, and what that changes."""
 
+import logging
 import re
 
 import pytest
@@ -92,3 +93,16 @@ def test_pages_of_the_external_address_are_our_own(server: Server) -> None:
     assert client.post(ERASE, json=RUN, headers={"Origin": "https://lineage.example"}).status_code == 202
     for origin in ("http://lineage.example", "https://lineage.example.evil", "https://lineage.example:8443", "null"):
         assert client.post(ERASE, json=RUN, headers={"Origin": origin}).json()["error"]["code"] == "foreign_origin"
+
+
+def test_the_line_about_a_request_has_the_client_s_address_and_the_route(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    policy = AccessPolicy(proxies=Networks(["127.0.0.1"]), external=EXTERNAL)
+    client = server.client_of(access=policy, log_requests=True)
+    with caplog.at_level(logging.INFO, logger="lineage_bridge.api.telemetry.requests"):
+        for path in ("/lineage/docs/files/swagger-ui.css", "/api/v1/health"):
+            assert client.get(path, headers=FORWARDED).status_code == 200
+    fields = [vars(record)["fields"] for record in caplog.records]
+    assert [(line["peer"], line["path"], line["route"]) for line in fields] == [
+        ("192.0.2.1", "/lineage/docs/files/swagger-ui.css", "/docs/files"),
+        ("192.0.2.1", "/lineage/api/v1/health", "/api/v1/health"),
+    ]
