@@ -35,29 +35,29 @@ class Browser:
 
 
 @pytest.fixture
-def gate(server: Server) -> SignedInBrowsers:
+def browsers(server: Server) -> SignedInBrowsers:
     limits = SessionLimits(1_000_000, 1_000_000)
     repository, roles = BrowserSessionRepository(server.state), Roles(ROLES, ["company"])
     return SignedInBrowsers(Sessions(repository, roles, ["company"], b"key", lambda: server.parts.now_us, token_bytes, limits), EXTERNAL)
 
 
-def signed_in(server: Server, gate: SignedInBrowsers, role: str) -> Browser:
-    secret = gate.sessions.begin(LoginIdentity("company:ada#1", "company", (role,)))
-    access = AccessPolicy(server.policy(required=True).authenticator, required=True, browsers=gate, external=EXTERNAL)
+def signed_in(server: Server, browsers: SignedInBrowsers, role: str) -> Browser:
+    secret = browsers.sessions.begin(LoginIdentity("company:ada#1", "company", (role,)))
+    access = AccessPolicy(server.policy(required=True).authenticator, required=True, browsers=browsers, external=EXTERNAL)
     client = server.client_of("192.0.2.1", access=access, not_found_wait_s=0.0)
     client.headers["Cookie"] = f"{Cookie.session(EXTERNAL).name}={secret}"
-    return Browser(client, {"Origin": EXTERNAL.origin, "X-CSRF-Token": gate.sessions.csrf_token(secret)})
+    return Browser(client, {"Origin": EXTERNAL.origin, "X-CSRF-Token": browsers.sessions.csrf_token(secret)})
 
 
 @pytest.fixture
-def browser(server: Server, gate: SignedInBrowsers) -> Iterator[Browser]:
-    browser = signed_in(server, gate, "all")
+def browser(server: Server, browsers: SignedInBrowsers) -> Iterator[Browser]:
+    browser = signed_in(server, browsers, "all")
     with browser.client:
         yield browser
 
 
-def test_it_may_ask_every_question_of_its_roles(server: Server, gate: SignedInBrowsers) -> None:
-    reader = signed_in(server, gate, "readers").client
+def test_it_may_ask_every_question_of_its_roles(server: Server, browsers: SignedInBrowsers) -> None:
+    reader = signed_in(server, browsers, "readers").client
     for needed, method, path in ROWS:
         if method in ("GET", "HEAD"):
             answer = reader.request(method, path, follow_redirects=False)
