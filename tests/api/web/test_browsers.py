@@ -7,7 +7,7 @@ from secrets import token_bytes
 import pytest
 from starlette.testclient import TestClient
 from tests.api.access.test_table import ROWS
-from tests.api.support import NOW, Server
+from tests.api.support import NOW, URL, Server
 from tests.api.test_guard import LOGOUT, calls, code_of
 
 from lineage_bridge.access.browsers.cookies import Cookie
@@ -75,6 +75,15 @@ def test_it_changes_nothing_without_the_token_of_its_session(server: Server, bro
             if path != LOGOUT:
                 answer = browser.client.request(method, path, content=b"{}", headers=browser.writing)
                 assert answer.status_code not in (401, 403), (method, path)
+
+
+def test_it_changes_nothing_from_another_name_of_this_server(browser: Browser) -> None:
+    token = {"X-CSRF-Token": browser.writing["X-CSRF-Token"]}
+    for origin in ({}, {"Origin": URL}, {"Origin": "http://lineage.example"}):
+        assert code_of(browser.client.post("/api/v1/operations/erase", json={"runs": []}, headers={**token, **origin})) == (
+            403,
+            "foreign_origin",
+        )
 
 
 def test_other_credentials_outrank_its_session(server: Server, browser: Browser) -> None:
