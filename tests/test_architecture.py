@@ -227,7 +227,6 @@ def test_a_banned_phrase_is_seen():
 # Packages that the source needs and no `import` in it names.
 NAMED_ELSEWHERE = {
     "pandas": "pyspark imports it in the workers that run mapInArrow",
-    "uvloop": "uvicorn loads it by name",
 }
 NOT_DECLARED = {
     "gssapi": "it compiles against the system's Kerberos library, so users who need it install it themselves",

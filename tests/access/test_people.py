@@ -33,6 +33,7 @@ namespaces = ["orders-*"]
 
 [trusted_proxy]
 addresses = ["{proxy}"]
+user_header = "X-Forwarded-User"
 groups_header = "X-Forwarded-Groups"
 """
 AS_ADA = {"X-Forwarded-User": "ada", "X-Forwarded-Groups": "data"}

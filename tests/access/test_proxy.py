@@ -10,7 +10,11 @@ from lineage_bridge.errors import RefusedError
 from lineage_bridge.model.access import AccessScope, Principal
 
 ROLES = Roles({"data": RoleSettings(scopes=("read", "operate")), "*": RoleSettings(scopes=("read",))}, [])
-OPTIONS = {"addresses": ["10.0.0.5", "10.1.0.0/16", "2001:db8::5"], "groups_header": "X-Forwarded-Groups"}
+OPTIONS = {
+    "addresses": ["10.0.0.5", "10.1.0.0/16", "2001:db8::5"],
+    "user_header": "X-Forwarded-User",
+    "groups_header": "X-Forwarded-Groups",
+}
 ADA = [("X-Forwarded-User", "ada"), ("X-Forwarded-Groups", "sales, data")]
 
 

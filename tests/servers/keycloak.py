@@ -1,11 +1,13 @@
 """Keycloak, with one realm in memory. It takes about a minute to start."""
 
 import json
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -14,7 +16,8 @@ from tests.ports import HOST, free_ports
 from tests.servers import archives
 from tests.servers.process import answers, running
 
-REALM, CLIENT = "staff", "page"
+REALM, CLIENT, WEB = "staff", "page", "lineage"
+CALLBACK = "https://lineage.example/auth/callback"
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,20 @@ class Keycloak:
         assert answer.is_success, answer.text
         return {name: answer.json()[f"{name}_token"] for name in ("access", "refresh", "id")}
 
+    def log_in(self, url: str, person: str) -> str:
+        """Log in at an address with Keycloak's form, as a browser does it; the address with which it sends the browser back."""
+        with httpx.Client(timeout=60, follow_redirects=False) as browser:
+            (action,) = re.findall(r'action="([^"]+)"', browser.get(url).text)
+            # Its cookies are for encrypted connections, to which browsers count those to loopback addresses.
+            cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in browser.cookies.jar)
+            form = {"username": person, "password": self.password}
+            answer = browser.post(unescape(action), data=form, headers={"Cookie": cookies})
+        assert answer.status_code == 302, answer.text
+        return str(answer.headers["location"])
+
 
 def _realm(people: Sequence[tuple[str, str]], audience: str, password: str) -> object:
-    """A realm in the form in which Keycloak imports one: people with a role each, and a client whose tokens are for an audience."""
+    """A realm as Keycloak imports one: people with a role each, a client whose tokens are for an audience, and one for logins."""
     mapper = {
         "name": "audience",
         "protocol": "openid-connect",
@@ -54,8 +68,21 @@ def _realm(people: Sequence[tuple[str, str]], audience: str, password: str) -> o
         for name, role in people
     ]
     client = {"clientId": CLIENT, "publicClient": True, "directAccessGrantsEnabled": True, "protocolMappers": [mapper]}
+    roles_of_person = {
+        "name": "roles",
+        "protocol": "openid-connect",
+        "protocolMapper": "oidc-usermodel-realm-role-mapper",
+        "config": {"claim.name": "realm_access.roles", "multivalued": "true", "id.token.claim": "true", "jsonType.label": "String"},
+    }
+    web = {
+        "clientId": WEB,
+        "secret": password,
+        "redirectUris": [CALLBACK],
+        "attributes": {"pkce.code.challenge.method": "S256"},
+        "protocolMappers": [roles_of_person],
+    }
     roles = {"realm": [{"name": role} for role in sorted({role for _, role in people})]}
-    return {"realm": REALM, "enabled": True, "sslRequired": "none", "roles": roles, "users": users, "clients": [client]}
+    return {"realm": REALM, "enabled": True, "sslRequired": "none", "roles": roles, "users": users, "clients": [client, web]}
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import httpx
 from joserfc.jwk import ECKey, OKPKey, RSAKey
@@ -47,13 +47,17 @@ class OpenIdProvider:
     issuer: str = ""
     _secret: str = field(default_factory=secrets.token_urlsafe)
 
-    def be(self, issuer: str, keys: Sequence[Key], algorithm: str = "RS256") -> None:
-        """Be this issuer, with these private keys."""
+    @property
+    def secret(self) -> str:
+        """The secret of the client `lineage`."""
+        return self._secret
+
+    def be(self, issuer: str, keys: Sequence[Key], algorithm: str = "RS256", callbacks: Sequence[str] = (CALLBACK,)) -> None:
+        """Be this issuer, with these private keys. `callbacks` are where people come back to who log in to `lineage`."""
         self.issuer = issuer
         listed = [key.as_dict(private=True) for key in keys]
-        answer = self._client.post(
-            f"{self.url}/control", json={"issuer": issuer, "keys": listed, "algorithm": algorithm, "secret": self._secret}
-        )
+        settings = {"issuer": issuer, "keys": listed, "algorithm": algorithm, "secret": self._secret, "callbacks": list(callbacks)}
+        answer = self._client.post(f"{self.url}/control", json=settings)
         assert answer.status_code == 204, answer.text
 
     def client_token(self, audience: str) -> str:
@@ -70,20 +74,25 @@ class OpenIdProvider:
         question = {"client_id": "page", "response_type": "code", "scope": "openid lineage", "resource": audience, "redirect_uri": CALLBACK}
         question |= {"code_challenge": challenge, "code_challenge_method": "S256", "nonce": secrets.token_urlsafe(8)}
         with httpx.Client(timeout=60, verify=False) as browser:
-            answer = browser.get(f"{self.url}/auth", params=question)
-            forms = [{"prompt": "login", "login": person, "password": "any"}, {"prompt": "consent"}]
-            while not (place := answer.headers.get("location", "")).startswith(CALLBACK):
-                if place:
-                    answer = browser.get(self._here(place))
-                else:
-                    (target,) = set(re.findall(r'action="([^"]+)" method="post"', answer.text))
-                    answer = browser.post(self._here(target), data=forms.pop(0))
+            place = self.log_in(browser, f"{self.url}/auth?{urlencode(question)}", person, CALLBACK)
             form = {"grant_type": "authorization_code", "client_id": "page", "code": parse_qs(urlsplit(place).query)["code"][0]}
             tokens = browser.post(
                 f"{self.url}/token", data={**form, "redirect_uri": CALLBACK, "code_verifier": verifier, "resource": audience}
             )
         assert tokens.is_success, tokens.text
         return str(tokens.json()["access_token"]), str(tokens.json()["id_token"])
+
+    def log_in(self, browser: httpx.Client, url: str, person: str, callback: str) -> str:
+        """Log in at an address, with the provider's forms, as a browser does it; the address with which the provider sends it back."""
+        answer = browser.get(self._here(url))
+        forms = [{"prompt": "login", "login": person, "password": "any"}, {"prompt": "consent"}]
+        while not (place := answer.headers.get("location", "")).startswith(callback):
+            if place:
+                answer = browser.get(self._here(place))
+            else:
+                (target,) = set(re.findall(r'action="([^"]+)" method="post"', answer.text))
+                answer = browser.post(self._here(target), data=forms.pop(0))
+        return str(place)
 
     def _here(self, place: str) -> str:
         """The address at the provider itself of one that begins as the issuer does."""

@@ -9,6 +9,8 @@ from lineage_bridge.errors import RefusedError
 from lineage_bridge.model.access import ApiKey, Principal
 from lineage_bridge.ports.access import Authenticator, KeyChanges
 
+NO_CREDENTIALS: Final = "no_key"
+"""The code with which a request without credentials is refused."""
 CHALLENGE: Final = 'Bearer realm="lineage-bridge"'
 _INVALID: Final = f'{CHALLENGE}, error="invalid_token"'
 _SEND: Final = "send Authorization: Bearer <key>; OpenLineage clients take OPENLINEAGE_API_KEY, commands LINEAGE_BRIDGE_API_KEY"
@@ -100,4 +102,4 @@ def not_authenticated(headers: Mapping[str, str]) -> RefusedError:
     """What a request is refused with whose principal is not known to any authenticator."""
     if "authorization" in headers:
         return RefusedError(401, "unknown_credentials", "the credentials are of a kind that this server does not know", _SEND, _INVALID)
-    return RefusedError(401, "no_key", "this server asks for an API key", _SEND, CHALLENGE)
+    return RefusedError(401, NO_CREDENTIALS, "this server asks for an API key", _SEND, CHALLENGE)

@@ -1,10 +1,10 @@
 """Authentication by a proxy that says in headers who sends a request."""
 
 from collections.abc import Mapping
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
 from lineage_bridge.access.authentication import CHALLENGE
+from lineage_bridge.access.networks import Networks
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.config.people import PROXY, ProxySettings
 from lineage_bridge.errors import RefusedError
@@ -17,12 +17,12 @@ class ProxyAuthenticator:
     """Implements `ports.Authenticator`. Only requests from the proxy's addresses can have such headers; in others they mean nothing."""
 
     def __init__(self, settings: ProxySettings, roles: Roles) -> None:
-        self._networks, self._roles = tuple(map(ip_network, settings.addresses)), roles
+        self._proxies, self._roles = Networks(settings.addresses), roles
         self._user_header, self._groups_header = settings.user_header.lower(), settings.groups_header.lower()
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:
         """The principal that the proxy names."""
-        if self._user_header not in headers or not self._is_proxy(peer):
+        if not self._user_header or self._user_header not in headers or peer not in self._proxies:
             return None
         user = _value(headers, self._user_header)
         if not user:
@@ -31,15 +31,6 @@ class ProxyAuthenticator:
             raise _refused(f"the proxy's header {self._user_header} holds no name")
         groups = _value(headers, self._groups_header).split(",") if self._groups_header else ()
         return self._roles.principal(f"{PROXY}:{user}", PROXY, map(str.strip, groups))
-
-    def _is_proxy(self, peer: str) -> bool:
-        try:
-            address = ip_address(peer.partition("%")[0])
-        except ValueError:
-            return False
-        if isinstance(address, IPv6Address) and address.ipv4_mapped:
-            address = address.ipv4_mapped
-        return any(address in network for network in self._networks)
 
 
 def _value(headers: Mapping[str, str], name: str) -> str:

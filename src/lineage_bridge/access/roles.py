@@ -25,6 +25,10 @@ class Roles:
                         f"the role {name!r} is granted by {granting!r}, which is no issuer", f"there is {', '.join(sorted(known))}"
                     )
 
+    def known(self, roles: Iterable[str]) -> tuple[str, ...]:
+        """Those of some roles that the settings have, sorted."""
+        return tuple(sorted(self._roles.keys() & set(roles)))
+
     def principal(self, name: str, granted_by: str, roles: Iterable[str]) -> Principal:
         """The principal with this name, of whom `granted_by` says that it has these roles. Roles without settings count for nothing."""
         scopes: frozenset[AccessScope] = frozenset()

@@ -13,7 +13,7 @@ from lineage_bridge.api.auditing import RequestAudit
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.routes.graphs import imports, nodes, views
-from lineage_bridge.api.routes.operations import analysis, audit, health, keys, metrics, pages, quarantine, sources, tasks
+from lineage_bridge.api.routes.operations import analysis, audit, health, keys, logins, metrics, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
@@ -79,6 +79,7 @@ def create_app(services: Services) -> FastAPI:
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
     app.include_router(metrics.routes(services))
+    app.include_router(logins.routes(services))
     pages.install_pages(app)
     requirements = RouteRequirements(app.routes)
     app.add_middleware(RequestAudit, routes=requirements, trail=services.audit, key=services.key)

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage_bridge.api.guard import admitted_principal
 from lineage_bridge.api.scopes import RouteRequirements
+from lineage_bridge.api.web.forwarding import client_address, route_path
 from lineage_bridge.model.audit import Change
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.ports.access import AuditTrail
@@ -31,7 +32,7 @@ class RequestAudit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or not self.routes.is_change(scope["method"], scope["path"]):
+        if scope["type"] != "http" or not self.routes.is_change(scope["method"], route_path(scope)):
             await self.app(scope, receive, send)
             return
         body = bytearray()
@@ -54,10 +55,11 @@ class RequestAudit:
         sent = self._masked(body)
         parameters = [str(value) for value in scope.get("path_params", {}).values()]
         named = [str(sent[name]) for name in _NAMED if isinstance(sent.get(name), str)][:1]
-        route = getattr(scope.get("route"), "path", scope["path"])
-        peer = (scope.get("client") or ("",))[0]
+        route = getattr(scope.get("route"), "path", route_path(scope))
         details = json.dumps(sent, ensure_ascii=False, separators=(",", ":")) if sent else ""
-        return Change(admitted_principal(scope).name, peer, f"{scope['method']} {route}", " ".join(parameters or named), details)
+        return Change(
+            admitted_principal(scope).name, client_address(scope), f"{scope['method']} {route}", " ".join(parameters or named), details
+        )
 
     def _masked(self, body: bytes) -> Mapping[str, Any]:
         """The members of a body that is a JSON object and not too long."""

@@ -14,8 +14,13 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage_bridge.access.authentication import CHALLENGE, Authenticators, not_authenticated
+from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
+from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import Requirement, RouteRequirements
+from lineage_bridge.api.web.forwarding import peer_address, restore_request, route_path
+from lineage_bridge.api.web.redirects import login_redirect
+from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import RefusedError
 from lineage_bridge.model.access import ALL_SCOPES, AccessScope, Principal
 from lineage_bridge.ports.access import Authenticator
@@ -45,13 +50,17 @@ class AccessPolicy:
 
     `required`: requests without a principal are refused; else they are served by where they come from. `allowed_hosts` are the host
     names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: the server is open to other
-    machines without asking anybody, and every answer says so.
+    machines without asking anybody, and every answer says so. `browsers` knows those that have logged in; None where nobody logs in. What
+    `proxies` say about their clients is believed; `external` is where browsers reach the server.
     """
 
     authenticator: Authenticator = field(default_factory=Authenticators)
     required: bool = False
     allowed_hosts: frozenset[str] | None = None
     is_insecure: bool = False
+    browsers: SignedInBrowsers | None = None
+    proxies: Networks = field(default_factory=Networks)
+    external: ExternalAddress | None = None
 
 
 class BoundedBody:
@@ -101,6 +110,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        restore_request(scope, self.policy.proxies, self.policy.external)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -111,7 +121,9 @@ class Guard:
         try:
             principal = self._admitted(scope)
         except RefusedError as refusal:
-            await error_response(refusal)(scope, receive, send_with_headers)
+            browsers = self.policy.browsers
+            answer = login_redirect(scope, refusal, browsers.external) if browsers else None
+            await (answer or error_response(refusal))(scope, receive, send_with_headers)
             return
         body = BoundedBody(receive, self.max_body_bytes)
         scope[_ADMISSION] = Admission(principal, body)
@@ -122,21 +134,36 @@ class Guard:
         headers, method = Headers(scope=scope), scope.get("method", "")
         principal = self._principal(scope, headers)
         if principal.scopes != ALL_SCOPES:
-            _check_scope(principal, self.routes.needed(method, scope["path"]), headers, required=self.policy.required)
+            _check_scope(principal, self.routes.needed(method, route_path(scope)), headers, required=self.policy.required)
         origin = headers.get("origin")
-        if method not in _READING and origin is not None and _netloc(origin) != headers.get("host", "").lower():
+        if method not in _READING and origin is not None and not self._is_own(origin, headers):
             raise RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")
         return principal
 
+    def _is_own(self, origin: str, headers: Headers) -> bool:
+        external = self.policy.external
+        return _netloc(origin) == headers.get("host", "").lower() or (external is not None and origin == external.origin)
+
+    def _signed_in(self, scope: Scope, headers: Headers) -> Principal | None:
+        """Who has logged in with the browser that sends a request. Raises RefusedError for a write that no page of this server sends."""
+        browsers = self.policy.browsers
+        found = browsers.signed_in(headers) if browsers else None
+        if browsers is None or found is None:
+            return None
+        if scope.get("method", "") not in _READING:
+            browsers.check_write(found, headers)
+        return found.principal
+
     def _principal(self, scope: Scope, headers: Headers) -> Principal:
         """Who sends a request; where no principal is asked for, credentials that are not valid do not count. Raises RefusedError."""
-        policy, peer = self.policy, (scope.get("client") or ("",))[0]
+        policy, peer = self.policy, peer_address(scope)
         try:
             principal = policy.authenticator.authenticate(headers, peer)
         except RefusedError:
-            if policy.required and self.routes.needed(scope.get("method", ""), scope["path"]) != "nothing":
+            if policy.required and self.routes.needed(scope.get("method", ""), route_path(scope)) != "nothing":
                 raise
             principal = None
+        principal = principal or self._signed_in(scope, headers)
         if principal is not None:
             return principal
         host = headers.get("host", "")

@@ -24,6 +24,7 @@ _TEXTS = {
     200: "Done",
     201: "Durable",
     202: "Durable; takes effect soon",
+    303: "Go on at the address in the header Location",
     400: "Not JSON; kept in quarantine",
     401: "Not authenticated: without an API key, or with one that is not valid",
     403: "Refused: by the scopes or the namespaces of the key, the address it is sent to, the page that sends it, or where it comes from",
@@ -37,7 +38,7 @@ _TEXTS = {
     507: "The disk is full; nothing was acknowledged",
 }
 _ANY_CALL: Mapping[int, Any] = {401: ErrorAnswer, 403: ErrorAnswer, 503: ErrorAnswer}
-_SECURITY = "key"
+_SECURITY, _SESSION = "key", "session"
 
 EVENTS_BODY = {
     "requestBody": {
@@ -72,7 +73,10 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
     _, components = msgspec.json.schema_components(_shapes(), ref_template=_REFERENCE)
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     schemas.update(components)
-    document["components"]["securitySchemes"] = {_SECURITY: {"type": "http", "scheme": "bearer", "bearerFormat": "lb_..."}}
+    document["components"]["securitySchemes"] = {
+        _SECURITY: {"type": "http", "scheme": "bearer", "bearerFormat": "lb_..."},
+        _SESSION: {"type": "apiKey", "in": "cookie", "name": "lineage-session", "description": "The session of a browser: /auth/login"},
+    }
     needed = {line.replace(":path}", "}"): requirement for line, requirement in REQUIREMENTS.items()}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -119,7 +123,7 @@ def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 def _add_requirement(operation: dict[str, Any], needed: Requirement) -> None:
     """Say what a call asks of its principal, on a server that asks for keys."""
-    operation["security"] = [] if needed == "nothing" else [{_SECURITY: []}]
+    operation["security"] = [] if needed == "nothing" else [{_SECURITY: []}, {_SESSION: []}]
     if isinstance(needed, AccessScope):
         operation["x-required-scope"] = needed.value
         operation["description"] = f"{operation.get('description', '')} Scope: `{needed.value}`.".strip()

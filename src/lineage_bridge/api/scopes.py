@@ -18,8 +18,16 @@ _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
-    "nothing": ("GET /health",),
-    "principal": ("GET /version", "GET //openapi.json", "GET //docs", "GET //docs/files", "GET //spec/facets"),
+    "nothing": ("GET /health", "GET //auth/login", "GET //auth/callback"),
+    "principal": (
+        "GET /version",
+        "GET //openapi.json",
+        "GET //docs",
+        "GET //docs/files",
+        "GET //spec/facets",
+        "GET //auth/session",
+        "POST //auth/logout",
+    ),
     AccessScope.INGEST: (
         "POST /lineage",
         "POST /lineage/",

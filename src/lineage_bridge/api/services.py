@@ -8,6 +8,7 @@ from typing import Any
 
 from anyio import CapacityLimiter
 
+from lineage_bridge.access.browsers.logins import Logins
 from lineage_bridge.api.answering.lanes import Lanes
 from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.guard import AccessPolicy
@@ -62,7 +63,8 @@ class Services:
     pipeline's last status report, None without one; `is_alive` whether a process id is running. `log_state` is HEALTHY or what is wrong
     with the log. `graph_id` is the UUID of the installation's one graph, `key` the
     installation's key, on which digests of secrets in names depend. `findings` raises NotFoundError before the first analysis.
-    `access` is who may use the server. `issuer_problems` are the issuers of tokens, with what is wrong with their keys, if anything is. A
+    `access` is who may use the server; `logins` logs people in whose browsers it then knows, in `login_threads`.
+    `issuer_problems` are the issuers of tokens, with what is wrong with their keys, if anything is. A
     question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
     `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at
     the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s`
@@ -89,6 +91,8 @@ class Services:
     log_health: Callable[[], LogHealth] = LogHealth
     issuer_problems: Callable[[], Mapping[str, str]] = dict
     access: AccessPolicy = field(default_factory=lambda: AccessPolicy(allowed_hosts=LOOPBACK))
+    logins: Logins | None = None
+    login_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
     max_body_bytes: int = MAX_BYTES
     max_events: int = MAX_EVENTS
     min_free_bytes: int = 16 << 20

@@ -38,7 +38,9 @@ class StartupBanner:
     def _print_addresses(self) -> None:
         address = self.settings.address
         print_message(f"LineageBridge is running at {address} (API documentation: {address}/docs).")
-        if self.settings.insecure_open and not self.settings.is_on_loopback:
+        if self.settings.external:
+            print_message(f"Browsers reach it at {self.settings.external.url}.")
+        if self.settings.insecure_open and not self.settings.is_local:
             print_message("Anyone who reaches this machine can use it without a key: --insecure-open.")
         elif asks_for_keys(self.settings):
             others = ", or what an issuer or the proxy of the settings gives" if knows_people(self.settings) else ""

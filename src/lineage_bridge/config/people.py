@@ -49,6 +49,12 @@ def _asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+def _with_openid(scopes: tuple[str, ...]) -> tuple[str, ...]:
+    if "openid" not in scopes:
+        raise ValueError("'openid' must be among them")
+    return scopes
+
+
 def check_issuer_names(issuers: "dict[str, IssuerSettings]") -> "dict[str, IssuerSettings]":
     """Raise ValueError for a name that cannot be part of the names of principals, and for an issuer that has two names."""
     for name in issuers:
@@ -71,6 +77,9 @@ class IssuerSettings(_Section):
 
     `issuer` is its identifier, exactly as its tokens have it. A token must be meant for one of `audience`. `clients`: the applications
     whose tokens are accepted; empty: any. `roles_claim` may be a path (`realm_access.roles`).
+
+    With a `client_id`, people log in there with a browser: it is the id that the issuer gave this server, `client_secret` a reference to
+    the secret it gave, if any, and `login_scopes` what the server asks for.
     """
 
     issuer: Annotated[str, AfterValidator(_issuer_url)]
@@ -81,6 +90,9 @@ class IssuerSettings(_Section):
     algorithms: Annotated[_Texts, AfterValidator(_asymmetric), Field(min_length=1)] = ALGORITHMS
     clock_skew_s: int = Field(default=60, ge=0, le=300)
     ca_file: str = ""
+    client_id: str = Field(default="", max_length=200)
+    client_secret: str = ""
+    login_scopes: Annotated[_Texts, AfterValidator(_with_openid)] = ("openid", "profile")
 
 
 class RoleSettings(_Section):
@@ -95,11 +107,13 @@ class RoleSettings(_Section):
 
 
 class ProxySettings(_Section):
-    """A proxy that says in headers who sends a request. Without `addresses` there is none; without `groups_header` it names no groups.
+    """A proxy before the server. Without `addresses` there is none.
 
-    The proxy must replace each of these headers in every request: what it passes on unchanged is the client's own word.
+    It says for whom it passes a request on, and how that client addressed it (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
+    `user_header` it also names who sends the request, with `groups_header` that principal's groups. It must replace these two headers in
+    every request: what it passes on unchanged is the client's own word.
     """
 
     addresses: Annotated[_Texts, AfterValidator(_networks)] = ()
-    user_header: str = Field(default="X-Forwarded-User", pattern=_HEADER)
+    user_header: str = Field(default="", pattern=f"^$|{_HEADER}")
     groups_header: str = Field(default="", pattern=f"^$|{_HEADER}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
@@ -32,6 +33,12 @@ def _address(host: str) -> str:
 def _destinations(text: str) -> str:
     Outbound.parse(text)
     return text
+
+
+def _external(url: str) -> str:
+    if url:
+        ExternalAddress.parse(url)
+    return url
 
 
 def _decoded(section: object) -> object:
@@ -61,6 +68,9 @@ class Settings(BaseModel):
         description="who must send an API key: required: everybody; auto: everybody, unless host is a loopback address",
     )
     insecure_open: bool = Field(default=False, description="let everybody who reaches the host use the server, without a key")
+    external_url: Annotated[str, AfterValidator(_external)] = Field(
+        default="", description="where browsers reach the server, with the path below which a proxy shows it; empty: host and port"
+    )
     tls_cert_file: str = Field(default="", description="PEM file of the server's certificate and its chain; empty: no TLS")
     tls_key_file: str = Field(default="", description="PEM file of its key; empty: in tls_cert_file too")
     data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
@@ -88,14 +98,19 @@ class Settings(BaseModel):
         default_factory=dict, description="sources to observe, by name: each with its kind and settings"
     )
     oidc: Annotated[dict[str, IssuerSettings], BeforeValidator(_decoded), AfterValidator(check_issuer_names)] = Field(
-        default_factory=dict, description="OpenID Connect issuers whose access tokens are accepted, by name"
+        default_factory=dict, description="OpenID Connect issuers whose access tokens are accepted, or where people log in, by name"
     )
     roles: Annotated[dict[str, RoleSettings], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="what those may do whom an issuer or the proxy gives a role or group of this name"
     )
     trusted_proxy: Annotated[ProxySettings, BeforeValidator(_decoded)] = Field(
-        default_factory=ProxySettings, description="the proxy that says in headers who sends a request"
+        default_factory=ProxySettings, description="the proxy that says in headers for whom it passes a request on"
     )
+    session_idle_s: int = Field(
+        default=3600, ge=60, le=30 * 86_400, description="seconds after which an unused session of a browser is over"
+    )
+    session_s: int = Field(default=43_200, ge=60, le=90 * 86_400, description="seconds after a login when its session is over")
+    max_sessions: int = Field(default=10_000, ge=1, le=100_000, description="sessions of browsers that there may be at once")
     secret_folders: str = Field(
         default="",
         description=f"folders below which secrets are read from files, separated by {os.pathsep}; empty: lineage-bridge/secrets in your"
@@ -135,6 +150,16 @@ class Settings(BaseModel):
     def is_on_loopback(self) -> bool:
         """Whether only programs of this machine reach the API."""
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+
+    @property
+    def external(self) -> ExternalAddress | None:
+        """Where browsers reach the server, if that is not where it listens."""
+        return ExternalAddress.parse(self.external_url) if self.external_url else None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches the API: it listens nowhere else, and no proxy shows it elsewhere."""
+        return self.is_on_loopback and (self.external is None or self.external.is_on_loopback)
 
     @property
     def paths(self) -> DataFolder:

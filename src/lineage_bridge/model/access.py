@@ -1,4 +1,4 @@
-"""Who asks the server for something, and what that principal may do."""
+"""Who asks the server for something, by which credentials, and what that principal may do."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -79,3 +79,23 @@ class KeyOrder:
     namespaces: tuple[str, ...] = ()
     note: str = ""
     expires_us: int | None = None
+
+
+@dataclass(frozen=True)
+class LoginIdentity:
+    """Who has logged in: the principal's name, the issuer that knows it, and those of its roles that the settings have."""
+
+    principal: str
+    issuer: str
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BrowserSession:
+    """A session, without the secret in its cookie, which `digest` recognises. Times are UTC microseconds; `used_us` is a minute behind."""
+
+    digest: bytes
+    identity: LoginIdentity
+    created_us: int
+    used_us: int
+    expires_us: int

@@ -12,7 +12,8 @@ from lineage_bridge.access.keys import ApiKeys, internal_key
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
-from lineage_bridge.wiring.people import knows_people
+from lineage_bridge.wiring.logins import login_clients
+from lineage_bridge.wiring.people import knows_people, people
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
 
@@ -32,17 +33,19 @@ def asks_for_keys(settings: Settings) -> bool:
     """Whether the server refuses requests without an API key. Raises ConfigError for settings that contradict each other."""
     if settings.insecure_open and settings.auth == "required":
         raise ConfigError("insecure_open and auth = 'required' contradict each other", "leave one of them out")
-    return settings.auth == "required" or not (settings.is_on_loopback or settings.insecure_open)
+    return settings.auth == "required" or not (settings.is_local or settings.insecure_open)
 
 
 def check_reachable(settings: Settings) -> None:
-    """Raise ConfigError if the server would ask for keys that nobody has, and knows nobody without one."""
+    """Raise ConfigError if the server would ask for keys that nobody has, and knows nobody without one; also if nobody could log in."""
+    login_clients(settings, people(settings))
     if (
         not knows_people(settings)
         and asks_for_keys(settings)
         and not any(key.state(now_us()) == "active" for key in key_service(settings).records())
     ):
-        why = "auth = 'required'" if settings.is_on_loopback else f"host {settings.host!r} is not only this machine"
+        where = f"external_url {settings.external_url!r}" if settings.is_on_loopback else f"host {settings.host!r}"
+        why = "auth = 'required'" if settings.is_local else f"{where} is not only this machine"
         hint = "lineage-bridge key create NAME --scope read makes one; --insecure-open lets everybody in"
         raise ConfigError(f"{why}, and there is no active API key", hint)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lineage_bridge.access.authentication import Authenticators
+from lineage_bridge.access.networks import Networks
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
@@ -40,6 +41,7 @@ from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
+from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, source_context, state_database
@@ -88,15 +90,18 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         stack.callback(watch.close)
         records, service, key = log_reader(settings), source_service(settings), state_database(settings).key()
         graph = graph_id(key)
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        known = people(settings)
+        known, external = people(settings), settings.external
         known.start(stack)
         keys = authenticator(settings, stack)
+        logged_in = browser_logins(settings, known, stack)
         access = AccessPolicy(
             Authenticators(keys, known.tokens, known.proxy),
             required=asks_for_keys(settings),
-            allowed_hosts=LOOPBACK | {host} if settings.is_on_loopback else None,
-            is_insecure=settings.insecure_open and not settings.is_on_loopback,
+            allowed_hosts=LOOPBACK | {_bracketed(settings.host), *([external.host] if external else [])} if settings.is_local else None,
+            is_insecure=settings.insecure_open and not settings.is_local,
+            browsers=logged_in.browsers,
+            proxies=Networks(settings.trusted_proxy.addresses),
+            external=external,
         )
         yield create_app(
             Services(
@@ -118,6 +123,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 findings=lambda: Findings(paths.analysis),
                 log_health=lambda: _log_health(watch.found()),
                 access=access,
+                logins=logged_in.logins,
                 issuer_problems=known.problems,
                 lanes=question_lanes(settings),
                 questions=Relay(questions) if questions else None,
@@ -125,6 +131,10 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 log_requests=settings.log_requests,
             )
         )
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _report(recovery: Recovery) -> None:
@@ -211,6 +221,7 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
     import uvicorn  # noqa: PLC0415  # the web server
 
     from lineage_bridge.api.protocol import ConnectionLimits, limited  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.web.handshakes import ServerConfig  # noqa: PLC0415  # of the same part
 
     limits = ConnectionLimits(
         settings.max_connections, settings.head_bytes, settings.head_timeout_s, settings.body_timeout_s, settings.body_bytes_per_s
@@ -224,22 +235,21 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
             certificate.reload()
 
     with api(settings, log_disk, questions) as app:
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                loop="uvloop",
-                http=limited(limits),
-                ssl_context_factory=(lambda *_: certificate.context) if certificate else None,
-                callback_notify=reload_certificate,
-                timeout_notify=RELOAD_S,
-                log_config=None,
-                access_log=False,
-                # Who sends a request is the address of its connection, not what a header says.
-                proxy_headers=False,
-                timeout_graceful_shutdown=DRAIN_S,
-                server_header=False,
-            )
+        config = ServerConfig(
+            app,
+            http=limited(limits),
+            ssl_context_factory=(lambda *_: certificate.context) if certificate else None,
+            callback_notify=reload_certificate,
+            timeout_notify=RELOAD_S,
+            log_config=None,
+            access_log=False,
+            # Who sends a request is the address of its connection, not what a header says.
+            proxy_headers=False,
+            timeout_graceful_shutdown=DRAIN_S,
+            server_header=False,
         )
+        config.handshake_s = settings.head_timeout_s
+        server = uvicorn.Server(config)
         # uvicorn raises the signal once more when it is done, and it may come before uvicorn listens to it.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from lineage_bridge.access.oidc.fetching import fetcher
-from lineage_bridge.access.oidc.issuer_keys import IssuerKeys
-from lineage_bridge.access.oidc.tokens import TokenAuthenticator, TrustedIssuer
+from lineage_bridge.access.oidc.issuer_keys import IssuerKeys, TrustedIssuer
+from lineage_bridge.access.oidc.tokens import TokenAuthenticator
 from lineage_bridge.access.proxy import ProxyAuthenticator
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.config import Settings
@@ -19,6 +19,7 @@ class People:
     issuers: tuple[TrustedIssuer, ...]
     tokens: TokenAuthenticator
     proxy: ProxyAuthenticator
+    roles: Roles
 
     def start(self, stack: ExitStack) -> None:
         """Begin to fetch the issuers' keys; closing `stack` ends it."""
@@ -37,10 +38,10 @@ def people(settings: Settings) -> People:
     issuers = tuple(
         TrustedIssuer(name, issuer, IssuerKeys(name, issuer, fetcher(issuer.ca_file))) for name, issuer in sorted(settings.oidc.items())
     )
-    return People(issuers, TokenAuthenticator(issuers, roles, now_us), ProxyAuthenticator(settings.trusted_proxy, roles))
+    return People(issuers, TokenAuthenticator(issuers, roles, now_us), ProxyAuthenticator(settings.trusted_proxy, roles), roles)
 
 
 def knows_people(settings: Settings) -> bool:
     """Whether anybody can come without an API key. Raises ConfigError for settings that cannot be used."""
     people(settings)
-    return bool(settings.oidc or settings.trusted_proxy.addresses)
+    return bool(settings.oidc or (settings.trusted_proxy.addresses and settings.trusted_proxy.user_header))

@@ -11,9 +11,9 @@ from joserfc import jws, jwt
 from tests.servers.openid import Key
 
 from lineage_bridge.access.oidc.fetching import fetcher
-from lineage_bridge.access.oidc.issuer_keys import LEAST_S, IssuerKeys
+from lineage_bridge.access.oidc.issuer_keys import LEAST_S, IssuerKeys, TrustedIssuer
 from lineage_bridge.access.oidc.key_set import VerificationKeys
-from lineage_bridge.access.oidc.tokens import TokenAuthenticator, TrustedIssuer
+from lineage_bridge.access.oidc.tokens import TokenAuthenticator
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.config.people import ALGORITHMS, IssuerSettings, RoleSettings
 from lineage_bridge.errors import RefusedError

@@ -17,7 +17,7 @@ from tests.access.oidc.issuing import AUDIENCE, Door, base64url, claims_of, sign
 from tests.servers.openid import made_key
 
 from lineage_bridge.access.oidc.issuer_keys import LEAST_S
-from lineage_bridge.access.oidc.tokens import MOST_CHARACTERS
+from lineage_bridge.access.oidc.signatures import MOST_CHARACTERS
 from lineage_bridge.config.people import RoleSettings
 from lineage_bridge.errors import RefusedError
 from lineage_bridge.model.access import AccessScope, Principal

@@ -26,6 +26,10 @@ from lineage_bridge.store.state.keys import ApiKeyRepository
 
 TABLE = """
 -       GET     /api/v1/health
+-       GET     /auth/login
+-       GET     /auth/callback
+any     GET     /auth/session
+any     POST    /auth/logout
 any     GET     /api/v1/version
 any     GET     /openapi.json
 any     HEAD    /openapi.json

@@ -1,8 +1,8 @@
 // An OpenID provider on loopback: `node server.mjs FOLDER PORT`, with oidc-provider in FOLDER/node_modules.
 //
-// POST /control with {issuer, keys, algorithm, secret} makes it anew: who it says it is, its private keys as JSON Web Keys (the first that
-// fits signs), and the secret of its client `orders-job`. People log in with any password; who has a dash in the name is in the group
-// before it.
+// POST /control with {issuer, keys, algorithm, secret, callbacks} makes it anew: who it says it is, its private keys as JSON Web Keys (the
+// first that fits signs), the secret of its clients `orders-job` and `lineage`, and where people come back to who log in to `lineage`, or to
+// `lineage-public`, which has no secret. People log in with any password; who has a dash in the name is in the group before it.
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ function groupsOf(name) {
   return name.includes('-') ? [name.split('-')[0]] : [];
 }
 
-function providerOf({ issuer, keys, algorithm, secret }) {
+function providerOf({ issuer, keys, algorithm, secret, callbacks }) {
   return new Provider(issuer, {
     jwks: { keys },
     clients: [
@@ -33,11 +33,19 @@ function providerOf({ issuer, keys, algorithm, secret }) {
         redirect_uris: ['https://page.example/callback'],
         id_token_signed_response_alg: algorithm,
       },
+      ...['lineage', 'lineage-public'].map((id) => ({
+        client_id: id,
+        ...(id === 'lineage' ? { client_secret: secret } : { token_endpoint_auth_method: 'none' }),
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: callbacks,
+      })),
     ],
+    claims: { openid: ['sub'], profile: ['preferred_username', 'groups'] },
     clientDefaults: { id_token_signed_response_alg: algorithm },
     enabledJWA: { idTokenSigningAlgValues: [algorithm] },
     cookies: { keys: [secret] },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, preferred_username: id, groups: groupsOf(id) }) }),
     extraTokenClaims: (_, token) => {
       const name = token.accountId ?? token.clientId;
       return { groups: groupsOf(name), preferred_username: name };

@@ -1,8 +1,9 @@
-"""Fetching an issuer's documents: bounded in bytes and time, without redirects."""
+"""Requests to an issuer: answers are bounded in bytes and time, and no redirect is followed."""
 
+import re
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ import httpx
 import msgspec
 
 from lineage_bridge.config.outbound import ANYWHERE
-from lineage_bridge.errors import ConfigError, SourceError, UnreachableError
+from lineage_bridge.errors import ConfigError, ForbiddenError, SourceError, UnreachableError
 
 MOST_BYTES: Final = 1 << 20
 """How large a document may be. A key takes about 500 bytes, or 2,000 with certificates."""
@@ -19,51 +20,78 @@ WAIT_S: Final = 5.0
 WHOLE_S: Final = 15.0
 """How long a document may take."""
 _HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
+_REFUSALS: Final = frozenset({400, 401, 403})
+_CODE: Final = re.compile(r"[a-z_]{1,40}")
 Fetch = Callable[[str], dict[str, Any]]
 
 
-def fetcher(ca_file: str) -> Fetch:
-    """A function that returns the JSON object at an address, which an operator or an issuer named. It raises SourceError.
+class IssuerClient:
+    """Calls addresses that an operator or an issuer named, and returns the JSON objects that they answer.
 
     Servers' certificates are checked against the system's authorities, or those in `ca_file`. Raises ConfigError if that cannot be used.
     """
-    try:
-        trusted = ssl.create_default_context(cafile=ca_file or None)
-    except OSError as error:
-        raise ConfigError(f"the file {ca_file!r} with authorities cannot be used: {error}", "ca_file must be a PEM file") from error
 
-    def fetch(url: str) -> dict[str, Any]:
+    def __init__(self, ca_file: str) -> None:
+        try:
+            self._trusted = ssl.create_default_context(cafile=ca_file or None)
+        except OSError as error:
+            raise ConfigError(f"the file {ca_file!r} with authorities cannot be used: {error}", "ca_file must be a PEM file") from error
+
+    def get(self, url: str, token: str = "") -> dict[str, Any]:
+        """The object at an address, if need be with an access token. Raises SourceError."""
+        return self._call("GET", url, {"Authorization": f"Bearer {token}"} if token else {})
+
+    def post(self, url: str, form: Mapping[str, str], auth: tuple[str, str] | None = None) -> dict[str, Any]:
+        """What a form is answered. `auth` are user and password. Raises ForbiddenError if the form is refused, else SourceError."""
+        return self._call("POST", url, {}, data=form, auth=auth)
+
+    def _call(self, method: str, url: str, headers: Mapping[str, str], **content: Any) -> dict[str, Any]:  # noqa: ANN401 - httpx's
         try:
             trace = ANYWHERE.trace(urlsplit(url).hostname or "")
             with (
-                httpx.Client(verify=trusted, timeout=WAIT_S, headers=_HEADERS, follow_redirects=False) as client,
-                client.stream("GET", url, extensions={"trace": trace}) as response,
+                httpx.Client(verify=self._trusted, timeout=WAIT_S, headers={**_HEADERS, **headers}, follow_redirects=False) as client,
+                client.stream(method, url, extensions={"trace": trace}, **content) as response,
             ):
-                return _json_object(_body(response), url)
+                return _json_object(_body(response), f"{method} {url}")
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise UnreachableError(f"GET {url} failed: {str(error) or type(error).__name__}") from error
+            raise UnreachableError(f"{method} {url} failed: {str(error) or type(error).__name__}") from error
 
-    return fetch
+
+def fetcher(ca_file: str) -> Fetch:
+    """A function that returns the JSON object at an address; see `IssuerClient`."""
+    return IssuerClient(ca_file).get
 
 
 def _body(response: httpx.Response) -> bytes:
     """The bytes of a successful answer. Raises SourceError for any other, and for one that is too long or too slow."""
-    url = response.request.url
-    if response.status_code != 200:
-        raise SourceError(f"GET {url} answered {response.status_code}")
+    called = f"{response.request.method} {response.request.url}"
     ends_at, pieces, size = time.monotonic() + WHOLE_S, [], 0
+    if response.status_code not in {200, *_REFUSALS}:
+        raise SourceError(f"{called} answered {response.status_code}")
     for piece in response.iter_raw(1 << 16):
         pieces.append(piece)
         size += len(piece)
         if size > MOST_BYTES:
-            raise SourceError(f"GET {url} answered more than {MOST_BYTES >> 10} KiB")
+            raise SourceError(f"{called} answered more than {MOST_BYTES >> 10} KiB")
         if time.monotonic() > ends_at:
-            raise UnreachableError(f"GET {url} was not answered within {WHOLE_S:g} s")
-    return b"".join(pieces)
+            raise UnreachableError(f"{called} was not answered within {WHOLE_S:g} s")
+    body = b"".join(pieces)
+    if response.status_code != 200:
+        raise ForbiddenError(f"{called} answered {response.status_code}{_reason(body)}")
+    return body
 
 
-def _json_object(body: bytes, url: str) -> dict[str, Any]:
+def _reason(body: bytes) -> str:
+    """The code of an error as OAuth has it, if an answer has one."""
+    try:
+        code = msgspec.json.decode(body, type=dict[str, Any]).get("error")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+    return f": {code}" if isinstance(code, str) and _CODE.fullmatch(code) else ""
+
+
+def _json_object(body: bytes, called: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SourceError(f"GET {url} did not answer a JSON object") from error
+        raise SourceError(f"{called} did not answer a JSON object") from error

@@ -1,9 +1,11 @@
-"""The keys of an issuer, kept up to date by a thread."""
+"""The keys of an issuer, and its addresses, kept up to date by a thread."""
 
 import logging
 import threading
+from dataclasses import dataclass
 from typing import Final
 
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints, read_endpoints
 from lineage_bridge.access.oidc.fetching import Fetch
 from lineage_bridge.access.oidc.key_set import VerificationKeys, read_key_set
 from lineage_bridge.config.people import IssuerSettings
@@ -24,11 +26,13 @@ class IssuerKeys:
 
     The key set is fetched by `refresh`, which a thread calls after `start`: now and then, and soon after a token named an unknown key. If
     it cannot be fetched, the previous keys stay, and `problem` says why. A key that the issuer took out of its key set counts no more.
-    Between two fetches are at least `least_s` seconds, whatever tokens ask for.
+    Between two fetches are at least `least_s` seconds, whatever tokens ask for. `endpoints` are where people log in there; None before the
+    issuer answered.
     """
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
         self.keys, self.problem = VerificationKeys(), "the keys were not fetched yet"
+        self.endpoints: IssuerEndpoints | None = None
         self._name, self._settings, self._fetch, self._least_s = name, settings, fetch, least_s
         self._begun = self._done = 0
         self._asked: dict[str, int] = {}
@@ -72,10 +76,12 @@ class IssuerKeys:
         document = self._fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
         if document.get("issuer") != issuer:
             raise SourceError(f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}")
-        url = str(document.get("jwks_uri"))
-        if not url.startswith("https://") and not (url.startswith("http://") and issuer.startswith("http://")):
+        endpoints = read_endpoints(document, issuer)
+        if not endpoints.keys:
             raise SourceError(f"the issuer {issuer} names no https address of its keys")
-        return read_key_set(self._fetch(url), self._settings.algorithms)
+        keys = read_key_set(self._fetch(endpoints.keys), self._settings.algorithms)
+        self.endpoints = endpoints
+        return keys
 
     def _note(self, problem: str) -> None:
         """Keep, and log, what is wrong, once."""
@@ -96,3 +102,12 @@ class IssuerKeys:
             if self._stopping.wait(self._least_s):
                 return
             self._wanted.wait(RETRY_S if self.problem else REFRESH_S)
+
+
+@dataclass(frozen=True)
+class TrustedIssuer:
+    """An issuer: the name it has here, its settings, and its keys."""
+
+    name: str
+    settings: IssuerSettings
+    keys: IssuerKeys

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lineage_bridge.api.web.forwarding import route_path
 from lineage_bridge.errors import UnavailableError
 
 _GREETING: Final = b"?"
@@ -105,7 +106,7 @@ def _unavailable() -> UnavailableError:
 
 
 def _question(scope: Scope) -> _Question:
-    return _Question(scope["path"], scope["query_string"], scope["headers"], scope.get("client"), scope.get("server"))
+    return _Question(route_path(scope), scope["query_string"], scope["headers"], scope.get("client"), scope.get("server"))
 
 
 async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:

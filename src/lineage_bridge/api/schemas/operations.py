@@ -1,4 +1,4 @@
-"""Responses about the state of the server, its API keys and its audit trail, and requests that operate it."""
+"""Responses about the state of the server, its principals and its audit trail, and requests that operate it."""
 
 from typing import Literal
 
@@ -151,6 +151,27 @@ class KeysRevoked(Struct, frozen=True):
     """How many keys were revoked."""
 
     revoked: int
+
+
+class SessionInfo(Struct, frozen=True, omit_defaults=True):
+    """Who sends the request, and what that principal may do; `principal` is empty for a program without credentials.
+
+    For a browser that has logged in: where (`issuer`), until when at the latest, and the token that its pages send with what they write.
+    """
+
+    principal: str
+    scopes: list[KeyScope]
+    namespaces: list[str]
+    issuer: str | UnsetType = UNSET
+    expires_at: str | UnsetType = UNSET
+    csrf_token: str | UnsetType = UNSET
+
+
+class LoggedOut(Struct, frozen=True):
+    """Whether there was a session, which is over now. At `issuer_logout_url`, if there is one, a browser logs out at the issuer too."""
+
+    ended: bool
+    issuer_logout_url: str
 
 
 class AuditItem(Struct, frozen=True, omit_defaults=True):

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lineage_bridge.api.guard import principal_name
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.telemetry.counters import UNMATCHED, Counters
+from lineage_bridge.api.web.forwarding import client_address, route_path
 from lineage_bridge.config.log_format import REQUEST_ID
 
 HEADER: Final = b"x-request-id"
@@ -61,11 +62,10 @@ class RequestTelemetry:
 
     def _record(self, scope: Scope, status: int, size: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-        route = self._routes.template(method, scope["path"]) or UNMATCHED
+        route = self._routes.template(method, route_path(scope)) or UNMATCHED
         self._counters.count_request(method, route, status, seconds)
         if not self._log_requests:
             return
-        peer = (scope.get("client") or ("",))[0]
         principal = principal_name(scope)
         fields = {
             "method": method,
@@ -74,7 +74,7 @@ class RequestTelemetry:
             "status": status,
             "bytes": size,
             "duration_ms": round(1000 * seconds, 3),
-            "peer": peer,
+            "peer": client_address(scope),
             "principal": principal or None,
         }
         _log.info("%s %s %d, %d bytes in %.1f ms", method, scope["path"], status, size, 1000 * seconds, extra={"fields": fields})

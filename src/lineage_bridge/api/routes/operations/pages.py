@@ -6,7 +6,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
@@ -29,18 +29,21 @@ def install_pages(app: FastAPI) -> None:
     app.mount(FILES, StaticFiles(directory=Path(str(swagger_ui_path))), name="swagger")
     app.mount(FACETS, StaticFiles(directory=Path(str(files(openlineage))) / "spec" / "facets"), name="facets")
 
-    page = bytes(
+    @app.get("/docs", include_in_schema=False)
+    def get_docs(request: Request) -> Response:
+        page = _page(app.title, request.scope.get("root_path", ""))
+        scripts = " ".join(f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _SCRIPT.findall(page))
+        return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY.format(scripts=scripts)})
+
+
+def _page(title: str, prefix: str) -> bytes:
+    """The documentation of a server below a path."""
+    return bytes(
         get_swagger_ui_html(
-            openapi_url="/openapi.json",
-            title=f"{app.title}: calls",
-            swagger_js_url=f"{FILES}/swagger-ui-bundle.js",
-            swagger_css_url=f"{FILES}/swagger-ui.css",
-            swagger_favicon_url=f"{FILES}/favicon-32x32.png",
+            openapi_url=f"{prefix}/openapi.json",
+            title=f"{title}: calls",
+            swagger_js_url=f"{prefix}{FILES}/swagger-ui-bundle.js",
+            swagger_css_url=f"{prefix}{FILES}/swagger-ui.css",
+            swagger_favicon_url=f"{prefix}{FILES}/favicon-32x32.png",
         ).body
     )
-    scripts = " ".join(f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _SCRIPT.findall(page))
-    policy = _POLICY.format(scripts=scripts)
-
-    @app.get("/docs", include_in_schema=False)
-    def get_docs() -> Response:
-        return HTMLResponse(page, headers={"Content-Security-Policy": policy})

@@ -1,0 +1,1 @@
+"""People in a browser: their logins at an issuer, and the sessions that follow."""

@@ -1,0 +1,85 @@
+"""What an issuer gives for the code that a browser brought back: tokens, and who has logged in."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote_plus
+
+from lineage_bridge.access.oidc.claims import roles_of
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints
+from lineage_bridge.access.oidc.fetching import IssuerClient
+from lineage_bridge.access.oidc.id_tokens import verify_id_token
+from lineage_bridge.access.oidc.issuer_keys import TrustedIssuer
+from lineage_bridge.access.oidc.tokens import principal_name
+from lineage_bridge.access.roles import Roles
+from lineage_bridge.errors import ForbiddenError, RefusedError, SourceError
+from lineage_bridge.model.access import LoginIdentity
+
+_UNKNOWN_KEY: Final = 503
+"""The status with which a token is refused whose key is to be fetched first."""
+
+
+@dataclass(frozen=True)
+class LoginClient:
+    """This server as an application of an issuer. `secret` is empty for one that the issuer knows by its id alone."""
+
+    issuer: TrustedIssuer
+    http: IssuerClient
+    secret: str = field(default="", repr=False)
+
+
+def identify(
+    client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
+) -> LoginIdentity:
+    """Who has logged in. `form` is the code, and what belongs to it. Raises RefusedError.
+
+    Claims that the ID token does not have are those of the issuer's user information, where they are by the standard.
+    """
+    issuer = client.issuer
+    try:
+        tokens = _exchange(client, endpoints, form)
+        access_token = str(tokens.get("access_token") or "")
+        claims = _verified(issuer, str(tokens.get("id_token") or ""), nonce, access_token, now_s)
+        if endpoints.userinfo and access_token and _lacks(claims, issuer):
+            claims = _completed(claims, client.http.get(endpoints.userinfo, access_token))
+    except ForbiddenError as error:
+        raise RefusedError(403, "login_refused", f"the issuer {issuer.name!r} did not accept the login: {error}", "log in again") from error
+    except SourceError as error:
+        raise RefusedError(503, "issuer_unavailable", f"the issuer {issuer.name!r} did not answer: {error}", "log in again") from error
+    return LoginIdentity(principal_name(issuer, claims), issuer.name, roles.known(roles_of(claims, issuer.settings.roles_claim)))
+
+
+def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str]) -> Mapping[str, Any]:
+    """The tokens for a code. The secret is sent as RFC 6749, 2.3.1 has it."""
+    id_, auth = client.issuer.settings.client_id, None
+    sent = {"grant_type": "authorization_code", **form}
+    if client.secret and endpoints.takes_basic:
+        auth = quote_plus(id_), quote_plus(client.secret)
+    else:
+        sent |= {"client_id": id_, **({"client_secret": client.secret} if client.secret else {})}
+    return client.http.post(endpoints.token, sent, auth)
+
+
+def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: str, now_s: Callable[[], int]) -> dict[str, Any]:
+    """The claims of an ID token. If its key is not known, the keys are fetched, once. Raises RefusedError, SourceError."""
+    for again in (True, False):
+        try:
+            return verify_id_token(id_token, issuer, nonce, access_token, now_s())
+        except RefusedError as error:
+            if error.status != _UNKNOWN_KEY:
+                raise RefusedError(403, "login_refused", str(error), "log in again") from error
+        if again:
+            issuer.keys.refresh()
+    raise RefusedError(403, "login_refused", "the ID token's key is none of its issuer's", "log in again")
+
+
+def _lacks(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
+    """Whether the name or the roles of a principal are not among its claims."""
+    return issuer.settings.name_claim not in claims or not roles_of(claims, issuer.settings.roles_claim)
+
+
+def _completed(claims: Mapping[str, Any], information: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims, with those of the user information that they lack. Raises RefusedError if that is about somebody else."""
+    if information.get("sub") != claims["sub"]:
+        raise RefusedError(403, "login_refused", "the issuer's user information is about somebody else", "log in again")
+    return {**information, **claims}

@@ -1,0 +1,55 @@
+"""Cookies of the server, and how they are read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from typing_extensions import Self
+
+from lineage_bridge.config.external import ExternalAddress
+
+_SESSION: Final = "lineage-session"
+_LOGIN: Final = "lineage-login"
+
+
+@dataclass(frozen=True)
+class Cookie:
+    """A cookie that no script reads, and that requests from other sites do not bring, except for links that are followed.
+
+    Under TLS its name begins with `__Host-`, so that no other host can set it; below a path with `__Secure-`, because other programs
+    of the same host have other paths.
+    """
+
+    name: str
+    path: str
+    is_secure: bool
+
+    @classmethod
+    def session(cls, external: ExternalAddress) -> Self:
+        """The cookie of a session."""
+        return cls._named(_SESSION, external)
+
+    @classmethod
+    def login(cls, external: ExternalAddress, state: str) -> Self:
+        """The cookie of a login under way: each has its own, so that several can go on in several tabs."""
+        return cls._named(f"{_LOGIN}-{state[:8]}", external)
+
+    @classmethod
+    def _named(cls, name: str, external: ExternalAddress) -> Self:
+        prefix = ("__Secure-" if external.prefix else "__Host-") if external.is_secure else ""
+        return cls(prefix + name, f"{external.prefix}/", external.is_secure)
+
+    def with_value(self, value: str, age_s: int | None = None) -> str:
+        """The header that sets the cookie, for so many seconds, or until the browser is closed."""
+        age = "" if age_s is None else f"; Max-Age={age_s}"
+        return f"{self.name}={value}; Path={self.path}{age}; HttpOnly; SameSite=Lax{'; Secure' if self.is_secure else ''}"
+
+    def removed(self) -> str:
+        """The header that removes the cookie."""
+        return self.with_value("", 0)
+
+    def value(self, headers: Mapping[str, str]) -> str:
+        """The value that a request brings; empty if it brings none, or several that differ."""
+        sent = [pair.strip() for name, text in headers.items() if name == "cookie" for pair in text.split(";")]
+        values = {value for name, _, value in (pair.partition("=") for pair in sent) if name == self.name}
+        return values.pop() if len(values) == 1 else ""

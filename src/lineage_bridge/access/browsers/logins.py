@@ -1,0 +1,177 @@
+"""Logins at an issuer: the authorization code flow of OpenID Connect, with PKCE (RFC 7636, RFC 9207, RFC 9700).
+
+What the server has to remember while somebody logs in is in a cookie, sealed with a key of this process. So logins that are begun and never
+finished take no memory, and nobody can drive out those of others.
+"""
+
+import hashlib
+import hmac
+import re
+import threading
+from base64 import urlsafe_b64encode
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+from cryptography.fernet import Fernet, InvalidToken
+
+from lineage_bridge.access.browsers.code_exchange import LoginClient, identify
+from lineage_bridge.access.oidc.endpoints import IssuerEndpoints
+from lineage_bridge.access.roles import Roles
+from lineage_bridge.errors import NotFoundError, RefusedError
+from lineage_bridge.model.access import LoginIdentity
+
+PENDING_S: Final = 600
+"""How long somebody may take to log in, in seconds."""
+MOST_FINISHED: Final = 10_000
+"""How many logins are remembered so that their answers do not count again."""
+_RANDOM_BYTES: Final = 32
+_AGAIN: Final = "log in again"
+_CODE: Final = re.compile(r"[a-z_]{1,60}")
+
+
+class PendingLogin(msgspec.Struct, frozen=True, array_like=True):
+    """A login that was begun: at which issuer, with which random values, and where the browser goes afterwards."""
+
+    issuer: str
+    state: str
+    nonce: str
+    verifier: str
+    target: str
+
+
+class Begun(NamedTuple):
+    """Where a browser goes to log in, and what it has to bring back: the state, and the sealed login."""
+
+    url: str
+    state: str
+    sealed: str
+
+
+class IssuerAnswer(NamedTuple):
+    """What a browser brings back from an issuer; a parameter that is not there is None."""
+
+    state: str | None
+    code: str | None
+    iss: str | None
+    error: str | None
+
+
+_PENDING: Final = msgspec.msgpack.Decoder(PendingLogin)
+
+
+class Logins:
+    """Logs people in. `redirect_url` is the address to which issuers send them back. `finish` waits for the issuer."""
+
+    def __init__(
+        self,
+        clients: Sequence[LoginClient],
+        roles: Roles,
+        redirect_url: str,
+        clock_us: Callable[[], int],
+        random_bytes: Callable[[int], bytes],
+    ) -> None:
+        self._clients = {client.issuer.name: client for client in clients}
+        self._roles, self._redirect_url = roles, redirect_url
+        self._clock_us, self._random_bytes = clock_us, random_bytes
+        self._seal = Fernet(urlsafe_b64encode(random_bytes(32)))
+        self._finished: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def issuers(self) -> tuple[str, ...]:
+        """Where people can log in, by name."""
+        return tuple(self._clients)
+
+    def begin(self, issuer: str, target: str) -> Begun:
+        """Begin a login. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that was not reached yet."""
+        client = self._client(issuer)
+        endpoint = _endpoints(client).authorization
+        pending = PendingLogin(issuer, self._random(), self._random(), self._random(), target)
+        challenge = urlsafe_b64encode(hashlib.sha256(pending.verifier.encode()).digest()).rstrip(b"=").decode()
+        parameters = {
+            "response_type": "code",
+            "client_id": client.issuer.settings.client_id,
+            "redirect_uri": self._redirect_url,
+            "scope": " ".join(client.issuer.settings.login_scopes),
+            "state": pending.state,
+            "nonce": pending.nonce,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        sealed = self._seal.encrypt_at_time(msgspec.msgpack.encode(pending), self._now_s()).decode()
+        return Begun(_with_query(endpoint, parameters), pending.state, sealed)
+
+    def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[LoginIdentity, str]:
+        """Who has logged in, and where the browser goes on to. `sealed` is what its cookie has. Raises RefusedError."""
+        pending = self._pending(answer, sealed)
+        client = self._client(pending.issuer)
+        issuer, endpoints = client.issuer.settings.issuer, _endpoints(client)
+        if (answer.iss is None and endpoints.names_itself) or answer.iss not in (None, issuer):
+            raise _refused("the answer to the login comes from another issuer")
+        if answer.error is not None:
+            code = answer.error if _CODE.fullmatch(answer.error) else "unknown"
+            raise _refused(f"the issuer did not log in: {code}")
+        if not answer.code:
+            raise _unknown("the issuer's answer has no code")
+        form = {"code": answer.code, "redirect_uri": self._redirect_url, "code_verifier": pending.verifier}
+        return identify(client, endpoints, form, pending.nonce, self._roles, self._now_s), pending.target
+
+    def logout_url(self, issuer: str) -> str:
+        """Where a browser logs out at an issuer; empty if the issuer has no such address."""
+        client = self._clients.get(issuer)
+        endpoints = client.issuer.keys.endpoints if client else None
+        if client is None or endpoints is None or not endpoints.end_session:
+            return ""
+        return _with_query(endpoints.end_session, {"client_id": client.issuer.settings.client_id})
+
+    def _pending(self, answer: IssuerAnswer, sealed: str) -> PendingLogin:
+        """The login that an answer is for, which counts once. Raises RefusedError."""
+        try:
+            pending = _PENDING.decode(self._seal.decrypt_at_time(sealed.encode(), PENDING_S, self._now_s()))
+        except (InvalidToken, msgspec.DecodeError, ValueError) as error:
+            raise _unknown("this browser has not begun the login, or too long ago") from error
+        if not hmac.compare_digest((answer.state or "").encode("utf-8", "replace"), pending.state.encode()):
+            raise _unknown("the answer belongs to another login")
+        with self._lock:
+            if pending.state in self._finished:
+                raise _unknown("the login was finished before")
+            self._finished[pending.state] = None
+            if len(self._finished) > MOST_FINISHED:
+                self._finished.popitem(last=False)
+        return pending
+
+    def _client(self, issuer: str) -> LoginClient:
+        found = self._clients.get(issuer)
+        if found is None:
+            raise NotFoundError(f"nobody logs in at {issuer!r}", f"there is {', '.join(self._clients) or 'no issuer with a client_id'}")
+        return found
+
+    def _now_s(self) -> int:
+        return self._clock_us() // 1_000_000
+
+    def _random(self) -> str:
+        return urlsafe_b64encode(self._random_bytes(_RANDOM_BYTES)).rstrip(b"=").decode()
+
+
+def _endpoints(client: LoginClient) -> IssuerEndpoints:
+    """Where people log in. Raises RefusedError if the issuer has not said so yet."""
+    endpoints = client.issuer.keys.endpoints
+    if endpoints is None or not endpoints.authorization or not endpoints.token:
+        name = client.issuer.name
+        raise RefusedError(503, "issuer_unavailable", f"the issuer {name!r} has not said where people log in", "GET /api/v1/ready says why")
+    return endpoints
+
+
+def _with_query(url: str, parameters: dict[str, str]) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
+
+
+def _unknown(problem: str) -> RefusedError:
+    return RefusedError(400, "login_not_known", problem, _AGAIN)
+
+
+def _refused(problem: str) -> RefusedError:
+    return RefusedError(403, "login_refused", problem, _AGAIN)

@@ -1,0 +1,145 @@
+"""Sessions of browsers: who has one, how long, and how many there may be."""
+
+import hashlib
+import hmac
+import threading
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lineage_bridge.access.roles import Roles
+from lineage_bridge.errors import OverloadedError
+from lineage_bridge.model.access import BrowserSession, LoginIdentity, Principal
+from lineage_bridge.ports.sessions import SessionRepository
+
+SECRET_BYTES: Final = 32
+_DIGEST: Final = b"session\0"
+_CSRF: Final = b"csrf\0"
+
+
+@dataclass(frozen=True)
+class SessionLimits:
+    """A session is over when it was not used for `idle_us`, and `whole_us` after its login.
+
+    There are at most `most`, and `most_of_principal` of one principal, whose oldest ends when another begins.
+    """
+
+    idle_us: int
+    whole_us: int
+    most: int = 10_000
+    most_of_principal: int = 20
+
+
+class Sessions:
+    """The sessions of this server. Safe for many threads at once; `find` does not wait.
+
+    A session is known by a secret of 256 random bits, of which only a digest is kept: HMAC-SHA-256 with the installation's key. What a
+    principal may do follows from the roles of the settings, at each start; sessions of issuers that are no longer there end.
+    """
+
+    def __init__(
+        self,
+        repository: SessionRepository,
+        roles: Roles,
+        issuers: Collection[str],
+        installation_key: bytes,
+        clock_us: Callable[[], int],
+        random_bytes: Callable[[int], bytes],
+        limits: SessionLimits,
+    ) -> None:
+        self._repository, self._roles, self._limits = repository, roles, limits
+        self._key, self._clock_us, self._random_bytes = installation_key, clock_us, random_bytes
+        self._open: dict[bytes, tuple[BrowserSession, Principal]] = {}
+        self._used: dict[bytes, int] = {}
+        self._lock = threading.Lock()
+        stored = repository.records()
+        repository.replace([session.digest for session in stored if session.identity.issuer not in issuers])
+        for session in stored:
+            if session.identity.issuer in issuers:
+                self._open[session.digest] = session, self._principal(session.identity)
+
+    def begin(self, identity: LoginIdentity, replaced: str = "") -> str:
+        """Begin a session, and end the one whose secret the browser had before; the new secret.
+
+        Raises OverloadedError if there are too many.
+        """
+        secret = urlsafe_b64encode(self._random_bytes(SECRET_BYTES)).rstrip(b"=").decode()
+        now_us = self._clock_us()
+        session = BrowserSession(self._digest(secret), identity, now_us, now_us, now_us + self._limits.whole_us)
+        with self._lock:
+            ended = {self._digest(replaced)} & self._open.keys() | self._over(now_us) | self._oldest_of(identity.principal)
+            if len(self._open) - len(ended) >= self._limits.most:
+                raise OverloadedError("too many people are logged in", "the setting max_sessions says how many may be")
+            self._repository.replace(ended, session)
+            self._forget(ended)
+            self._open[session.digest] = session, self._principal(identity)
+        return secret
+
+    def find(self, secret: str) -> tuple[BrowserSession, Principal] | None:
+        """The session with this secret, which is used by that, and its principal; None if there is none, or it is over."""
+        digest = self._digest(secret)
+        found, now_us = self._open.get(digest), self._clock_us()
+        if found is None or self._is_over(found[0], now_us):
+            return None
+        self._used[digest] = now_us
+        return found
+
+    def end(self, secret: str) -> LoginIdentity | None:
+        """End the session with this secret; whose it was."""
+        digest = self._digest(secret)
+        with self._lock:
+            found = self._open.get(digest)
+            if found is None:
+                return None
+            self._repository.replace([digest])
+            self._forget([digest])
+        return found[0].identity
+
+    def csrf_token(self, secret: str) -> str:
+        """What a page of this session sends with what it writes. It follows from the secret, which pages cannot read."""
+        return urlsafe_b64encode(self._hash(_CSRF, secret)).rstrip(b"=").decode()
+
+    def tidy(self) -> None:
+        """Store when sessions were last used, and remove those that are over."""
+        with self._lock:
+            used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_news(digest, used_us)}
+            if used:
+                self._repository.note_uses(used)
+            for digest, used_us in used.items():
+                session, principal = self._open[digest]
+                self._open[digest] = replace(session, used_us=used_us), principal
+            over = self._over(self._clock_us())
+            if over:
+                self._repository.replace(over)
+            self._forget(over | (set(self._used) - self._open.keys()))
+
+    def _is_news(self, digest: bytes, used_us: int) -> bool:
+        """Whether a session was used later than is stored."""
+        return digest in self._open and used_us > self._open[digest][0].used_us
+
+    def _principal(self, identity: LoginIdentity) -> Principal:
+        return self._roles.principal(identity.principal, identity.issuer, identity.roles)
+
+    def _is_over(self, session: BrowserSession, now_us: int) -> bool:
+        used_us = max(session.used_us, self._used.get(session.digest, 0))
+        return now_us >= session.expires_us or now_us - used_us >= self._limits.idle_us
+
+    def _over(self, now_us: int) -> set[bytes]:
+        return {session.digest for session, _ in self._open.values() if self._is_over(session, now_us)}
+
+    def _oldest_of(self, principal: str) -> set[bytes]:
+        """Those sessions of a principal that have to end so that another can begin."""
+        own = [session.digest for session, _ in self._open.values() if session.identity.principal == principal]
+        return set(own[: max(0, len(own) - self._limits.most_of_principal + 1)])
+
+    def _forget(self, digests: Collection[bytes]) -> None:
+        for digest in digests:
+            self._open.pop(digest, None)
+            self._used.pop(digest, None)
+
+    def _digest(self, secret: str) -> bytes:
+        return self._hash(_DIGEST, secret)
+
+    def _hash(self, purpose: bytes, secret: str) -> bytes:
+        return hmac.new(self._key, purpose + secret.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()

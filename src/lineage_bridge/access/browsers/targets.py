@@ -1,0 +1,30 @@
+"""Where a browser goes after a login: a path of this server, and of no other."""
+
+from typing import Final
+
+from lineage_bridge.config.external import ExternalAddress
+from lineage_bridge.errors import RefusedError
+
+START: Final = "/docs"
+"""The page that is shown if a login names none."""
+_MOST_CHARACTERS: Final = 1024
+_DOTS: Final = frozenset({".", ".."})
+
+
+def target_of(text: str, external: ExternalAddress) -> str:
+    """The path that a login names as the next one, as browsers see it. Raises RefusedError for one that is not this server's."""
+    if not text:
+        return external.prefix + START
+    path = text.partition("?")[0].partition("#")[0]
+    is_own = (
+        len(text) <= _MOST_CHARACTERS
+        and path.startswith(f"{external.prefix}/")
+        and not path.startswith("//")
+        and "\\" not in text
+        and text.isascii()
+        and all(character > " " and character != "\x7f" for character in text)
+        and not any(part.lower().replace("%2e", ".") in _DOTS for part in path.split("/"))
+    )
+    if not is_own:
+        raise RefusedError(422, "foreign_target", "after a login the browser can only go on to a path of this server", "next=/docs")
+    return text

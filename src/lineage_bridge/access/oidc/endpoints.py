@@ -1,0 +1,42 @@
+"""Where an issuer does what, as its discovery document says (OpenID Connect Discovery 1.0, RFC 8414, RFC 9207)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class IssuerEndpoints:
+    """Addresses of an issuer; one that it does not name, or that is not `https`, is empty.
+
+    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: programs may authenticate at `token` by HTTP Basic,
+    the form that every issuer knows, else in the body.
+    """
+
+    keys: str = ""
+    authorization: str = ""
+    token: str = ""
+    userinfo: str = ""
+    end_session: str = ""
+    names_itself: bool = False
+    takes_basic: bool = True
+
+
+def read_endpoints(document: Mapping[str, Any], issuer: str) -> IssuerEndpoints:
+    """The addresses in a discovery document. An issuer on this machine, which may use `http`, may have others that do."""
+
+    def address(name: str) -> str:
+        url = document.get(name)
+        allowed = ("https://", "http://") if issuer.startswith("http://") else ("https://",)
+        return url if isinstance(url, str) and url.startswith(allowed) and url.isascii() and url.isprintable() else ""
+
+    methods = document.get("token_endpoint_auth_methods_supported")
+    return IssuerEndpoints(
+        address("jwks_uri"),
+        address("authorization_endpoint"),
+        address("token_endpoint"),
+        address("userinfo_endpoint"),
+        address("end_session_endpoint"),
+        document.get("authorization_response_iss_parameter_supported") is True,
+        not isinstance(methods, list) or "client_secret_basic" in methods or "client_secret_post" not in methods,
+    )

@@ -1,0 +1,1 @@
+"""Browsers: requests as a proxy passes them on, and logins."""

@@ -1,0 +1,53 @@
+"""Requests as their clients sent them: what a proxy says about them, and the path below which it shows the server."""
+
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from lineage_bridge.access.forwarding import NOT_FORWARDED, forwarded
+from lineage_bridge.access.networks import Networks
+from lineage_bridge.config.external import ExternalAddress
+
+_CLIENT: Final = "lineage_bridge.client"
+_PREFIX: Final = "lineage_bridge.prefix"
+
+
+def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> None:
+    """Give a request the scheme, the host and the path that its client used.
+
+    The address of the connection stays what it is: who is asked for credentials depends on nothing that a header says.
+    """
+    found = forwarded(Headers(scope=scope), proxies) if proxies and peer_address(scope) in proxies else NOT_FORWARDED
+    prefix = external.prefix if external else found.prefix
+    if found.scheme:
+        scope["scheme"] = found.scheme
+    if found.client:
+        scope[_CLIENT] = found.client
+    if found.host:
+        scope["headers"] = [(b"host", found.host.encode()), *((name, value) for name, value in scope["headers"] if name != b"host")]
+    if prefix:
+        scope["root_path"] = scope[_PREFIX] = prefix
+        scope["path"] = _below(prefix, scope["path"])
+
+
+def route_path(scope: Scope) -> str:
+    """The path of a request below the path of the server."""
+    path: str = scope["path"]
+    return path[len(scope.get(_PREFIX, "")) :]
+
+
+def client_address(scope: Scope) -> str:
+    """Where a request comes from, as its proxy says, if it came through one."""
+    found: str = scope.get(_CLIENT, "")
+    return found or peer_address(scope)
+
+
+def peer_address(scope: Scope) -> str:
+    """The other end of the connection; empty if it has no address."""
+    return (scope.get("client") or ("",))[0]
+
+
+def _below(prefix: str, path: str) -> str:
+    """A path with the server's prefix, whether a proxy has removed it or not."""
+    return path if path.startswith(f"{prefix}/") else prefix + (path if path != prefix else "/")

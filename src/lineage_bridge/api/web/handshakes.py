@@ -1,0 +1,37 @@
+"""TLS's handshake within a time: an event loop and a configuration of the web server."""
+
+from asyncio import AbstractServer
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import uvloop
+from uvicorn import Config
+
+
+class ImpatientLoop(uvloop.Loop):
+    """An event loop whose servers give up a connection that is not encrypted after `handshake_s` seconds."""
+
+    def __init__(self, handshake_s: float) -> None:
+        super().__init__()
+        self._handshake_s = handshake_s
+
+    async def create_server(  # type: ignore[override]  # any of asyncio's forms
+        self,
+        *arguments: Any,  # noqa: ANN401 - asyncio's
+        **options: Any,  # noqa: ANN401 - asyncio's
+    ) -> AbstractServer:
+        """A server; without TLS there is nothing to wait for."""
+        if options.get("ssl"):
+            options["ssl_handshake_timeout"] = self._handshake_s
+        return await super().create_server(*arguments, **options)
+
+
+class ServerConfig(Config):
+    """The configuration of a web server that bounds the time of TLS's handshake, for which uvicorn has no setting."""
+
+    handshake_s = 10.0
+
+    def get_loop_factory(self) -> Callable[[], ImpatientLoop]:
+        """What makes the server's event loop."""
+        return partial(ImpatientLoop, self.handshake_s)

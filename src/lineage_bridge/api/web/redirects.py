@@ -1,0 +1,40 @@
+"""Sending a browser to the login instead of refusing what it asks for."""
+
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Scope
+
+from lineage_bridge.access.authentication import NO_CREDENTIALS
+from lineage_bridge.config.external import ExternalAddress
+from lineage_bridge.errors import RefusedError
+
+LOGIN: Final = "/auth/login"
+NO_STORE: Final = {"Cache-Control": "no-store"}
+_MOST_CHARACTERS: Final = 1024
+"""How long the address may be to which a browser comes back; from a longer one it comes back to the start."""
+
+
+def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddress) -> Response | None:
+    """Where a browser goes that opens a page and has not logged in; None for a program, and for any other refusal.
+
+    It goes on at the address to which the issuer sends it back, because its cookies are of that host.
+    """
+    headers = Headers(scope=scope)
+    is_browser = "text/html" in headers.get("accept", "") and "authorization" not in headers
+    if refusal.code != NO_CREDENTIALS or scope.get("method") != "GET" or not is_browser:
+        return None
+    query = scope.get("query_string", b"").decode("latin-1")
+    target = quote(scope["path"]) + (f"?{query}" if query else "")
+    asked = f"?{urlencode({'next': target})}" if len(target) <= _MOST_CHARACTERS else ""
+    return see_other(f"{external.url}{LOGIN}{asked}")
+
+
+def see_other(url: str, *cookies: str) -> Response:
+    """Send a browser elsewhere, with cookies."""
+    response = Response(status_code=303, headers={**NO_STORE, "Location": url})
+    for cookie in cookies:
+        response.headers.append("Set-Cookie", cookie)
+    return response

@@ -1,0 +1,70 @@
+"""Where browsers reach the server, if that is not the address it listens on: behind a proxy, below a path."""
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from typing_extensions import Self
+
+PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
+"""A path below which the server may be: empty, or beginning with a slash and not ending with one."""
+_OWN: Final = frozenset({"api", "auth", "docs", "openapi.json", "spec"})
+"""What the server's own paths begin with: below such a path, it could not tell whether a proxy has removed it."""
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class ExternalAddress:
+    """`origin` is as browsers write it: in lower case, without the port that the scheme implies. `prefix` is empty or `/like/this`."""
+
+    origin: str
+    prefix: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The address of the setting `external_url`. Raises ValueError."""
+        parts = urlsplit(text)
+        host, port, prefix = (parts.hostname or "").lower(), parts.port, parts.path.rstrip("/")
+        if parts.scheme not in _DEFAULT_PORTS or not host or not host.isascii():
+            raise ValueError("use an address that begins with https:// or http:// and a host")
+        if parts.query or parts.fragment or parts.username is not None:
+            raise ValueError("use an address without user, query and fragment")
+        check_prefix(prefix)
+        host = f"[{host}]" if ":" in host else host
+        shown = "" if port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{port}"
+        return cls(f"{parts.scheme}://{host}{shown}", prefix)
+
+    @property
+    def host(self) -> str:
+        """The name of the host; one that is an IPv6 address in brackets."""
+        name = urlsplit(self.origin).hostname or ""
+        return f"[{name}]" if ":" in name else name
+
+    @property
+    def url(self) -> str:
+        """The whole address, without a slash at its end."""
+        return self.origin + self.prefix
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers use TLS."""
+        return self.origin.startswith("https:")
+
+    @property
+    def is_on_loopback(self) -> bool:
+        """Whether only browsers of this machine reach it."""
+        name = self.host.strip("[]")
+        try:
+            return name == "localhost" or ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+
+def check_prefix(prefix: str) -> None:
+    """Raise ValueError for a path below which the server cannot be."""
+    if not PREFIX.fullmatch(prefix):
+        raise ValueError("a path consists of letters, digits and -._~ between slashes")
+    if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:
+        raise ValueError(f"its path cannot begin as the server's own paths do: {', '.join(sorted(_OWN))}")

@@ -1,0 +1,19 @@
+"""Where sessions of browsers are kept."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from lineage_bridge.model.access import BrowserSession
+
+
+class SessionRepository(Protocol):
+    """Stores sessions. Safe for many threads at once."""
+
+    def records(self) -> list[BrowserSession]:
+        """All sessions, the oldest first."""
+
+    def replace(self, ended: Collection[bytes], session: BrowserSession | None = None) -> None:
+        """Delete the sessions with these digests, and store a new one, if there is one: both or neither."""
+
+    def note_uses(self, uses: Mapping[bytes, int]) -> None:
+        """Store when sessions were last used, by digest."""
