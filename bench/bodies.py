@@ -1,29 +1,36 @@
 """bodies: the processor time that a byte of a body costs, of ordinary events and of bodies made to cost much, in one run."""
 
 import gzip
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from itertools import cycle, islice
+from pathlib import Path
 from typing import Final
 
+import httpx
+
+from bench.body_shapes import SHAPES
 from bench.generator import Corpus, generate
-from bench.meter import Result, calibrate
+from bench.load import CALL, is_json
+from bench.meter import Clock, Result, calibrate
 from bench.progress import report
+from bench.server import Running, started
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.ingest.payload import Payload
 
-SIZE: Final = 4 << 20
+SIZE: Final = 2 << 20
 QUICK_SIZE: Final = 1 << 18
 NOW_US: Final = 1_795_000_000_000_000
 _SENDER: Final = Sender("http")
-_EVENT: Final = (
-    b'{"eventType":"START","eventTime":"2026-11-18T00:00:00Z","producer":"p","schemaURL":"s","run":{"runId":'
-    b'"0198c0de-0000-7000-8000-000000000001","facets":{"x":%b}},"job":{"namespace":"n","name":"j"}}'
-)
-"""An event that carries anything in a facet."""
+_PATIENCE_S: Final = 120.0
+_LEAST_BYTES: Final = 500
+"""What an ordinary event has at least, on average."""
+_WARM: Final = 2
+"""Payloads of ordinary events that are sent before anything is measured."""
+
+Cost = Callable[[Payload], float]
+"""The nanoseconds of processor time that a payload costs."""
 
 
 class NoLog:
@@ -40,157 +47,63 @@ class NoLog:
         return 0
 
 
-def run(size: int = SIZE) -> Result:
-    """One entry for each kind of body: nanoseconds of processor time per byte, and how many times that of ordinary events it is."""
-    events = [sent.body for sent in generate(Corpus(6_000))]
-    ordinary = b"[" + b",".join(islice((body for body in cycle(events) if _is_json(body)), _count(events, size))) + b"]"
-    _cost(Payload(ordinary))
-    out: Result = {"calibration": calibrate(), "bytes": size, "ordinary_ns_per_byte": {}, "shapes": {}}
-    base = [_cost(Payload(ordinary))]
-    for name, make in SHAPES.items():
-        report(f"bodies: {name}")
-        cost = _cost(make(size))
-        base.append(_cost(Payload(ordinary)))
-        near = (base[-1] + base[-2]) / 2
-        out["shapes"][name] = {"ns_per_byte": round(cost, 1), "times_ordinary": round(cost / near, 2)}
-    out["ordinary_ns_per_byte"] = {"least": round(min(base), 1), "greatest": round(max(base), 1)}
-    out["most_times_ordinary"] = max(shape["times_ordinary"] for shape in out["shapes"].values())
+def run(work: Path, size: int = SIZE) -> Result:
+    """Nanoseconds of processor time per byte, and how many times that of ordinary events it is: in the process, and over HTTP."""
+    out: Result = {"calibration": calibrate(), "bytes": size, "in_process": _figures("in the process", size, _ingested)}
+    with started("api", work / "data") as api:
+        api.wait("/api/v1/health")
+        with httpx.Client(base_url=api.url, timeout=_PATIENCE_S, trust_env=False) as client:
+            out["over_http"] = _figures("over HTTP", size, lambda payload: _sent(api, client, payload))
     return out
 
 
-def _count(events: Sequence[bytes], size: int) -> int:
-    return size * len(events) // sum(map(len, events))
+def _figures(where: str, size: int, cost: Cost) -> Result:
+    """One entry for each kind of body, each measured between two payloads of ordinary events that were not sent before."""
+    ordinary = _ordinary(size)
+    base = [_per_byte(cost, next(ordinary)) for _ in range(_WARM)][-1:]
+    shapes: Result = {}
+    for name, make in SHAPES.items():
+        report(f"bodies: {where}: {name}")
+        spent = _per_byte(cost, make(size))
+        base.append(_per_byte(cost, next(ordinary)))
+        near = (base[-1] + base[-2]) / 2
+        shapes[name] = {"ns_per_byte": round(spent, 1), "times_ordinary": round(spent / near, 2)}
+    return {
+        "ordinary_ns_per_byte": {"least": round(min(base), 1), "mean": round(sum(base) / len(base), 1), "greatest": round(max(base), 1)},
+        "most_times_ordinary": max(shape["times_ordinary"] for shape in shapes.values()),
+        "shapes": shapes,
+    }
 
 
-def _is_json(body: bytes) -> bool:
-    try:
-        json.loads(body)
-    except ValueError:
-        return False
-    return True
+def _ordinary(size: int) -> Iterator[Payload]:
+    """Arrays of about so many bytes of the events of a company, one after another."""
+    events: list[bytes] = []
+    left = size
+    for sent in generate(Corpus(2 * len(SHAPES) * size // _LEAST_BYTES)):
+        if is_json(sent.body):
+            events.append(sent.body)
+            left -= len(sent.body)
+        if left <= 0:
+            yield Payload(b"[" + b",".join(events) + b"]")
+            events, left = [], size
 
 
-def _cost(payload: Payload) -> float:
-    """Nanoseconds of processor time per byte, unpacked, to ingest a payload."""
+def _per_byte(cost: Cost, payload: Payload) -> float:
+    """Nanoseconds per byte, unpacked."""
+    return cost(payload) / max(len(payload.data), len(gzip.decompress(payload.data)) if payload.compressed else 0)
+
+
+def _ingested(payload: Payload) -> float:
     began = time.process_time_ns()
     ingest(payload, _SENDER, NoLog(), NOW_US)
-    spent = time.process_time_ns() - began
-    return spent / max(len(payload.data), len(gzip.decompress(payload.data)) if payload.compressed else 0)
+    return time.process_time_ns() - began
 
 
-def _repeated(piece: bytes, size: int, between: bytes = b",") -> bytes:
-    return between.join([piece] * (size // (len(piece) + len(between))))
-
-
-def _numbered(form: bytes, size: int, between: bytes = b",") -> bytes:
-    return between.join(form % number for number in range(size // (len(form) + len(between) + 4)))
-
-
-def _inside(value: Callable[[int], bytes]) -> Callable[[int], Payload]:
-    """A payload of one event with this value in a facet."""
-    return lambda size: Payload(_EVENT % value(size))
-
-
-def _text(piece: bytes) -> Callable[[int], Payload]:
-    """A payload of one event with one long string, made of a piece."""
-    return _inside(lambda size: b'{"a":"' + _repeated(piece, size, b"") + b'"}')
-
-
-def _raw(make: Callable[[int], bytes]) -> Callable[[int], Payload]:
-    return lambda size: Payload(make(size))
-
-
-SHAPES: Final[Mapping[str, Callable[[int], Payload]]] = {
-    "secret_array": _inside(lambda size: b'{"password":[' + _repeated(b'"x"', size) + b"]}"),
-    "secret_array_distinct": _inside(lambda size: b'{"password":[' + _numbered(b'"x%d"', size) + b"]}"),
-    "secret_array_alone": _raw(lambda size: b'{"password":[' + _repeated(b'"x"', size) + b"]}"),
-    "secret_numbers": _inside(lambda size: b'{"password":[' + _repeated(b"1", size) + b"]}"),
-    "secret_objects": _inside(lambda size: b"[" + _repeated(b'{"password":"x"}', size) + b"]"),
-    "secret_pairs": _inside(lambda size: b"[" + _repeated(b'{"name":"password","value":"x"}', size) + b"]"),
-    "secret_members": _inside(lambda size: b"{" + _numbered(b'"password%d":"x"', size) + b"}"),
-    "secret_options": _inside(lambda size: b"[" + _repeated(b'"--password","x"', size) + b"]"),
-    "nested_secret_objects": _inside(lambda size: b'{"password":[' + _repeated(b"{}", size) + b"]}"),
-    "secret_in_value": _inside(lambda size: b'{"name":"password","value":[' + _repeated(b'"x"', size) + b"]}"),
-    "short_keys": _inside(lambda size: b'{"token":"x",' + _numbered(b'"%d":1', size) + b"}"),
-    "same_keys": _inside(lambda size: b'{"token":"x","a":[' + _repeated(b'{"a":1}', size) + b"]}"),
-    "suspicious_keys": _inside(lambda size: b"{" + _numbered(b'"token_%d":1', size) + b"}"),
-    "names": _inside(lambda size: b'{"token":"x","a":[' + _numbered(b'{"name":"n%d"}', size) + b"]}"),
-    "secret_names": _inside(lambda size: b"[" + _numbered(b'{"name":"a?token=%d"}', size) + b"]"),
-    "numbers": _inside(lambda size: b'{"token":"x","a":[' + _repeated(b"1", size) + b"]}"),
-    "empty_strings": _inside(lambda size: b'{"token":"x","a":[' + _repeated(b'""', size) + b"]}"),
-    "suspicious_strings": _inside(lambda size: b"[" + _repeated(b'"p=a:b@c"', size) + b"]"),
-    "distinct_suspicious_strings": _inside(lambda size: b"[" + _numbered(b'"token=%d"', size) + b"]"),
-    "short_suspicious_strings": _inside(lambda size: b"[" + _numbered(b'"jwt%d"', size) + b"]"),
-    "bearers": _inside(lambda size: b"[" + _numbered(b'"bearer a%d"', size) + b"]"),
-    "escapes": _inside(lambda size: b'{"a":"' + _repeated(b"\\u0041", size, b"") + b'"}'),
-    "escaped_keys": _inside(lambda size: b"{" + _numbered(b'"\\u0070%d":1', size) + b"}"),
-    "nul_escapes": _text(b"\\u0000"),
-    "nul_escapes_in_array": _inside(lambda size: b"[" + _repeated(b'"\\u0000"', size) + b"]"),
-    "surrogates": _text(b"\\ud800"),
-    "backslashes": _text(b"\\\\"),
-    "quotes": _text(b'\\"'),
-    "brackets_open": _raw(lambda size: b"[" * size),
-    "brackets_open_secret": _raw(lambda size: b'{"password":' + b"[" * size),
-    "brackets_balanced": _raw(lambda size: b"[" * (size // 2) + b"]" * (size // 2)),
-    "brackets_in_event": _inside(lambda size: b'{"token":"x","a":' + b"[" * (size // 2) + b"]" * (size // 2) + b"}"),
-    "brackets_pairs": _inside(lambda size: b'{"token":"x","a":[' + _repeated(b"[]", size) + b"]}"),
-    "objects_deep": _raw(lambda size: b'{"a":' * (size // 5)),
-    "deep_100": _inside(lambda size: b"[" + _repeated(b"[" * 90 + b"]" * 90, size) + b"]"),
-    "elements_tiny": _raw(lambda size: b"[" + _repeated(b"1", min(size, 18_000)) + b"]"),
-    "elements_too_many": _raw(lambda size: b"[" + _repeated(b"1", size) + b"]"),
-    "lines_too_many": _raw(lambda size: _repeated(b"1", size, b"\n")),
-    "lines_ndjson_too_many": lambda size: Payload(_repeated(b"1", size, b"\n"), ndjson=True),
-    "blank_lines": lambda size: Payload(b"\n" * size, ndjson=True),
-    "rejected_events": _raw(
-        lambda size: b"[" + _repeated(b'{"run":{"runId":1},"job":1,"password":"x","pad":"' + b"y" * 400 + b'"}', size) + b"]"
-    ),
-    "rejected_small": _raw(lambda size: b"[" + _repeated(b'{"job":{}}', min(size, 110_000)) + b"]"),
-    "rejected_loose": _raw(lambda size: b"[" + _repeated(b'{"eventTime":1,"job":{"name":1},"a":"' + b"y" * 200 + b'"}', size) + b"]"),
-    "loose_event": _raw(lambda size: b'{"eventTime":1,"inputs":[' + _repeated(b"{}", size) + b"]}"),
-    "null_inputs": _raw(lambda size: _EVENT[:-1].replace(b"%b", b"{}") + b',"inputs":[' + _repeated(b"null", size) + b"]}"),
-    "empty_inputs": _raw(
-        lambda size: _EVENT[:-1].replace(b"%b", b"{}") + b',"inputs":[' + _repeated(b'{"name":"a","namespace":"b"}', size) + b"]}"
-    ),
-    "bare_inputs": _raw(
-        lambda size: _EVENT[:-1].replace(b"%b", b"{}") + b',"inputs":[' + _repeated(b'{"name":"","namespace":""}', size) + b"]}"
-    ),
-    "null_facets": _raw(lambda size: (_EVENT % b"{}").replace(b'"facets":{', b'"facets":{' + _numbered(b'"f%d":null', size) + b",")),
-    "many_facets": _raw(lambda size: (_EVENT % b"{}").replace(b'"facets":{', b'"facets":{' + _numbered(b'"f%d":{}', size) + b",")),
-    "random_bytes": _raw(lambda size: bytes(range(256)) * (size // 256)),
-    "binary_token": _raw(lambda size: _repeated(b"token=\xff ", size, b"")),
-    "near_passwords": _text(b"password "),
-    "near_assignments": _text(b"password= "),
-    "assignments": _text(b"password=x "),
-    "plain_assignments": _text(b"a=b "),
-    "tokens_without_value": _text(b"token: "),
-    "sql_literals": _inside(lambda size: b'{"sql":"select ' + _repeated(b"'token=x'", size) + b'"}'),
-    "sql_quotes": _inside(lambda size: b'{"sql":"select password ' + _repeated(b"''", size) + b'"}'),
-    "sql_calls": _inside(lambda size: b'{"sql":"select ' + _repeated(b"s3('", size, b"") + b'"}'),
-    "sql_comments": _inside(lambda size: b'{"sql":"' + _repeated(b"/**/", size, b"") + b' password=x"}'),
-    "urls": _text(b"https://a:b@c "),
-    "url_starts": _text(b"https://a:"),
-    "ats": _text(b"a:b@"),
-    "colons": _text(b"a:@"),
-    "begin_keys": _text(b"-----BEGIN PRIVATE KEY-----"),
-    "jwts": _text(b"eyJaaaaa."),
-    "github_near": _text(b"ghp_aaaaaaaaaaaaaaaaaaa "),
-    "access_keys": _text(b"AKIAAAAAAAAAAAAAAAAA "),
-    "bearer_text": _text(b"bearer a1b2c3d4 "),
-    "xml": _text(b"<password>x</password>"),
-    "xml_open": _text(b"<password "),
-    "options": _text(b"--password x "),
-    "mysql": _text(b"mysql -px "),
-    "mysql_near": _text(b"mysql password "),
-    "digest": _text(b"digest password "),
-    "authorization": _text(b"authorization: "),
-    "quoted_assignments": _text(b"password='"),
-    "escaped_quotes": _text(b'password=\\\\\\"'),
-    "masked": _inside(lambda size: b"[" + _repeated(b'{"password":"********"}', size) + b"]"),
-    "masked_text": _text(b"password=******** "),
-    "calls": _text(b"set('password','x') "),
-    "parameters": _text(b"?token=x&"),
-    "identified": _text(b"identified by "),
-    "gzip_members": lambda size: Payload(gzip.compress(b"") * (size // 20), compressed=True),
-    "gzip_ordinary": lambda size: Payload(gzip.compress(b"\n".join([_EVENT % b"{}"] * (size // 250))), compressed=True),
-}
-"""Bodies that cost much, by what is in them."""
+def _sent(api: Running, client: httpx.Client, payload: Payload) -> float:
+    """What the processes of the API spend on a request, its answer included."""
+    headers = {"Content-Type": "application/x-ndjson" if payload.ndjson else "application/json"}
+    if payload.compressed:
+        headers["Content-Encoding"] = "gzip"
+    clock = Clock(api.process).start()
+    client.post(CALL, content=payload.data, headers=headers)
+    return clock.read()[0] * 1e9

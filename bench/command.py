@@ -82,7 +82,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
     return {
         "fold": lambda work: fold.run(work, sizes),
         "http": lambda work: http.run(work, quick=quick),
-        "bodies": lambda _: bodies.run(bodies.QUICK_SIZE if quick else bodies.SIZE),
+        "bodies": lambda work: bodies.run(work, bodies.QUICK_SIZE if quick else bodies.SIZE),
         "bounds": lambda work: bounds.run(work, quick=quick),
         "freshness": lambda work: freshness.run(work, quick=quick),
         "walks": lambda work: walks.run(work, quick=quick),

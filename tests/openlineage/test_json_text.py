@@ -1,4 +1,5 @@
 import json
+import re
 from typing import Any
 
 import pytest
@@ -53,3 +54,26 @@ def test_member_paths() -> None:
     assert member_path("$.a", "spark.logicalPlan") == "$.a['spark.logicalPlan']"
     assert member_path("$", "it's\\") == "$['it\\'s\\\\']"
     assert len(member_path("$", "k" * 10_000)) < 200
+
+
+ESCAPES = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u0000|u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+PIECES = [
+    rb"\u0000",
+    rb"\ud800",
+    rb"\uDC00",
+    rb"\uDBff",
+    rb"\\",
+    b"\\",
+    b'"',
+    b"u0000",
+    b"ud800",
+    rb"\u0041",
+    b"\x00\x01",
+    b"\x00",
+    b"\xff",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=9).map(b"".join))
+def test_escapes_are_mended_as_one_by_one(raw: bytes) -> None:
+    assert mend_text(raw) == ESCAPES.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], raw)

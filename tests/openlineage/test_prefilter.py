@@ -43,6 +43,12 @@ def test_a_rule_replaces_what_its_pattern_does(pieces: list[str], between: str) 
         assert rule in chosen or expected == text
 
 
+def test_a_rule_that_can_begin_everywhere_replaces_what_its_pattern_does() -> None:
+    text = "'" * 70_000 + " 'hunter2x' AS password, " + "password " * 9_000 + "Passwort: hunter2x"
+    for rule in RULES:
+        assert rule.sub(marked, text) == rule.pattern.sub(marked, text)
+
+
 def test_a_text_without_what_a_rule_requires_is_not_tried() -> None:
     chosen = Prefilter({"forms": rules(FORMS), "prose": rules(PROSE)}).worth_trying("select a, total_12 from orders")
     assert not [*chosen["forms"], *chosen["prose"]]
@@ -53,7 +59,8 @@ def test_a_text_without_what_a_rule_requires_is_not_tried() -> None:
     [
         (r"\b(?i:bearer\s+)\S+", ["bearer"], ["bearer"]),
         (r"(?:curl|lftp)\b.{0,9}-[ub]", ["curl", "lftp"], ["curl", "lftp"]),
-        (r"gh[ps]_[A-Z]{9}|xpat-\w+", ["ghp_", "ghs_", "xpat-"], None),
+        (r"gh[ps]_[A-Z]{9}|xpat-\w+", ["ghp_", "ghs_", "xpat-"], ["ghp_", "ghs_", "xpat-"]),
+        (r"gh[ps]_[A-Z]{9}|\w+xpat-", ["ghp_", "ghs_", "xpat-"], None),
         (r"\w{3}\.atlasv1\.", [".atlasv1."], None),
         (r"a?b", ["b"], ["ab", "b"]),
         (r"(?:ab|)c+", ["c"], ["abc", "c"]),

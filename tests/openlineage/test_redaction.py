@@ -197,6 +197,7 @@ PIECES = [
 ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"}
 ANCHORED |= {
     "_FUNCTION",
+    "_LEADING",
     "_WHOLE_REFERENCE",
     "_FILE",
     "_CODE",

@@ -4,17 +4,19 @@ from typing import Any
 
 import pytest
 from tests.openlineage.support import ABSENT, ARRIVAL_US, META, RUN_ID, clean, event, rejected, repaired, sample_lines, text
+from tests.verdicts import ACCEPTED, REJECTED
 
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.verdict import (
     HTTP_STATUS,
-    MAX_BYTES,
     MAX_REPAIRS,
     Clean,
     Rejected,
     Repaired,
     judge,
+    unreadable,
 )
+from lineage_bridge.openlineage.wire import MAX_BYTES
 
 DATASET = {"namespace": "postgres://h:5432", "name": "db.public.orders"}
 
@@ -446,3 +448,14 @@ def test_every_sample_is_accepted() -> None:
     assert len(verdicts) == 420
     assert not [verdict for verdict in verdicts if isinstance(verdict, Rejected)]
     assert {r.code for v in verdicts if isinstance(v, Repaired) for r in v.repairs} <= {"empty_name"}
+
+
+@pytest.mark.parametrize("raw", [raw for raw, *_ in (*ACCEPTED.values(), *REJECTED.values())])
+def test_what_is_unreadable_is_so_judged(raw: bytes) -> None:
+    found = unreadable(raw)
+    assert found is None or found == judge(raw, ARRIVAL_US)
+
+
+def test_of_deep_brackets_and_bytes_that_are_no_text_no_event_can_be_read() -> None:
+    found = [unreadable(raw) for raw in (b"[" * 200_000, b"[" * 200 + b"]" * 200, b'"\xff"', b'"\\ud800"', b"{}")]
+    assert [verdict and verdict.code for verdict in found] == ["too_deep", "too_deep", "not_json", None, None]

@@ -10,7 +10,7 @@ from tests.store.tables import execute
 from tests.verdicts import ACCEPTED, REJECTED
 
 from lineage_bridge.graph.ids import DAY_US, event_id
-from lineage_bridge.openlineage.verdict import MAX_BYTES
+from lineage_bridge.openlineage.wire import MAX_BYTES
 
 pytestmark = pytest.mark.spark
 

@@ -15,7 +15,7 @@ from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.telemetry.counters import Counters
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
-from lineage_bridge.openlineage.verdict import MAX_BYTES
+from lineage_bridge.openlineage.wire import MAX_BYTES
 from lineage_bridge.ports.access import AuditTrail, KeyService
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -69,7 +69,8 @@ class Services:
     `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at
     the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s`
     seconds is given up. `questions` has each question answered by another process; without it, this one answers. `store_bytes` is the size
-    of each store's files; `counters` count what comes in, and with `log_requests` every request is logged.
+    of each store's files; `counters` count what comes in, and with `log_requests` every request is logged. `is_graph_suspect` is whether
+    a question has met damage in the graph that the pipeline has not replaced yet.
     """
 
     log: EventLog
@@ -88,6 +89,7 @@ class Services:
     sources: SourceService
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
+    is_graph_suspect: Callable[[], bool] = lambda: False
     log_health: Callable[[], LogHealth] = LogHealth
     issuer_problems: Callable[[], Mapping[str, str]] = dict
     access: AccessPolicy = field(default_factory=lambda: AccessPolicy(allowed_hosts=LOOPBACK))

@@ -5,7 +5,7 @@ from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
 
-LEAST_NS: Final = 300_000_000
+LEAST_NS: Final = 200_000_000
 """What the smallest payload may cost. Plans and scripts of a megabyte that mention secrets are taken."""
 NS_PER_BYTE: Final = 80
 FIRST_BYTES: Final = 4096
@@ -14,6 +14,10 @@ FIRST_NS_PER_BYTE: Final = 250
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
 """What judging an object in an event, and judging and recording an event, cost at least."""
+LEAST_EVENT: Final = 50
+"""Bytes of the shortest event: whatever is shorter names no job or dataset, or has no time."""
+TINY_EVENT_NS: Final = 200_000
+"""What such a one may cost, so that a payload of thousands is refused as a whole instead of each by itself."""
 
 
 class TooCostlyError(Exception):

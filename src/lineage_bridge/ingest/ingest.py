@@ -9,12 +9,12 @@ import msgspec
 from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, write_note
-from lineage_bridge.ingest.effort import EVENT_NS, OBJECT_NS, Effort, TooCostlyError, too_costly
+from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge
+from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge, unreadable
 from lineage_bridge.ports.log import EventLog
 
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
@@ -110,7 +110,7 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
     try:
         if events.rejected:
             return [_rejected(mask(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
-        effort.spend(len(events.items) * EVENT_NS)
+        effort.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
         return [_judge_event(raw, effort, sender, arrival_us, key) for raw in events.items]
     except TooCostlyError:
         verdict = events.rejected or too_costly(len(events.items), size)
@@ -122,9 +122,12 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
+    if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
+        kept = raw[: _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES]
+        return _rejected(mask(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)
     masked = mask(raw, effort.spend, key)
-    verdict = judge(masked, arrival_us)
+    verdict = judge(masked, arrival_us, effort.spend)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from lineage_bridge.openlineage.json_text import mend_text
-from lineage_bridge.openlineage.verdict import MAX_BYTES, Rejected
+from lineage_bridge.openlineage.verdict import Rejected
+from lineage_bridge.openlineage.wire import MAX_BYTES
 
 MAX_EVENTS: Final = 10_000
 SAMPLE_BYTES: Final = 64 << 10

@@ -7,12 +7,14 @@ from msgspec.json import Decoder
 
 from lineage_bridge.openlineage.event import Facets
 from lineage_bridge.openlineage.facets import KINDS, MAX_NAME, ParentRunFacet, Where, inspect, read
-from lineage_bridge.openlineage.json_text import member_path
+from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 from lineage_bridge.openlineage.wire import reject
 
 MAX_PROBLEMS = 50
 """Most problems that are listed of one facet map."""
 
+_FACET_NS = 2_000
+"""What reading a facet costs at least."""
 _CACHED_MAPS = 2048
 _CACHED_BYTES = 16 * 1024
 _MEMBERS = Decoder(dict[str, Raw])
@@ -21,25 +23,27 @@ FacetMap = tuple[Facets, tuple[tuple[str, str], ...]]
 """The facets, and their problems as (code, path below the facet map)."""
 
 
-def read_facets(where: Where, text: bytes) -> FacetMap | None:
+def read_facets(where: Where, text: bytes, spend: Spend = no_limit) -> FacetMap | None:
     """The facets in the text of a JSON object; None if it is not an object. Short texts are cached: producers repeat themselves."""
-    return _read_cached(where, text) if len(text) <= _CACHED_BYTES else _read(where, text)
+    return _read_cached(where, text) if len(text) <= _CACHED_BYTES else _read(where, text, spend)
 
 
-def _read(where: Where, text: bytes) -> FacetMap | None:
+def _read(where: Where, text: bytes, spend: Spend = no_limit) -> FacetMap | None:
     if text == b"null":
         return {}, (("null", ""),)
     if not text.startswith(b"{"):
         return None
     facets: Facets = {}
     problems: list[tuple[str, str]] = []
-    for key, value in _MEMBERS.decode(text).items():
+    members = _MEMBERS.decode(text)
+    spend(len(members) * _FACET_NS)
+    for key, value in members.items():
         facet = bytes(value)
         found = ["null"]
         lost: tuple[str, ...] = ()
         if facet != b"null":
             facets[key] = facet
-            seen = inspect(where, key, facet)
+            seen = inspect(where, key, facet, spend)
             found, lost = [problem for problem in seen.problems if problem != "facet_item"], seen.lost
         if (found or lost) and len(problems) < MAX_PROBLEMS:
             path = member_path("", key)

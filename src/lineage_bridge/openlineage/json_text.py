@@ -3,19 +3,22 @@
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 
+Spend = Callable[[int], None]
+"""Accounts for work, in nanoseconds that it takes about. May raise, which ends the work."""
 _NO_BRACKET = bytes(set(range(256)) - set(b"{}[]"))
 _BRACES = bytes.maketrans(b"[]", b"{}")
 _MANY_BRACKETS = 4096
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u0000|u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
+_LONE_SURROGATE = re.compile(
+    rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|[c-fC-F][0-9a-fA-F]{2}(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))"
 )
+"""In a text without escaped backslashes."""
 _BAD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")
@@ -29,6 +32,8 @@ _BRACKET = re.compile(rb"[{}\[\]]")
 _ENDS = {b"{": b"}", b"[": b"]"}
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _DEEPEST = 5
+_LARGEST_CONTAINER = 1 << 14
+"""Bytes of a nested object or array that is passed over as a whole."""
 
 
 def _container(levels: int) -> str:
@@ -38,8 +43,13 @@ def _container(levels: int) -> str:
 
 
 _CONTAINER = re.compile(_container(_DEEPEST).encode(), re.DOTALL)
-_PLAIN_OBJECTS = re.compile(rb'(?:\s*,\s*\{[^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}\}){1,64}')
+_PLAIN_FLAT = re.compile(rb'(?:\s*,\s*[{\[][^{}\[\]\\"]*(?:"[^"\\]*"[^{}\[\]\\"]*){0,40}[}\]]){1,64}')
 _PLAIN_MEMBERS = re.compile(rb'(?:\s*"(?!value")[^"\\]*"\s*:\s*(?:"[^"\\]*"|[^\s{}\[\]\\",:]+)\s*,){1,64}')
+_PLAIN_SCALARS = re.compile(rb'(?:\s*(?:"(?!-)[^"\\]*"|(?!-\D)[^\s{}\[\]\\",:]+)\s*,){1,64}')
+
+
+def no_limit(_: int) -> None:
+    """Spend without a limit."""
 
 
 class PlainParts:
@@ -70,16 +80,22 @@ class PlainParts:
         """The end of the plain object or array that begins here, if it is not too deep; else 0."""
         if self.places is None:
             return 0
-        found = _CONTAINER.match(self.raw, at, self._next_place(at))
+        # The content of a longer one is passed over piece by piece, instead of read again for each container around it.
+        found = _CONTAINER.match(self.raw, at, min(self._next_place(at), at + _LARGEST_CONTAINER))
         return found.end() if found else 0
 
-    def objects_end(self, at: int) -> int:
-        """The end of the plain flat objects that follow in an array; `at` if none does."""
-        return self._run_end(_PLAIN_OBJECTS, at)
+    def flat_run_end(self, at: int) -> int:
+        """The end of the plain flat objects and arrays that follow in an array; `at` if none does."""
+        return self._run_end(_PLAIN_FLAT, at)
 
     def members_end(self, at: int) -> int:
         """The end of the plain scalar members that follow in an object, except of one called `value`; 0 if none does."""
         end = self._run_end(_PLAIN_MEMBERS, at) if self.places is not None else at
+        return end if end > at else 0
+
+    def scalars_end(self, at: int) -> int:
+        """The end of the plain elements that follow in an array and are no options of a command; 0 if none does."""
+        end = self._run_end(_PLAIN_SCALARS, at) if self.places is not None else at
         return end if end > at else 0
 
     def _run_end(self, pattern: re.Pattern[bytes], at: int) -> int:
@@ -127,7 +143,10 @@ def mend_text(raw: bytes) -> bytes:
     r"""Replace escapes of NUL and of lone surrogates by \ufffd; the same object if there are none."""
     if b"\\" not in raw or not _SUSPECT.search(raw):
         return raw
-    mended = _ESCAPE.sub(lambda escape: _REPLACEMENT if escape[1] else escape[0], raw)
+    # Escaped backslashes are set aside as something that the text does not have.
+    aside = next(two for number in range(1 << 16) if (two := number.to_bytes(2, "big")) not in raw and two[0] != two[1])
+    mended = raw.replace(b"\\\\", aside).replace(b"\\u0000", _REPLACEMENT)
+    mended = _LONE_SURROGATE.sub(rb"\\ufffd", mended).replace(aside, b"\\\\")
     return raw if mended == raw else mended
 
 
@@ -148,13 +167,14 @@ def _bad_texts(value: object, path: str) -> Iterator[str]:
         yield path
     elif isinstance(value, dict):
         for key, member in value.items():
-            inner_path = member_path(path, key)
             if _BAD_CHARACTER.search(key):
-                yield inner_path
-            yield from _bad_texts(member, inner_path)
+                yield member_path(path, key)
+            if isinstance(member, str | dict | list):
+                yield from _bad_texts(member, member_path(path, key))
     elif isinstance(value, list):
         for index, element in enumerate(value):
-            yield from _bad_texts(element, f"{path}[{index}]")
+            if isinstance(element, str | dict | list):
+                yield from _bad_texts(element, f"{path}[{index}]")
 
 
 def member_path(path: str, key: str) -> str:
@@ -164,3 +184,37 @@ def member_path(path: str, key: str) -> str:
     shown = key if len(key) <= _PATH_KEY_LENGTH else key[:_PATH_KEY_LENGTH] + "…"
     quoted = _BAD_CHARACTER.sub("\ufffd", shown).replace("\\", "\\\\").replace("'", "\\'")
     return f"{path}['{quoted}']"
+
+
+# the tokens of bytes that need not be JSON
+
+
+def text_of(token: bytes) -> str:
+    """The text of a token: the value of a JSON string, or the token itself."""
+    text = _string(token) if b"\\" in token else None
+    return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
+
+
+def masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
+    """The token with the secrets in its text masked; equal to `token` if there are none."""
+    text = _string(token)
+    if text is None:
+        return mask_string(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    masked = mask_string(text)
+    return token if masked == text else token_of(masked)
+
+
+def token_of(text: str) -> bytes:
+    """A text as a JSON string."""
+    try:
+        return json.dumps(text, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(text).encode()
+
+
+def _string(token: bytes) -> str | None:
+    try:
+        text = json.loads(token) if token.startswith(b'"') else None
+    except ValueError:
+        return None
+    return text if isinstance(text, str) else None

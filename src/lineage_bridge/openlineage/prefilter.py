@@ -12,6 +12,8 @@ _LONG_ENOUGH = 3
 """From which length on a second set of texts that a pattern requires is looked for, besides the most distinctive."""
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
+_DENSE = 32
+"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 
@@ -61,16 +63,28 @@ class Rule:
 
     def sub(self, replaced: Callable[["re.Match[str]"], str], text: str) -> str:
         """The text with each match replaced, as the pattern's own `sub` does."""
-        if self._first is None or len(text) <= _SHORT:
+        starts = self._starts(text)
+        if starts is None:
             return self.pattern.sub(replaced, text)
         pieces: list[str] = []
         end = 0
-        for start in sorted(set(self._first.starts(fold(text)))):
+        for start in starts:
             found = self.pattern.match(text, start) if start >= end else None
             if found:
                 pieces += (text[end:start], replaced(found))
                 end = found.end()
         return "".join((*pieces, text[end:])) if end else text
+
+    def _starts(self, text: str) -> list[int] | None:
+        """Where the pattern can match; None if it is cheaper to try everywhere."""
+        if self._first is None or len(text) <= _SHORT:
+            return None
+        starts: set[int] = set()
+        for start in self._first.starts(fold(text)):
+            starts.add(start)
+            if len(starts) * _DENSE > start + _AT_ONCE:
+                return None
+        return sorted(starts)
 
 
 class Prefilter:

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-from lineage_bridge.openlineage.json_text import SMALL, PlainParts, is_json
+from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
 from lineage_bridge.openlineage.secret_rules.container import Container
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
 from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_key_part, is_random, is_reference
-from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.openlineage.secrets import mask_text, mask_with
 from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
 _BETWEEN_FACETS = b'"_producer"'
@@ -40,30 +40,30 @@ _PASSES = 8
 _TOKENS_AT_ONCE = 512
 _SHORT, _REMEMBERED = 256, 4096
 """Bytes of a text whose masked form is remembered, and how many are."""
+_LONG = 2048
+"""Bytes from which looking through a text costs more than remembering what came of it."""
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
-Spend = Callable[[int], None]
-"""Accounts for work, in nanoseconds that it takes about. May raise, which ends it."""
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS = 60, 1_500, 2_500, 5_000, 150, 4_000
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
 
 
-def _no_limit(_: int) -> None:
-    """Spend without a limit."""
-
-
-def mask(raw: bytes, spend: Spend = _no_limit, key: bytes = b"") -> bytes:
+def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
     """The bytes with all recognised secrets masked; the same object if there are none. Masking twice changes nothing more.
 
     `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
     """
-    for _ in range(_PASSES):
-        if not any(map(is_suspicious, raw.split(_BETWEEN_FACETS))):
+    for number in range(_PASSES):
+        # A long piece is not looked through before the places in it are looked for.
+        if not any((not number and len(piece) > _LONG) or is_suspicious(piece) for piece in raw.split(_BETWEEN_FACETS)):
             break
-        masked = _Scan(raw, spend, key).masked()
-        if not is_json(masked):
+        scan = _Scan(raw, spend, key)
+        masked = scan.masked()
+        if not (is_text := not is_json(masked)) and not scan.is_unsettled:
+            return masked
+        if is_text:
             spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_places(masked)) * _PLACE_NS)
-            masked = _mask_bytes(masked)
+            masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
         raw = masked
@@ -71,7 +71,10 @@ def mask(raw: bytes, spend: Spend = _no_limit, key: bytes = b"") -> bytes:
 
 
 class _Scan:
-    """One pass over the tokens of a body. It never fails, also if brackets do not match."""
+    """One pass over the tokens of a body. It never fails, also if brackets do not match.
+
+    `is_unsettled`: a text was masked that says what another one is (a key, a name, an argument), so the masked body has to be read again.
+    """
 
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
@@ -79,12 +82,15 @@ class _Scan:
         places = suspicious_places(raw)
         # What is full of suspicious places is refused before any of them is looked at.
         spend(len(raw) * _PASS_NS + len(places) * _PLACE_NS)
-        self.plain = PlainParts(raw, places if len(raw) > _TINY else None)
+        self.plain = PlainParts(raw, places if not places or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
         self.frames = [Container(is_object=False)]
+        self.is_unsettled = False
 
     def masked(self) -> bytes:
+        if self.plain.is_plain(0, len(self.raw)):
+            return self.raw
         at = 0
         while (following := self.walk(at)) > at:
             at = following
@@ -106,7 +112,7 @@ class _Scan:
             else:
                 step(self)
                 at = token.end()
-                if end := self.passes_members(at):
+                if end := self.passes_items(at):
                     self.spend(number * _TOKEN_NS)
                     return end
         self.spend(number * _TOKEN_NS)
@@ -115,26 +121,32 @@ class _Scan:
     def passes_over(self, token: "re.Match[bytes]") -> int:
         """The end of a container that need not be read: one with nothing suspicious in it, or a long array of secrets; else 0."""
         outer, start = self.frames[-1], token.end()
-        if outer.sink is not None or (outer.is_object and outer.key == "value"):
-            return 0
         end = self.plain.flat_end(token[0], start)
-        if not self.holds_secrets(outer):
-            if end and self.plain.is_plain(start, end):
-                return self.plain.objects_end(end)
-            return 0 if end else self.plain.nested_end(token.start())
-        if not end:
+        is_long = token[0] == b"[" and end - start > SMALL
+        if self.holds_secrets(outer):
+            if is_long:
+                self.edits[start] = (end - 1, _MASKED)
+            return end if is_long else 0
+        plain = end > 0 and self.plain.is_plain(start, end)
+        sink = outer.values if outer.is_object and outer.key == "value" else outer.sink
+        if sink is not None:
+            if is_long and plain and not outer.tags:
+                sink.append((start, end - 1))
+                return end
             return 0
-        if token[0] != b"[" or end - start <= SMALL:
-            return 0
-        self.edits[start] = (end - 1, _MASKED)
-        return end
+        if plain:
+            return self.plain.flat_run_end(end)
+        return 0 if end else self.plain.nested_end(token.start())
 
-    def passes_members(self, at: int) -> int:
-        """The end of a run of members that need not be read, if an object goes on with them; else 0."""
+    def passes_items(self, at: int) -> int:
+        """The end of a run of members or elements that need not be read, if an object or array goes on with them; else 0."""
         frame = self.frames[-1]
-        if not frame.is_object or frame.key is not None or frame.secret or frame.sink is not None:
+        if frame.key is not None or frame.secret or frame.sink is not None:
             return 0
-        return self.plain.members_end(at)
+        if frame.is_object:
+            return self.plain.members_end(at)
+        # The first element may be a program, and an option says what the next one is.
+        return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
 
     def holds_secrets(self, outer: Container) -> bool:
         """Whether all that a value of a container contains is a secret."""
@@ -165,9 +177,9 @@ class _Scan:
             return
         frame = self.frames.pop()
         if frame.named:
-            for token in frame.values:
-                if not frame.tags or is_random(_read(token[0])):
-                    self.edit_secret(token)
+            for start, end in frame.values:
+                if not frame.tags or is_random(text_of(self.raw[start:end])):
+                    self.edit_secret(start, end)
         if frame.sink is not None:
             frame.sink.extend(frame.values)
 
@@ -175,21 +187,23 @@ class _Scan:
         """Handle a string or another scalar, as a key or as a value."""
         frame = self.frames[-1]
         if frame.is_object and frame.key is None:
-            frame.key, frame.plain_key = _read(token[0]), self.plain.is_plain(token.start(), token.end())
-            self.edit_text(token)
+            frame.key, frame.plain_key = text_of(token[0]), self.plain.is_plain(token.start(), token.end())
+            self.is_unsettled |= self.edit_text(token)
             return
         if self.is_secret(frame, token[0]):
-            self.edit_secret(token)
+            self.edit_secret(*token.span())
             return
+        is_first = not frame.is_object and not frame.program
         if not frame.is_object and self.edit_argument(frame, token):
             return
-        if frame.key in _NAMING and not self.plain.is_plain(*token.span()) and names_secret(_read(token[0])):
+        if frame.key in _NAMING and not self.plain.is_plain(*token.span()) and names_secret(text_of(token[0])):
             frame.named = True
         if frame.key == "value":
-            frame.values.append(token)
+            frame.values.append(token.span())
         elif frame.sink is not None:
-            frame.sink.append(token)
-        self.edit_text(token, is_name=frame.key in _NAMES)
+            frame.sink.append(token.span())
+        if self.edit_text(token, is_name=frame.key in _NAMES):
+            self.is_unsettled |= is_first or frame.key in _NAMING
 
     def is_secret(self, frame: Container, text: bytes) -> bool:
         """Whether a value is a secret by its key, or by the option of a command before it."""
@@ -197,49 +211,71 @@ class _Scan:
             return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES and not refers(frame.key)
         if frame.key is not None:
             if frame.key in _ENCODED_KEYS:
-                return bool(_ENCODED.fullmatch(_read(text))) and is_key_like(_read(text))
-            if frame.key in KEY_PARTS and is_key_part(_read(text)):
+                return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
+            if frame.key in KEY_PARTS and is_key_part(text_of(text)):
                 return True
             return not frame.plain_key and names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
-        follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(_read(text).strip("-"))
+        follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
         return follows and not frame.option and not text.startswith(b'"-')
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
         """Mask the secret in an element of an array that is an argument of a command, if it is one."""
-        argument = _read(token[0])
+        argument = text_of(token[0])
         secret = argument_secret(frame.program, frame.before, argument)
         frame.program, frame.before = frame.program or argument, argument
         if secret and not is_reference(secret) and secret != MASK:
-            self.edits[token.start()] = (token.end(), _write(argument.removesuffix(secret) + MASK))
+            self.edits[token.start()] = (token.end(), token_of(argument.removesuffix(secret) + MASK))
         return bool(secret)
 
-    def edit_secret(self, token: "re.Match[bytes]") -> None:
-        if token[0] not in _NO_SECRET and not is_reference(_read(token[0])):
-            self.edits[token.start()] = (token.end(), _MASKED)
+    def edit_secret(self, start: int, end: int) -> None:
+        """Mask a scalar, or all the elements of a long array."""
+        text = self.raw[start:end]
+        if end - start > SMALL or (text not in _NO_SECRET and not is_reference(text_of(text))):
+            self.edits[start] = (end, _MASKED)
 
-    def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> None:
+    def edit_text(self, token: "re.Match[bytes]", *, is_name: bool = False) -> bool:
+        """Mask the secrets in a text; whether there are any."""
         if self.plain.is_plain(*token.span()):
-            return
+            return False
         text = token[0]
         masked = self.memo.get((text, is_name))
         if masked is None:
-            if not is_suspicious(text):
-                return
-            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
-            masked = _masked_token(text, self.mask_name if is_name else self.mask_string)
+            masked = self.settled(text, self.mask_name if is_name else self.mask_string)
             if len(text) <= _SHORT and len(self.memo) < _REMEMBERED:
                 self.memo[text, is_name] = masked
         if masked != text:
             self.edits[token.start()] = (token.end(), masked)
+        return masked != text
+
+    def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
+        """A token with all that is found in it masked, also what is found only once something else is masked."""
+        for _ in range(_PASSES):
+            # That something is in a long text is known from its places.
+            if (len(text) <= _LONG or self.plain.places is None) and not is_suspicious(text):
+                return text
+            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
+            masked = masked_token(text, mask_string)
+            if masked == text:
+                return text
+            text = masked
+        return text
 
     def mask_string(self, text: str) -> str:
         """Mask the secrets in a string, which may be JSON itself."""
         if text.lstrip()[:1] not in ("{", "[") or self.depth >= _DEEPEST:
-            return mask_text(text)
+            return self.mask_text(text)
         raw = text.encode("utf-8", "surrogatepass")
-        return (
-            _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass") if is_json(raw) else mask_text(text)
-        )
+        if not is_json(raw):
+            return self.mask_text(text)
+        return _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass")
+
+    def mask_text(self, text: str) -> str:
+        return mask_text(text) if len(text) <= _LONG else mask_with(text, self.mask_found)
+
+    def mask_found(self, _: str) -> str:
+        """What replaces a secret that was found in a long text."""
+        self.spend(_FOUND_NS)
+        return MASK
 
     def edited(self) -> bytes:
         pieces: list[bytes] = []
@@ -259,38 +295,3 @@ _STEPS = {
     b"]": _Scan.close,
     b",": _Scan.next_member,
 }
-
-
-def _read(token: bytes) -> str:
-    """The text of a token: the value of a JSON string, or the token itself."""
-    text = _string(token) if b"\\" in token else None
-    return token.strip(b'"').decode("utf-8", "surrogateescape") if text is None else text
-
-
-def _string(token: bytes) -> str | None:
-    try:
-        text = json.loads(token) if token.startswith(b'"') else None
-    except ValueError:
-        return None
-    return text if isinstance(text, str) else None
-
-
-def _masked_token(token: bytes, mask_string: Callable[[str], str]) -> bytes:
-    """The token with the secrets in its text masked; equal to `token` if there are none."""
-    text = _string(token)
-    if text is None:
-        return mask_string(token.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    masked = mask_string(text)
-    return token if masked == text else _write(masked)
-
-
-def _write(text: str) -> bytes:
-    try:
-        return json.dumps(text, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(text).encode()
-
-
-def _mask_bytes(raw: bytes) -> bytes:
-    """Mask bytes that are not JSON, as one text."""
-    return mask_text(raw.decode("latin-1")).encode("latin-1")

@@ -112,6 +112,8 @@ class _Parts:
         if 0 < len(whole) <= _MOST:
             self._follow(whole)
             return
+        if self._run == _NOTHING and not self.first and not any("" in branch.first for branch in branches):
+            self.first = frozenset().union(*(branch.first for branch in branches))
         self._gap()
         if all(branch.required for branch in branches):
             self.required.append(frozenset().union(*(max(branch.required, key=_worth) for branch in branches)))

@@ -1,10 +1,10 @@
 """How secrets are recognised: by the name of a setting, and by their form inside a text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from lineage_bridge.openlineage.prefilter import Prefilter, Texts, rules
+from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
 from lineage_bridge.openlineage.secret_rules.code import (
     ATOM,
@@ -127,7 +127,7 @@ def mask_with(text: str, mask: Mask) -> str:
     whole = None if sql or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
         return _replaced(whole, mask)
-    text = _masked_statement(text, mask) if sql else _masked_functions(text, mask)
+    text = _masked_statement(text, mask) if sql else _masked_functions(text, mask, worth_trying)
     for pattern in worth_trying["logins"] if "LoginModule" in text else ():
         text = pattern.sub(lambda found: _replaced(found, mask), text)
     for pattern in worth_trying["named"]:
@@ -152,9 +152,9 @@ def _masked_statement(text: str, mask: Mask) -> str:
     return mask_comments(text, lambda comment: _masked_assignments(comment, mask, sql=False))
 
 
-def _masked_functions(text: str, mask: Mask) -> str:
+def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
     """A text that is no statement, with the credentials of ClickHouse's functions in it masked."""
-    return mask_arguments(text, mask, CONNECTIONS) if _RULES.worth_trying(text)["functions"] else text
+    return mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
 
 
 def _is_code(whole: re.Match[str]) -> bool:

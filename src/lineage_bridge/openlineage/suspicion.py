@@ -10,26 +10,21 @@ from lineage_bridge.openlineage.secret_rules.foreign import foreign_places
 _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|sh|pg|gp|sa|pp|se|ac|wt|ok|th|oy|ls|vt|dk|in"
 # Every alternative starts with a character that is rare in events and looks back from there, which is five times as fast.
 _SUSPECT = re.compile(
-    rb"p(?:ass|s?wd|w[ :=]|ypi-|plx-|scale_|ul-[a-f0-9]{8}|at-[ne][au]\d-)|c(?:ret(?<=secret)|redential)|z(?<=authoriz)|j(?:aas|wt)"
-    rb"|v(?<=nv)api-|y(?:2(?<=oy2)|j(?<=eyj))"
-    rb"|k(?:en(?<=token)|ie(?<=cookie)|-(?:(?<=\Wsk-)|(?<=(?:nra|pma)k-))|_(?<=[sr]k_)(?:live|prod|test)|s?\.(?:slack|zapier|[a-z0-9]{1,10}\.make)|s/\d|b2/)"
-    rb"|k(?:ennwort|init)"
+    rb"k(?:-(?:(?<=\Wsk-)|(?<=(?:nra|pma)k-))|_(?<=[sr]k_)(?:live|prod|test)|s?\.(?:slack|zapier|[a-z0-9]{1,10}\.make)|s/\d|b2/)"
     rb"|k(?<=\Wsk) [a-z0-9+/]{20}"
-    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32})|fo(?:(?<=userinfo)|(?<=user[_.\-]info))|fied(?<=identified)"
-    rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|l(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-)|x(?:ox[a-z]-|app-|ai-[a-z0-9]{20}|keysib-|-(?<=gocspx-))"
-    rb"|=(?:(?<=sig=)|(?<=signature=))|\\u00[2-7]"
-    rb"|-(?:-(?:proxy-)?user[ =n]|(?<=[\s\"'(]-)(?:[upawbkn]\b|p|xp|hmac))|-us(?<=[0-9a-f]{4}-us)\d"
+    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32})"
+    rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|l(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-)|x(?:ox[a-z]-|app-|ai-[a-z0-9]{20}|keysib-)"
+    rb"|=(?:(?<=sig=)|(?<=signature=)|(?<=sid=)[a-z0-9])|\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}"
+    rb"|-(?:-(?:proxy-)?user[ =n\"\\]|(?<=[\s\"'(]-)(?:[upawbkn]\b|p|xp|hmac))|-us(?<=[0-9a-f]{4}-us)\d"
+    rb"|-(?:(?<=pul-)[a-f0-9]{8}|(?<=pat-)[ne][au]\d-)"
     rb"|-(?:(?<=tskey-)|(?<=cfpat-)|(?<=(?:csp|atp)-))[a-z0-9_\-]{6}"
     rb"|_(?:(?<=(?:hf|r8|lb)_)|(?<=(?:phx|xau)_)|(?<=(?:pcsk|live|test)_)(?=[a-z0-9]{30})|(?<=ls__)[a-f0-9]{20}|(?<=(?:npm|ntn|tfp|sgp|gsk|phc|fo1|glc|_v1|pat|_pt|sbp|pnu|pnb|nfp|aio|fm1|fm2)_)|(?<=(?:glsa|figd|lsv2)_)"
     rb"|(?<=(?:dbtc|dbtu|napi|bkua|rdme)_)|(?<=(?:po|el)_(?:live|test)_)|(?<=(?:whsec|shp[acps][ats]|sa_sk)_)"
     rb"|(?<=(?:sntrys|sntryu|ccipat)_)|(?<=lin_api_)|(?<=rubygems_))[a-z0-9_\-]{6}"
     rb"|\.(?:(?<=ya29\.)|(?<=\Wsg\.)|(?<=\Wsl\.)|(?<=hv[sbr]\.)|(?<=\.atlasv1\.)|(?<=dp\.[a-z][a-z]\.)|(?<=v[1-4]\.local\.)|(?<=v[1-4]\.public\.)|(?<=\Ws\.)[a-z0-9]{24}\b|(?<=dt0[a-z]\d\d\.)|(?<=pat[a-z0-9]{14}\.)|logon)"
-    rb"|i(?<=dapi)[0-9a-f]{8}"
-    rb"|\((?:(?<=s3\()|(?<=s3cluster\()|(?<=gcs\()|(?<=oss\()|(?<=mysql\()|(?<=postgresql\()|(?<=remote\()|(?<=remotesecure\()|(?<=mongodb\()"
-    rb"|(?<=crypt\()|(?<=nnection\()|(?<=auth\()|(?<=auth=\()|(?<=fernet\()|(?<=login\()|(?<=cipher\()|(?<=pdo\()|(?<=hmac\d{3}\()|(?<=mysql\()|(?<=mysqli\()|(?<=mac\()"
-    rb"|(?<=keyspec\()|(?<=dentials\()|(?<=client\()|(?<=connect\()|(?<=mac\.new\())"
+    rb"|\((?<=hmac\d{3}\()"
     rb"|\$(?:2[abxy]\$|apr1\$|[1567y]\$|argon2|\d{3,7}\$)"
-    rb"|<<<|\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)|[?&](?:key|auth|appid|code|session_?id|sid)=|;p=|sid=[a-z0-9]|@(?:tcp|unix)\(|/hooks?/|/p/[a-z0-9_\-]{40}"
+    rb"|<<<|\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)|\?(?:key|auth|appid|code|session_?id|sid)=|&(?:key|auth|appid|code|session_?id|sid)=|;p=|@(?:tcp|unix)\(|/hooks?/|/p/[a-z0-9_\-]{40}"
     rb"|!(?:(?<=00d[a-z0-9]{12}!)|(?<=00d[a-z0-9]{15}!))|pwd%%3d" % (_KEY_OF, _KEY_OF)
 )
 _UPPER = re.compile(
@@ -128,6 +123,73 @@ _MARKS = (
     b"loginmodule",
     b"wachtwoord",
     b"zookeeper.digest",
+    b"pass",
+    b"pswd",
+    b"pwd",
+    b"pw ",
+    b"pw:",
+    b"pw=",
+    b"pypi-",
+    b"pplx-",
+    b"pscale_",
+    b"secret",
+    b"credential",
+    b"authoriz",
+    b"jaas",
+    b"jwt",
+    b"nvapi-",
+    b"oy2",
+    b"eyj",
+    b"token",
+    b"cookie",
+    b"kennwort",
+    b"kinit",
+    b"userinfo",
+    b"user_info",
+    b"user.info",
+    b"user-info",
+    b"identified",
+    b"gocspx-",
+    b"dapi0",
+    b"dapi1",
+    b"dapi2",
+    b"dapi3",
+    b"dapi4",
+    b"dapi5",
+    b"dapi6",
+    b"dapi7",
+    b"dapi8",
+    b"dapi9",
+    b"dapia",
+    b"dapib",
+    b"dapic",
+    b"dapid",
+    b"dapie",
+    b"dapif",
+    b"auth(",
+    b"auth=(",
+    b"cipher(",
+    b"client(",
+    b"connect(",
+    b"crypt(",
+    b"dentials(",
+    b"fernet(",
+    b"gcs(",
+    b"keyspec(",
+    b"login(",
+    b"mac(",
+    b"mac.new(",
+    b"mongodb(",
+    b"mysql(",
+    b"mysqli(",
+    b"nnection(",
+    b"oss(",
+    b"pdo(",
+    b"postgresql(",
+    b"remote(",
+    b"remotesecure(",
+    b"s3(",
+    b"s3cluster(",
 )
 """Further texts, in lower case, that are looked for together."""
 _ANY_MARK = BytesAhoCorasick(_MARKS, implementation=Implementation.DFA)

@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from lineage_bridge.openlineage.event import Dataset, Event, EventKind, Facets, Job, Run
 from lineage_bridge.openlineage.facet_maps import check_length, check_parent, place_facets, read_facets
 from lineage_bridge.openlineage.facets import MAX_NAME, Where, is_deleted, lineage_carrier
-from lineage_bridge.openlineage.json_text import bad_text_paths, is_deeper_than, mend_text
+from lineage_bridge.openlineage.json_text import Spend, bad_text_paths, no_limit
 from lineage_bridge.openlineage.queries.names import replace_query_names
 from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.times import DAY_US, parse_time
@@ -28,16 +28,12 @@ from lineage_bridge.openlineage.wire import (
     WireNamed,
     WireRun,
     check_syntax,
-    check_utf8,
     decode,
+    readable_text,
     reject,
     string_of,
 )
 
-MAX_BYTES = 32 * 1024 * 1024
-"""Largest event, in bytes after decompression."""
-MAX_DEPTH = 100
-"""Most levels of nested objects and arrays, counting the event itself."""
 MAX_REPAIRS = 50
 """Most repairs that a verdict lists."""
 _SUBJECT = frozenset(f"$.{kind}.{member}" for kind in ("job", "dataset") for member in ("namespace", "name"))
@@ -86,26 +82,40 @@ class Rejected(Struct, frozen=True, gc=False):
 
 
 Verdict = Clean | Repaired | Rejected
+_BAD_TEXT_NS, _DATASET_NS = 150, 1_500
+"""What finding the paths of bad texts costs about for each byte, and judging a dataset at least."""
+_TOO_DEEP = Rejected("too_deep", "$", "the event is nested too deeply")
 
 
-def judge(raw: bytes, arrival_us: int) -> Verdict:
+def judge(raw: bytes, arrival_us: int, spend: Spend = no_limit) -> Verdict:
     """The verdict on one event's bytes that arrived at `arrival_us` (UTC microseconds).
 
-    Pure; never raises, whatever the bytes.
+    Pure; never raises, whatever the bytes, except what `spend` raises.
     """
     try:
-        return _EventReader(arrival_us).verdict(raw)
+        return _EventReader(arrival_us, spend).verdict(raw)
     except RejectedEventError as error:
         return Rejected(error.code, error.path, error.message)
     except RecursionError:
-        return Rejected("too_deep", "$", "the event is nested too deeply")
+        return _TOO_DEEP
+
+
+def unreadable(raw: bytes) -> Rejected | None:
+    """The verdict, as `judge` returns it, on bytes that are no JSON, too large or nested too deeply; else None. Native, in one pass."""
+    try:
+        check_syntax(readable_text(raw))
+    except RejectedEventError as error:
+        return Rejected(error.code, error.path, error.message)
+    except RecursionError:
+        return _TOO_DEEP
+    return None
 
 
 class _EventReader:
     """Reads one event: collects repairs, and raises RejectedEventError at the first reason for a rejection."""
 
-    def __init__(self, arrival_us: int) -> None:
-        self.arrival_us = arrival_us
+    def __init__(self, arrival_us: int, spend: Spend) -> None:
+        self.arrival_us, self.spend = arrival_us, spend
         self.repairs: set[Repair] = set()
 
     def repair(self, code: str, path: str) -> None:
@@ -120,17 +130,11 @@ class _EventReader:
         return Clean(event)
 
     def checked_text(self, raw: bytes) -> bytes:
-        """The text, within the limits of size and depth, without characters that a store cannot keep."""
-        if len(raw) > MAX_BYTES:
-            reject("too_large", "$", f"the event has {len(raw)} bytes, the limit is {MAX_BYTES}")
-        if not raw.isascii():
-            check_utf8(raw)
-        mended = mend_text(raw)
-        if is_deeper_than(mended, MAX_DEPTH):
-            check_syntax(mended)
-            reject("too_deep", "$", f"the event has more than {MAX_DEPTH} levels of objects and arrays")
+        """The text as it can be read and stored; what had to be replaced for that is repaired."""
+        mended = readable_text(raw)
         if mended is not raw:
             check_syntax(mended)
+            self.spend(len(raw) * _BAD_TEXT_NS)
             for path in islice(bad_text_paths(raw), MAX_REPAIRS):
                 self.repair("bad_text", path)
         return mended
@@ -234,7 +238,7 @@ class _EventReader:
         """The outputs, whose columns do not come from names that exist only within the job's query."""
         if "sql" not in job.facets:
             return outputs
-        found = replace_query_names(job, inputs, outputs)
+        found = replace_query_names(job, inputs, outputs, self.spend)
         for index, (_, paths) in enumerate(found):
             for below in paths:
                 self.repair("query_name", f"$.outputs[{index}]{below}")
@@ -244,11 +248,11 @@ class _EventReader:
         """The datasets that are not null, each with its path."""
         if not wires:
             return []
-        numbered = [(wire, f"{path}[{index}]") for index, wire in enumerate(wires)]
-        for wire, element in numbered:
-            if wire is None:
-                self.repair("null", element)
-        return [(wire, element) for wire, element in numbered if wire is not None]
+        self.spend((len(wires) - wires.count(None)) * _DATASET_NS)
+        missing = [index for index, wire in enumerate(wires) if wire is None] if None in wires else []
+        for index in missing[:MAX_REPAIRS]:
+            self.repair("null", f"{path}[{index}]")
+        return [(wire, f"{path}[{index}]") for index, wire in enumerate(wires) if wire is not None]
 
     def dataset(self, wire: WireDataset, access: Raw, side: Where, path: str, *, carries_lineage: bool = False) -> Dataset:
         """A dataset; `access` are its inputFacets or outputFacets."""
@@ -287,7 +291,7 @@ class _EventReader:
         if value is ABSENT:
             return {}
         text = bytes(value)
-        found = read_facets(where, text)
+        found = read_facets(where, text, self.spend)
         if found is None:
             reject("wrong_type", f"{path}.{member}", "facets are not an object")
         facets, problems = found

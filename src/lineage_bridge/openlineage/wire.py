@@ -8,7 +8,14 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 from msgspec.json import Decoder
 
+from lineage_bridge.openlineage.json_text import is_deeper_than, mend_text
+
 _ERROR_PATH = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Largest event, in bytes after decompression."""
+MAX_DEPTH = 100
+"""Most levels of nested objects and arrays, counting the event itself."""
 
 ABSENT = Raw(b"")
 """The text of a member that an event does not have."""
@@ -141,3 +148,16 @@ def check_utf8(raw: bytes) -> None:
         raw.decode()
     except UnicodeDecodeError as error:
         reject("not_json", "$", f"byte {error.start} is not UTF-8")
+
+
+def readable_text(raw: bytes) -> bytes:
+    """The text, within the limits of size and depth, without characters that a store cannot keep; the same object if it has none."""
+    if len(raw) > MAX_BYTES:
+        reject("too_large", "$", f"the event has {len(raw)} bytes, the limit is {MAX_BYTES}")
+    if not raw.isascii():
+        check_utf8(raw)
+    mended = mend_text(raw)
+    if is_deeper_than(mended, MAX_DEPTH):
+        check_syntax(mended)
+        reject("too_deep", "$", f"the event has more than {MAX_DEPTH} levels of objects and arrays")
+    return mended

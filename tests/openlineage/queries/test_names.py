@@ -8,6 +8,7 @@ from tests.openlineage.support import META, clean, event, repaired, text
 from lineage_bridge.openlineage import facets as standard
 from lineage_bridge.openlineage.facets import read_as
 from lineage_bridge.openlineage.queries.expressions import expressions_of, origin_of
+from lineage_bridge.openlineage.queries.names import MAX_QUERY
 
 COMPUTED = "with orders as (select sum(spent) as spent from customers) select orders.spent from orders"
 MODEL = "with orders as (select * from customers) select orders.spent from orders"
@@ -180,3 +181,11 @@ def test_words_that_are_no_columns_are_not_taken_for_columns(projected: str) -> 
 def test_a_quoted_word_is_a_column() -> None:
     expressions = expressions_of('with orders as (select "null" as spent from customers) select * from orders')
     assert origin_of(expressions, "orders", "spent") == (("customers",), "null")
+
+
+def test_a_very_long_query_is_not_read() -> None:
+    columns = {"fields": {"spent": {"inputFields": [source("orders")]}}}
+    longest = MODEL.ljust(MAX_QUERY)
+    (_, repairs), found = repaired(model(columns, query=longest)), clean(model(columns, query=longest + " "))
+    assert [code for code, _ in repairs] == ["query_name"]
+    assert b'"orders"' in found.outputs[0].facets["columnLineage"]

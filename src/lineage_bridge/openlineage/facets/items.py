@@ -3,24 +3,28 @@
 Explicit lineage is the exception (`lineage`): it is complete, so without one of its elements it would state something else.
 """
 
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
 from lineage_bridge.openlineage.facets.facet import MAX_NAME, UNREADABLE, Facet
-from lineage_bridge.openlineage.json_text import member_path
+from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 
 MAX_LOST = 50
 """Most lost items that are listed of one facet."""
+_ITEM_NS = 3_000
+"""What reading an object by itself costs about."""
 
 
-def read_items(kind: type[Facet], text: bytes) -> tuple[Facet, tuple[str, ...]] | None:
+def read_items(kind: type[Facet], text: bytes, spend: Spend = no_limit) -> tuple[Facet, tuple[str, ...]] | None:
     """A facet without its malformed items, and the paths of these below the facet; None if the rest cannot be read either.
 
     A list or map of which no item is left is malformed itself.
     """
+    spend(text.count(b"{") * _ITEM_NS)
     lost: list[str] = []
     try:
         facet: Facet = _read(msgspec.json.decode(text), _type_info(kind), "", lost)
@@ -45,32 +49,35 @@ def _read(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> Any:  
         }
         return msgspec.convert(members, type_.cls)
     if isinstance(type_, inspect.VarTupleType) and isinstance(value, list) and _is_struct(type_.item_type):
-        return _kept([(f"{path}[{index}]", item) for index, item in enumerate(value)], type_.item_type, lost)
+        return _not_emptied(_kept(enumerate(value), lambda index: f"{path}[{index}]", type_.item_type, lost), value)
     if isinstance(type_, inspect.DictType) and isinstance(value, dict) and _is_struct(type_.value_type):
         named = {key: item for key, item in value.items() if len(key) <= MAX_NAME}
-        lost += [member_path(path, key) for key in value.keys() - named.keys()]
-        kept = {key: _kept([(member_path(path, key), item)], type_.value_type, lost, may_be_empty=True) for key, item in named.items()}
+        lost += [member_path(path, key) for key in sorted(value.keys() - named.keys())[:MAX_LOST]]
+        kept = {key: _kept([(key, item)], partial(member_path, path), type_.value_type, lost) for key, item in named.items()}
         return _not_emptied({key: items[0] for key, items in kept.items() if items}, value)
     return value
 
 
-def _kept(items: list[tuple[str, Any]], type_: inspect.Type, lost: list[str], *, may_be_empty: bool = False) -> list[Any]:
-    """The items that can be read; the paths of the others are added to `lost`."""
+def _kept(items: Iterable[tuple[Any, Any]], path_of: Callable[[Any], str], type_: inspect.Type, lost: list[str]) -> list[Any]:
+    """The items that can be read; the paths of the first others are added to `lost`."""
     kept = []
-    for path, item in items:
+    for key, item in items:
         before = len(lost)
-        try:
-            kept.append(_read_item(item, type_, path, lost))
-        except msgspec.ValidationError:
-            lost[before:] = [path]
-    return kept if may_be_empty else _not_emptied(kept, items)
+        read = _read_item(item, type_, path_of(key), lost) if isinstance(item, dict) else None
+        if read is not None:
+            kept.append(read)
+        else:
+            lost[before:] = [path_of(key)] if before < MAX_LOST else []
+    return kept
 
 
-def _read_item(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> msgspec.Struct:  # noqa: ANN401 - a JSON edge
-    read = _read(value, type_, path, lost)
-    if not isinstance(read, msgspec.Struct):
-        raise msgspec.ValidationError("not an object")
-    return read
+def _read_item(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> msgspec.Struct | None:  # noqa: ANN401 - a JSON edge
+    """An item; None if it is malformed."""
+    try:
+        read = _read(value, type_, path, lost)
+    except msgspec.ValidationError:
+        return None
+    return read if isinstance(read, msgspec.Struct) else None
 
 
 def _not_emptied(kept: Any, items: Any) -> Any:  # noqa: ANN401 - a list or a map

@@ -60,6 +60,7 @@ from lineage_bridge.openlineage.facets.runs import (
     ParentRunFacet,
     ProcessingEngineRunFacet,
 )
+from lineage_bridge.openlineage.json_text import Spend, no_limit
 
 KINDS: dict[tuple[Where, str], type[Facet]] = {
     ("dataset", "catalog"): CatalogDatasetFacet,
@@ -135,11 +136,11 @@ def read_as(kind: type[AnyFacet], where: Where, key: str, text: bytes) -> AnyFac
     return facet if isinstance(facet, kind) else None
 
 
-def inspect(where: Where, key: str, text: bytes) -> Inspection:
+def inspect(where: Where, key: str, text: bytes, spend: Spend = no_limit) -> Inspection:
     """The content of a facet's text and its problems. Short texts are cached, since producers repeat themselves."""
     if len(text) <= _CACHED_BYTES:
         return _inspect_cached(where, key, text)
-    return _inspect(where, key, text)
+    return _inspect(where, key, text, spend)
 
 
 def is_deleted(text: bytes) -> bool:
@@ -154,7 +155,7 @@ def has_meta(text: bytes) -> bool:
     return facet is not None and (facet.deleted is True or _has_meta(facet))
 
 
-def _inspect(where: Where, key: str, text: bytes) -> Inspection:
+def _inspect(where: Where, key: str, text: bytes, spend: Spend = no_limit) -> Inspection:
     decoder = _DECODERS.get((where, key))
     facet = _decoded(decoder, text) if decoder else None
     common = facet or _any_facet(text)
@@ -165,7 +166,7 @@ def _inspect(where: Where, key: str, text: bytes) -> Inspection:
     problems: tuple[Problem, ...] = () if _has_meta(common) else ("facet_meta",)
     if facet or decoder is None:
         return Inspection(facet, problems)
-    found = read_items(KINDS[where, key], text) if key != "lineage" else None
+    found = read_items(KINDS[where, key], text, spend) if key != "lineage" else None
     return Inspection(found[0], (*problems, "facet_item"), found[1]) if found else Inspection(None, (*problems, "facet_shape"))
 
 

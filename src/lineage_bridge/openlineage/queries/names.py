@@ -12,11 +12,15 @@ import msgspec
 
 from lineage_bridge.openlineage.event import Dataset, Facets, Job
 from lineage_bridge.openlineage.facets import ColumnLineageDatasetFacet, SQLJobFacet, read_as
-from lineage_bridge.openlineage.json_text import member_path
+from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 from lineage_bridge.openlineage.queries.expressions import Expression, TableName, expressions_of, origin_of
 
 _WITH = re.compile(r"\bwith\b", re.IGNORECASE)
 _CACHED_QUERY = 64 * 1024
+MAX_QUERY = 128 * 1024
+"""Longest query that is read for its expressions, in characters."""
+_SHORT_QUERY, _CHARACTER_NS = 4096, 1_000
+"""What reading a longer query costs about for each of the other characters."""
 _NAME_PARTS = 4
 """Most parts of a name that a query may give a dataset."""
 
@@ -39,7 +43,9 @@ class _QueryNames(NamedTuple):
         return {**source, "namespace": dataset[0], "name": dataset[1], "field": origin[1]} if origin and dataset else None
 
 
-def replace_query_names(job: Job, inputs: Collection[Dataset], outputs: Sequence[Dataset]) -> list[tuple[Dataset, list[str]]]:
+def replace_query_names(
+    job: Job, inputs: Collection[Dataset], outputs: Sequence[Dataset], spend: Spend = no_limit
+) -> list[tuple[Dataset, list[str]]]:
     """Each output without the column sources that are no datasets, and their paths below the output.
 
     These are unqualified names of common table expressions in the job's own `sql` facet that no input has. A column that an expression
@@ -47,7 +53,7 @@ def replace_query_names(job: Job, inputs: Collection[Dataset], outputs: Sequence
     """
     sql = job.facets.get("sql") if any("columnLineage" in output.facets for output in outputs) else None
     query = read_as(SQLJobFacet, "job", "sql", sql) if sql else None
-    expressions = _expressions(query.query) if query else {}
+    expressions = _expressions(query.query, spend) if query else {}
     names = expressions.keys() - {dataset.name.casefold() for dataset in inputs}
     if not names:
         return [(output, []) for output in outputs]
@@ -97,9 +103,10 @@ def _sources_without(holder: object, member: str, names: _QueryNames, path: str,
     return {**holder, member: rest} if rest or not gone else None
 
 
-def _expressions(query: str) -> Mapping[str, Expression]:
-    if not _WITH.search(query):
+def _expressions(query: str, spend: Spend) -> Mapping[str, Expression]:
+    if len(query) > MAX_QUERY or not _WITH.search(query):
         return {}
+    spend(max(0, len(query) - _SHORT_QUERY) * _CHARACTER_NS)
     return _cached(query) if len(query) <= _CACHED_QUERY else expressions_of(query)
 
 

@@ -1,15 +1,13 @@
 """What is known about the values of an open object or array, while a body is read."""
 
-import re
-
 
 class Container:
     """An open object or array, and what is known about the values in it.
 
     `secret`: all of them are secrets. `columns`: its keys are column names. `tags`: they are tags, which name no settings. `named`: one
-    member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: the
-    scalars in `value`; `sink`: those of an enclosing object whose `value` contains this one. `program`, `before`: of an array, the first
-    text and the last one. `plain_key`: the key names no secret.
+    member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: where
+    the scalars in `value` are, and the elements of its long arrays; `sink`: those of an enclosing object whose `value` contains this one.
+    `program`, `before`: of an array, the first text and the last one. `plain_key`: the key names no secret.
     """
 
     __slots__ = ("before", "columns", "is_object", "key", "named", "option", "plain_key", "program", "secret", "sink", "tags", "values")
@@ -21,10 +19,10 @@ class Container:
         secret: bool = False,
         columns: bool = False,
         tags: bool = False,
-        sink: "list[re.Match[bytes]] | None" = None,
+        sink: "list[tuple[int, int]] | None" = None,
     ) -> None:
         self.is_object, self.secret, self.columns, self.tags, self.sink = is_object, secret, columns, tags, sink
         self.key: str | None = None
         self.named = self.option = self.plain_key = False
         self.program = self.before = ""
-        self.values: list[re.Match[bytes]] = []
+        self.values: list[tuple[int, int]] = []

@@ -2,6 +2,8 @@
 
 import re
 
+from ahocorasick_rs import BytesAhoCorasick
+
 _WORDS = [
     "kennwort",
     "passwort",
@@ -43,14 +45,19 @@ NAMES = frozenset(max(re.split(r"[ -]", word), key=len) for word in _WORDS)
 _NAME = re.compile("|".join(re.escape(word).replace(r"\ ", r"[ _.\-]?") for word in _WORDS))
 
 
+_DEEPEST = 6
+"""How deep JSON in strings is looked into: the backslash of an escape is doubled each time."""
+
+
 def _encodings(word: str) -> "list[bytes]":
-    """A word in JSON: in UTF-8, and with its letters escaped, as JSON in a string too."""
-    escaped = "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in word)
-    return [re.escape(word.encode().lower()), re.escape(escaped.lower().encode()).replace(rb"\\", rb"\\+")]
+    """A word in JSON, in lower case where it is ASCII: in UTF-8, and with its letters escaped, as JSON in strings too."""
+    escapes = ("\\" * 2**depth for depth in range(_DEEPEST))
+    escaped = ["".join(letter if letter.isascii() else f"{escape}u{ord(letter):04x}" for letter in word) for escape in escapes]
+    return [text.encode().lower() for text in (word, *escaped)]
 
 
-_ENCODED = re.compile(
-    b"|".join(sorted({text for word in _WORDS if not word.isascii() for case in (word, word.capitalize()) for text in _encodings(case)}))
+_ENCODED = BytesAhoCorasick(
+    sorted({text for word in _WORDS if not word.isascii() for case in (word, word.capitalize(), word.upper()) for text in _encodings(case)})
 )
 
 
@@ -61,4 +68,4 @@ def names_password(name: str) -> bool:
 
 def foreign_places(raw: bytes) -> "list[int]":
     """Where such a word begins in JSON, whose letters may be escaped."""
-    return [] if raw.isascii() and b"\\u" not in raw else [found.start() for found in _ENCODED.finditer(raw.lower())]
+    return [] if raw.isascii() and b"\\u" not in raw else [start for _, start, _ in _ENCODED.find_matches_as_indexes(raw.lower())]

@@ -11,14 +11,20 @@ _OBJECTS = (
     "TABLE|VIEW|MATERIALIZED|TEMP|TEMPORARY|EXTERNAL|USER|ROLE|SECRET|SERVER|DATABASE|SCHEMA|CATALOG|STREAM|FUNCTION|CONNECTION|CONNECTOR"
     "|STAGE|STORAGE|FOREIGN|SOURCE|SINK|TYPE|MODEL|LOGIN|SUBSCRIPTION|PERSISTENT|NOTIFICATION|INTEGRATION|NAMED|OR\\s+REPLACE|CREDENTIAL"
 )
+_LEADING = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*){1,256}", re.DOTALL)
+"""Comments in front of a statement: some of them at once, so that they are read once however many they are."""
 _SQL = re.compile(
-    r"\s*(?:(?:--[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)\s*)*(?:\(\s*)?"
+    r"\s*(?:\(\s*)?"
     rf"(?:SELECT\b|INSERT\s+(?:INTO|OVERWRITE)\b|UPDATE\s+\S+\s+SET\b|DELETE\s+FROM\b|MERGE\s+INTO\b|WITH\s+[\w\"`]+\s*(?:\(|AS\b)"
     rf"|(?:CREATE|ALTER|DROP)\s+(?:{_OBJECTS})\b|EXECUTE\s+(?:STATEMENT|IMMEDIATE)\b|BEGIN\s+(?:STATEMENT|TRANSACTION)\b"
     r"|COPY\s+(?:INTO\s+)?\S+\s+(?:FROM|TO|\()|UNLOAD\s*\(|REPLACE\s+INTO\b|EXPLAIN\s+\w|ATTACH\s+'|GRANT\s+\w)",
     re.IGNORECASE | re.DOTALL,
 )
-_LITERAL = re.compile(r"'((?:[^']|'')*)'")
+_LITERALS = re.compile(
+    r"(?:(?:''|(?:(?<!\s)|(?<=[^\w.\s]\s))'[^'=:>]*(?:''[^'=:>]*)*')(?!')[^']*){1,256}"
+    r"|'((?:[^']|'')*)'"
+)
+"""Some literals in a row that can contain no secret, or another one: only one behind a name, or with an assignment in it, can."""
 _NAME_BACKWARDS = re.compile(r"[\w.]{0,100}[A-Za-z_]")
 _COMPARING = "|".join(word[::-1] for word in ("WHERE", "AND", "OR", "ON", "HAVING", "WHEN", "NOT", "CASE"))
 _COMPARED = re.compile(rf"[\"`]?(?:\.[\w`\"]{{1,100}}){{0,3}}[\s(]+(?:{_COMPARING})\b", re.IGNORECASE)
@@ -35,7 +41,12 @@ CONNECTIONS = re.compile(
 )
 """Functions that take credentials, and are called like no function of a program; also outside of statements."""
 _ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
-_COMMENT = re.compile(r"'(?:[^']|'')*'|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
+_COMMENTS = re.compile(
+    r"(?:(?:'[^']*(?:''[^']*)*'(?!')|--[^\n=:>]*(?=\n|\Z)|/\*[^*=:>]*\*/)[^'/\-]*){1,256}"
+    r"|'(?:[^']|'')*'|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))",
+    re.DOTALL,
+)
+"""Literals and comments without an assignment in a row, or another comment."""
 _INSERT = re.compile(r"\bINSERT\s+INTO\s+[^\s(]{1,300}\s*\((?P<columns>[^()']{1,4000})\)\s*VALUES\s*\(", re.IGNORECASE)
 _NEXT_ROW = re.compile(r"\s*,\s*\(")
 _SECRETS = {"s3": (1, 2), "s3cluster": (2, 3), "gcs": (1, 2), "oss": (1, 2), "cosn": (1, 2)}
@@ -52,7 +63,10 @@ _RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([_INSERT])})
 
 def is_sql(text: str) -> bool:
     """Whether a text is a statement: names in it without quotes are columns, not secrets."""
-    return bool(_SQL.match(text))
+    at = 0
+    while found := _LEADING.match(text, at):
+        at = found.end()
+    return bool(_SQL.match(text, at))
 
 
 def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callable[[str], str], mask: Mask) -> str:
@@ -72,7 +86,7 @@ def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callab
             return f"'{mask(literal)}'"
         return "'" + inside(literal) + "'"
 
-    return _LITERAL.sub(masked, text)
+    return _LITERALS.sub(masked, text)
 
 
 def _name_before(text: str, end: int) -> str:
@@ -153,4 +167,4 @@ def mask_comments(text: str, inside: Callable[[str], str]) -> str:
     """A statement with the secrets in its comments masked, which are sentences and settings, no SQL."""
     if "--" not in text and "/*" not in text:
         return text
-    return _COMMENT.sub(lambda found: inside(found[0]) if found["comment"] else found[0], text)
+    return _COMMENTS.sub(lambda found: inside(found[0]) if found["comment"] else found[0], text)
