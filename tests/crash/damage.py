@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from starlette.testclient import TestClient
-from tests.events import columns, dataset, run_event
+from tests.events import T0, columns, dataset, run_event
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreError
@@ -23,9 +23,13 @@ from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import OffsetRange, StoredRecord
+from lineage_bridge.model.analysis import Analysis, NodeMeasure
+from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.whole.analysis import write_findings
 from lineage_bridge.wiring.api import api
 from lineage_bridge.wiring.backup import restore_state
 from lineage_bridge.wiring.graph import differences
@@ -44,7 +48,13 @@ QUESTIONS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/aliases", {}),
     ("/changes", {}),
     ("/graph/neighbourhood", {"namespace": "ns", "name": "d5", "depth": "5"}),
+    ("/analysis", {}),
+    ("/analysis", {"part": "orphan"}),
+    ("/keys", {}),
+    ("/audit", {}),
+    ("/sources", {}),
 )
+"""Of the graph, of the log, and of what is not computed from it."""
 
 
 @dataclass
@@ -101,11 +111,21 @@ def loaded(folder: Path) -> list[str]:
         ids = [client.post("/api/v1/lineage", content=event(number)).json()["event_id"] for number in range(EVENTS)]
         assert client.post("/api/v1/lineage", content=b"no event").status_code == 400
         fold(settings)
+        assert client.post("/api/v1/keys", json={"name": "etl", "scopes": ["ingest"]}).status_code == 201
+        _analyse(settings)
         for path, query in QUESTIONS:
             assert client.get(f"/api/v1{path}", params=query).status_code == 200, path
     settings.paths.pipeline_status.write_text('{"state": "running", "pid": 1, "beat_us": 5}')
+    settings.paths.serve_status.write_text('{"host": "127.0.0.1", "port": 8000, "pid": 1}')
     assert list(settings.paths.log.glob("*.log"))[2:]
     return ids
+
+
+def _analyse(settings: Settings) -> None:
+    """Write the findings of an analysis, as the one on Spark does."""
+    nodes = [Node(number, NodeKind.DATASET, "ns", f"d{number}") for number in range(60)]
+    found = Analysis(tuple(NodeMeasure(node, node.id, 0, 1) for node in nodes), (), tuple(nodes), (), 9, exact=True)
+    write_findings(settings.paths.analysis, found, {(LOG_SOURCE, 0): 12}, T0, 30)
 
 
 def damage(folder: Path, chance: random.Random) -> str:
@@ -180,7 +200,9 @@ def _send(done: Round, client: TestClient) -> list[str]:
 def _ask(done: Round, client: TestClient, when: str) -> None:
     """Whoever says that the store works answers every question."""
     store = client.get("/api/v1/ready").json()["parts"]["store"]
-    answers = {path: client.get(f"/api/v1{path}", params={**query, "wait": "0"}) for path, query in QUESTIONS}
+    answers = {
+        path if not query else f"{path} {query}": client.get(f"/api/v1{path}", params={**query, "wait": "0"}) for path, query in QUESTIONS
+    }
     failed = {path: answer.status_code for path, answer in answers.items() if answer.status_code not in (200, 404)}
     if 500 in failed.values():
         done.faults.append(f"{when} answered 500: {failed}")
@@ -235,8 +257,9 @@ def _account(done: Round, settings: Settings, acknowledged: list[str]) -> None:
 
 
 def main(rounds: int, seed: int) -> int:
-    """Run a campaign; the number of rounds with faults."""
+    """Run a campaign; the number of rounds with faults. `main(1, seed + number)` repeats one of its rounds."""
     failed = 0
+    sys.stdout.write(f"{rounds} rounds from seed {seed}\n")
     with tempfile.TemporaryDirectory(prefix="damage-") as scratch:
         acknowledged = loaded(Path(scratch) / "sound")
         for number in range(rounds):
@@ -244,7 +267,7 @@ def main(rounds: int, seed: int) -> int:
             shutil.copytree(Path(scratch) / "sound", folder)
             done = run_round(folder, acknowledged, random.Random(seed + number))
             failed += bool(done.faults)
-            sys.stdout.write(f"{number:4} {done}\n")
+            sys.stdout.write(f"seed {seed + number}: {done}\n")
             sys.stdout.flush()
             shutil.rmtree(folder)
     sys.stdout.write(f"{rounds} rounds, {failed} with faults\n")

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.crash.damage import client_of, event, loaded, run_round, settings_of
+from tests.crash.damage import client_of, event, fold, loaded, run_round, settings_of
 
 ROUNDS = 24
 
@@ -35,3 +35,14 @@ def test_nothing_is_acknowledged_once_the_data_folder_is_gone(sound: tuple[Path,
         ready = client.get("/api/v1/ready")
         assert (ready.status_code, ready.json()["parts"]["intake"]["state"]) == (503, "failed")
         assert ready.json()["parts"]["store"]["state"] == "missing"
+
+
+def test_a_graph_that_a_question_found_damaged_is_not_said_to_answer(sound: tuple[Path, list[str]], tmp_path: Path) -> None:
+    shutil.copytree(sound[0], tmp_path / "data")
+    settings = settings_of(tmp_path / "data")
+    settings.paths.graph_suspect.touch()
+    with client_of(settings) as client:
+        ready = client.get("/api/v1/ready")
+        assert (ready.status_code, ready.json()["parts"]["store"]["state"]) == (503, "failed")
+        fold(settings)
+        assert client.get("/api/v1/ready").json()["parts"]["store"]["state"] == "ok"

@@ -123,6 +123,8 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position, boo
     state = PartState(HEALTHY, "questions are answered")
     if services.questions is not None and not services.questions.is_answered():
         state = PartState("silent", "the process that answers questions does not answer; if it has ended, it is started again by itself")
+    if services.is_graph_suspect():
+        state = PartState("failed", "a question met damage in the graph; the pipeline computes the graph again from the log")
     try:
         with services.graph() as reader:
             return state, reader.progress.position(), reader.progress.settling()

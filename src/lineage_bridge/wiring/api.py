@@ -121,6 +121,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
+                is_graph_suspect=paths.graph_suspect.exists,
                 log_health=lambda: _log_health(watch.found()),
                 access=access,
                 logins=logged_in.logins,

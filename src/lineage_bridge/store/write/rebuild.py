@@ -14,6 +14,7 @@ from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.ports.graph_store import RowCount
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.damage import suspicion
 from lineage_bridge.store.schema.sqlite import connect_reader, connect_writer, leave_one_file, replace_content, skip_durability
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -72,6 +73,7 @@ def put_in_place(fresh: GraphWriter, path: Path, on_progress: Callable[[int, int
     """Replace the store at `path` by the fresh one, in one transaction. `on_progress` is called with the pages left and their total."""
     with closing(connect_writer(path)) as target:
         replace_content(target, fresh.connection, PAGES, on_progress)
+    suspicion(path).unlink(missing_ok=True)
 
 
 def publish(fresh: GraphWriter, fresh_file: Path, path: Path) -> None:
