@@ -16,7 +16,7 @@ from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 
-INGEST, READ = frozenset({AccessScope.INGEST}), frozenset({AccessScope.READ})
+INGEST, OPERATE = frozenset({AccessScope.INGEST}), frozenset({AccessScope.OPERATE})
 ORDER = KeyOrder("etl", INGEST, ("etl-*",), "nightly", 1000)
 
 
@@ -74,7 +74,7 @@ def test_the_digest_depends_on_the_whole_key_and_the_installation() -> None:
 def test_the_state_database_keeps_no_key(keys: ApiKeys, state: StateDatabase) -> None:
     key, text = keys.create(ORDER, "ada")
     assert [replace(key)] == list(keys.records())
-    assert (key.created_us, key.created_by, key.principal) == (100, "ada", Principal("etl", INGEST, ("etl-*",)))
+    assert (key.created_us, key.created_by, key.namespaces) == (100, "ada", ("etl-*",))
     secret = text.split("_")[2].encode()
     assert secret not in state.path.read_bytes()
     assert key.id.encode() in state.path.read_bytes()
@@ -104,7 +104,8 @@ def test_rotation_keeps_the_rights_and_the_lifetime(keys: ApiKeys, clock: Clock)
     first, _ = keys.create(ORDER, "")
     clock.now_us = 500
     second, _ = keys.rotate("etl", 200, "ada")
-    assert (second.principal, second.note, second.expires_us, second.created_by) == (first.principal, "nightly", 1400, "ada")
+    assert (second.scopes, second.namespaces, second.teams) == (first.scopes, first.namespaces, first.teams)
+    assert (second.note, second.expires_us, second.created_by) == ("nightly", 1400, "ada")
     assert [key.expires_us for key in keys.records()] == [700, 1400]
     clock.now_us = 501
     keys.rotate("etl", 0, "")
@@ -128,8 +129,9 @@ def test_a_grace_never_lengthens_a_life(keys: ApiKeys) -> None:
         ({"name": "a" * 101}, "not a valid name"),
         ({"name": INTERNAL}, INTERNAL),
         ({"scopes": frozenset()}, "no scope"),
-        ({"scopes": INGEST | READ}, "limited to namespaces"),
-        ({"scopes": READ}, "limited to namespaces"),
+        ({"scopes": INGEST | OPERATE}, "limited to namespaces"),
+        ({"scopes": OPERATE, "namespaces": (), "teams": ("web",)}, "limited to namespaces"),
+        ({"teams": ("web",) * 101}, "too many"),
         ({"namespaces": ("",)}, "empty"),
         ({"namespaces": ("a" * 501,)}, "too long"),
         ({"namespaces": tuple(map(str, range(101)))}, "too many"),

@@ -43,6 +43,14 @@ def test_keys_are_rotated_and_revoked(key):
     assert key("revoke", "etl").out == "0 keys revoked\n"
 
 
+def test_a_key_is_limited_to_teams_of_the_settings(key, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LINEAGE_BRIDGE_TEAMS", '{"web": {"namespaces": ["web-*"]}}')
+    key("create", "ada", "--scope", "read", "--scope", "ingest", "--team", "web", "--namespace", "x")
+    (item,) = json.loads(key("list", "--json").out)
+    assert (item["namespaces"], item["teams"]) == (["x"], ["web"])
+    assert "x team:web" in key("list").out
+
+
 def test_without_keys_the_list_says_how_to_make_one(key):
     assert "key create" in key("list").err
 
@@ -54,7 +62,8 @@ def test_without_keys_the_list_says_how_to_make_one(key):
         (("create", "a"), 2, "--scope"),
         (("create", "a", "--scope", "write"), 2, "write"),
         (("create", "a", "--scope", "read", "--expires", "soon"), 2, "90d"),
-        (("create", "a", "--scope", "read", "--namespace", "x"), 2, "ingest"),
+        (("create", "a", "--scope", "operate", "--namespace", "x"), 2, "'ingest' and 'read'"),
+        (("create", "a", "--scope", "read", "--team", "x"), 2, "'x', which is no team"),
         (("revoke", "nobody"), 1, "nobody"),
         (("rotate", "nobody"), 1, "nobody"),
     ],

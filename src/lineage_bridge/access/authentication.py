@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from lineage_bridge.access.key_text import PREFIX, digest_of, id_of
+from lineage_bridge.access.teams import NamespaceLimits, Teams
 from lineage_bridge.errors import RefusedError
 from lineage_bridge.model.access import ApiKey, Principal
 from lineage_bridge.ports.access import Authenticator, KeyChanges
@@ -30,11 +31,12 @@ class KeyAuthenticator:
         clock_us: Callable[[], int],
         internal: Sequence[ApiKey] = (),
         recheck_us: int = 0,
+        teams: Teams | None = None,
     ) -> None:
         self._changes, self._installation_key, self._clock_us, self._internal = changes, installation_key, clock_us, internal
         self._keys: dict[str, tuple[ApiKey, Principal]] = {}
         self._uses: dict[str, int] = {}
-        self._recheck_us, self._checked_us = recheck_us, -1
+        self._recheck_us, self._checked_us, self._teams = recheck_us, -1, teams or Teams()
 
     def authenticate(self, headers: Mapping[str, str], peer: str) -> Principal | None:  # noqa: ARG002 - the protocol's
         """The principal of the API key in the header Authorization."""
@@ -68,7 +70,11 @@ class KeyAuthenticator:
     def _look_for_changes(self) -> None:
         changed = self._changes.changed_keys()
         if changed is not None:
-            self._keys = {key.id: (key, key.principal) for key in (*changed, *self._internal)}
+            self._keys = {key.id: (key, self._principal(key)) for key in (*changed, *self._internal)}
+
+    def _principal(self, key: ApiKey) -> Principal:
+        limits = NamespaceLimits(key.namespaces, key.teams)
+        return self._teams.principal(key.name, key.scopes, limits, limits)
 
     def take_uses(self) -> dict[str, int]:
         """When stored keys were last used since the last call, by id."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from lineage_bridge.access.key_text import digest_of, make_key
+from lineage_bridge.access.teams import LIMITABLE, Teams
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.model.access import ALL_SCOPES, AccessScope, ApiKey, KeyOrder
 from lineage_bridge.ports.access import KeyRepository
@@ -26,14 +27,17 @@ class ApiKeys:
         clock_us: Callable[[], int],
         random_bytes: Callable[[int], bytes],
         on_change: Callable[[], None] = lambda: None,
+        teams: Teams | None = None,
     ) -> None:
         self._repository, self._installation_key = repository, installation_key
         self._clock_us, self._random_bytes, self._on_change = clock_us, random_bytes, on_change
+        self._teams = teams or Teams()
 
     def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
         """Create a key."""
         now_us = self._clock_us()
         _check(order, now_us)
+        self._teams.require(order.teams, f"the key {order.name!r}")
         key, text = self._made(order, by, now_us)
         if not self._repository.add(key):
             raise RequestError(f"there is an active key {order.name!r}", "choose another name, or replace it: lineage-bridge key rotate")
@@ -61,7 +65,7 @@ class ApiKeys:
         newest = active[-1]
         lasts_us = None if newest.expires_us is None else newest.expires_us - newest.created_us
         expires_us = None if lasts_us is None else now_us + lasts_us
-        key, text = self._made(KeyOrder(name, newest.scopes, newest.namespaces, newest.note, expires_us), by, now_us)
+        key, text = self._made(KeyOrder(name, newest.scopes, newest.namespaces, newest.note, expires_us, newest.teams), by, now_us)
         if not self._repository.add(key, now_us + grace_us):
             raise NotFoundError(f"there is no active key {name!r} any more", _LIST)
         self._on_change()
@@ -70,7 +74,8 @@ class ApiKeys:
     def _made(self, order: KeyOrder, by: str, now_us: int) -> tuple[ApiKey, str]:
         id_, text = make_key(self._random_bytes)
         digest = digest_of(text, self._installation_key)
-        return ApiKey(id_, order.name, digest, order.scopes, order.namespaces, order.note, now_us, by, order.expires_us), text
+        made = ApiKey(id_, order.name, digest, order.scopes, order.namespaces, order.note, now_us, by, order.expires_us, teams=order.teams)
+        return made, text
 
 
 def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]) -> tuple[ApiKey, str]:
@@ -87,13 +92,14 @@ def _check(order: KeyOrder, now_us: int) -> None:
         )
     if not order.scopes:
         raise RequestError(f"the key {order.name!r} has no scope", f"give it one or more of {', '.join(AccessScope)}")
-    if order.namespaces and order.scopes != {AccessScope.INGEST}:
+    if (order.namespaces or order.teams) and not order.scopes <= LIMITABLE:
         raise RequestError(
-            "a key that is limited to namespaces can only have the scope 'ingest'", "create a second key for the other scopes"
+            "a key that is limited to namespaces can only have the scopes 'ingest' and 'read'", "create a second key for the other scopes"
         )
-    if len(order.namespaces) > MOST_NAMESPACES or any(not 0 < len(glob) <= MOST_CHARACTERS for glob in order.namespaces):
+    limits = (*order.namespaces, *order.teams)
+    if len(limits) > MOST_NAMESPACES or any(not 0 < len(glob) <= MOST_CHARACTERS for glob in limits):
         raise RequestError(
-            "the key's namespaces are too many, too long or empty", f"give up to {MOST_NAMESPACES} globs of {MOST_CHARACTERS} characters"
+            "the key's namespaces or teams are too many, too long or empty", f"give up to {MOST_NAMESPACES} of {MOST_CHARACTERS} characters"
         )
     if len(order.note) > MOST_CHARACTERS:
         raise RequestError("the key's note is too long", f"use up to {MOST_CHARACTERS} characters")

@@ -1,22 +1,25 @@
 """Roles and groups that others say somebody has, to what that principal may do."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from lineage_bridge.access.teams import LIMITABLE, NamespaceLimits, Teams
 from lineage_bridge.config.people import PROXY, RoleSettings
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope, Principal
 
 EVERYBODY: Final = "*"
 """The role of all whom an issuer or the proxy knows."""
-_INGEST: Final = frozenset({AccessScope.INGEST})
 
 
 class Roles:
-    """The roles of the settings. Raises ConfigError for a scope or an issuer that does not exist."""
+    """The roles of the settings. Raises ConfigError for a scope, a team or an issuer that does not exist."""
 
-    def __init__(self, settings: Mapping[str, RoleSettings], issuers: Iterable[str]) -> None:
+    def __init__(self, settings: Mapping[str, RoleSettings], issuers: Iterable[str], teams: Teams | None = None) -> None:
+        self._teams = teams or Teams()
         self._roles = {name: (_scopes(name, role), role) for name, role in settings.items()}
+        for name, role in settings.items():
+            self._teams.require(role.teams, f"the role {name!r}")
         known = {*issuers, PROXY}
         for name, role in settings.items():
             for granting in role.granted_by:
@@ -31,17 +34,19 @@ class Roles:
 
     def principal(self, name: str, granted_by: str, roles: Iterable[str]) -> Principal:
         """The principal with this name, of whom `granted_by` says that it has these roles. Roles without settings count for nothing."""
-        scopes: frozenset[AccessScope] = frozenset()
-        namespaces: set[str] = set()
-        everywhere = False
-        for role_name in {EVERYBODY, *roles} & self._roles.keys():
-            granted, role = self._roles[role_name]
-            if role.granted_by and granted_by not in role.granted_by:
-                continue
-            scopes |= granted
-            namespaces.update(role.namespaces)
-            everywhere |= AccessScope.INGEST in granted and not role.namespaces
-        return Principal(name, scopes, () if everywhere else tuple(sorted(namespaces)))
+        has = [self._roles[role] for role in {EVERYBODY, *roles} & self._roles.keys()]
+        granted = [(scopes, role) for scopes, role in has if not role.granted_by or granted_by in role.granted_by]
+        scopes = frozenset(scope for some, _ in granted for scope in some)
+        ingest, read = (_limits([role for some, role in granted if scope in some]) for scope in (AccessScope.INGEST, AccessScope.READ))
+        return self._teams.principal(name, scopes, ingest, read)
+
+
+def _limits(roles: Sequence[RoleSettings]) -> NamespaceLimits:
+    """To what roles limit one of their scopes: not at all, if one of them does not."""
+    if any(not role.namespaces and not role.teams for role in roles):
+        return NamespaceLimits()
+    namespaces = {glob for role in roles for glob in role.namespaces}
+    return NamespaceLimits(tuple(sorted(namespaces)), tuple(sorted({team for role in roles for team in role.teams})))
 
 
 def _scopes(name: str, role: RoleSettings) -> frozenset[AccessScope]:
@@ -49,8 +54,9 @@ def _scopes(name: str, role: RoleSettings) -> frozenset[AccessScope]:
         scopes = frozenset(map(AccessScope, role.scopes))
     except ValueError as error:
         raise ConfigError(f"the role {name!r} has an unknown scope: {error}", f"there is {', '.join(AccessScope)}") from error
-    if role.namespaces and scopes != _INGEST:
+    if (role.namespaces or role.teams) and not scopes <= LIMITABLE:
         raise ConfigError(
-            f"the role {name!r} is limited to namespaces, so it can only have the scope 'ingest'", "make a second role for the other scopes"
+            f"the role {name!r} is limited to namespaces, so it can only have the scopes 'ingest' and 'read'",
+            "make a second role for the other scopes",
         )
     return scopes

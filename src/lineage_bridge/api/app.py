@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from lineage_bridge.api import openapi, responses
 from lineage_bridge.api.answering.lanes import CURRENT_TURN, interruptible
+from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.auditing import RequestAudit
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
@@ -32,6 +33,8 @@ from lineage_bridge.api.routes.questions import (
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.telemetry.requests import RequestTelemetry, take_request_id
+from lineage_bridge.visibility.findings import limited_findings
+from lineage_bridge.visibility.reader import limited
 
 PREFIX = "/api/v1"
 _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage."
@@ -61,7 +64,7 @@ class _App(FastAPI):
 
 def create_app(services: Services) -> FastAPI:
     """The API over these services. It keeps no state of its own."""
-    services = replace(services, graph=interruptible(services.graph))
+    services = _as_whoever_asks(services)
     intake = Intake(services)
     app = _app(
         services,
@@ -90,10 +93,16 @@ def create_app(services: Services) -> FastAPI:
 
 def create_question_app(services: Services) -> FastAPI:
     """The questions of the API alone, for a process that gets them from the API, which has guarded them."""
-    services = replace(services, graph=interruptible(services.graph))
+    services = _as_whoever_asks(services)
     app = _app(services, *_question_routes(services, Intake(services)))
     app.include_router(metrics.lane_routes(services))
     return app
+
+
+def _as_whoever_asks(services: Services) -> Services:
+    """The services as a principal may use them: its questions end when it is gone, and see what it sees."""
+    see = CURRENT_VISIBILITY.get
+    return replace(services, graph=limited(interruptible(services.graph), see), findings=limited_findings(services.findings, see))
 
 
 def _app(services: Services, *routers: APIRouter) -> _App:

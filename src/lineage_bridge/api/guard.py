@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lineage_bridge.access.authentication import CHALLENGE, Authenticators, not_authenticated
 from lineage_bridge.access.browsers.signed_in import SignedInBrowsers
 from lineage_bridge.access.networks import Networks
+from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import Requirement, RouteRequirements
 from lineage_bridge.api.web.forwarding import peer_address, restore_request, route_path
@@ -127,6 +128,7 @@ class Guard:
             return
         body = BoundedBody(receive, self.max_body_bytes)
         scope[_ADMISSION] = Admission(principal, body)
+        CURRENT_VISIBILITY.set(principal.visibility)
         await self.app(scope, body, send_with_headers)
 
     def _admitted(self, scope: Scope) -> Principal:
@@ -135,6 +137,9 @@ class Guard:
         principal = self._principal(scope, headers)
         if principal.scopes != ALL_SCOPES:
             _check_scope(principal, self.routes.needed(method, route_path(scope)), headers, required=self.policy.required)
+        if principal.visibility is not None and self.routes.is_of_all(method, route_path(scope)):
+            problem = f"{principal.name!r} is limited to namespaces, and this is about all of them"
+            raise RefusedError(403, "limited", problem, "use a key or role without namespaces and teams")
         origin = headers.get("origin")
         if method not in _READING and origin is not None and not self._is_own(origin, headers):
             raise RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")

@@ -17,6 +17,8 @@ _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
+_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(sources|tasks)(/.*)?")
+"""Questions about the server and what it observes, which are not divided among teams."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health", "GET //auth/login", "GET //auth/callback"),
     "principal": (
@@ -151,6 +153,10 @@ class RouteRequirements:
     def template(self, method: str, path: str) -> str:
         """The path of a request's route, with its parameters in braces; empty where there is no route."""
         return self._found(method, path)[0]
+
+    def is_of_all(self, method: str, path: str) -> bool:
+        """Whether a question is about all namespaces, and not for a principal that is limited to some."""
+        return method in _READING and _OF_ALL.fullmatch(path) is not None
 
     def is_change(self, method: str, path: str) -> bool:
         """Whether a request changes something but by events: such requests are recorded in the audit trail."""

@@ -43,7 +43,7 @@ def analyse(settings: Settings, last: bool, parts: tuple[str, ...], limit: int, 
         return
     for part, items in lines.items():
         _TABLES[part](items, summary.parts[part].count)
-    print_message(f"{format_count(summary.nodes, 'node')}, {format_count(summary.flows, 'flow')}, as of {summary.made_at}")
+    print_message(f"{format_count(summary.nodes, 'node')}, {format_count(summary.flows or 0, 'flow')}, as of {summary.made_at}")
     if not summary.exact:
         print_message("the graph is too dense to count exactly: the counts are estimates")
 

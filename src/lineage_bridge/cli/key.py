@@ -36,26 +36,36 @@ def key() -> None:
     examples=(
         "key create etl --scope ingest --namespace 'etl-*' --expires 90d",
         "key create ada --scope read --scope operate --note 'data platform'",
+        "key create payments --scope ingest --scope read --team payments",
     )
 )
 @_name
 @click.option(
     "--scope", "scopes", type=click.Choice([scope.value for scope in AccessScope]), multiple=True, required=True, help="what the key may do"
 )
-@click.option("--namespace", "namespaces", multiple=True, metavar="GLOB", help="only events of jobs in these namespaces")
+@click.option("--namespace", "namespaces", multiple=True, metavar="GLOB", help="only these namespaces: to send, and to see")
+@click.option("--team", "teams", multiple=True, metavar="TEAM", help="only the namespaces of this team of the settings")
 @click.option("--expires", metavar="DURATION", help="how long the key works, as 90d; by default it does not expire")
 @click.option("--note", default="", help="what the key is for")
 @with_output("print the key as JSON")
 @with_settings("data_dir")
 def create(
-    settings: Settings, name: str, scopes: tuple[str, ...], namespaces: tuple[str, ...], expires: str | None, note: str, as_json: bool
+    settings: Settings,
+    name: str,
+    scopes: tuple[str, ...],
+    namespaces: tuple[str, ...],
+    teams: tuple[str, ...],
+    expires: str | None,
+    note: str,
+    as_json: bool,
 ) -> None:
     """Create the API key NAME, and print it. It is shown this once.
 
     A scope is one of ingest (send events), read (ask questions), operate (change the graph and what is observed), admin (manage keys).
+    With namespaces or teams, only ingest and read.
     """
     expires_us = now_us() + _duration_us(expires) if expires else None
-    order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, note, expires_us)
+    order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, note, expires_us, teams)
     created = _keys(settings).create(order, "")
     audit_trail(settings).record(by_command("key create", name, json.dumps({"id": created[0].id, "scopes": sorted(scopes)})))
     _print_new(*created, as_json=as_json)
@@ -120,6 +130,7 @@ def _item(found: ApiKey) -> dict[str, Any]:
         "name": found.name,
         "scopes": sorted(scope.value for scope in found.scopes),
         "namespaces": list(found.namespaces),
+        **({"teams": list(found.teams)} if found.teams else {}),
         "state": found.state(now_us()),
         "note": found.note,
         "created_at": times.format_time(found.created_us),
@@ -130,7 +141,15 @@ def _item(found: ApiKey) -> dict[str, Any]:
 
 def _row(item: dict[str, Any]) -> list[str]:
     times = [format_time(item.get(name, "")) for name in ("created_at", "expires_at", "last_used_at")]
-    return [item["id"], item["name"], " ".join(item["scopes"]), " ".join(item["namespaces"]), item["state"], *times, item["note"]]
+    return [
+        item["id"],
+        item["name"],
+        " ".join(item["scopes"]),
+        " ".join([*item["namespaces"], *(f"team:{team}" for team in item.get("teams", ()))]),
+        item["state"],
+        *times,
+        item["note"],
+    ]
 
 
 def _duration_us(text: str) -> int:

@@ -98,12 +98,20 @@ class IssuerSettings(_Section):
 class RoleSettings(_Section):
     """What those may do who have a role (or are members of a group).
 
-    `namespaces` limit what may be sent to these globs. `granted_by` are the issuers that may say who has the role; empty: all.
+    `namespaces` limit what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers that
+    may say who has the role; empty: all.
     """
 
     scopes: Annotated[_Texts, Field(min_length=1)]
     namespaces: _Texts = ()
+    teams: _Texts = ()
     granted_by: _Texts = ()
+
+
+class TeamSettings(_Section):
+    """A team, which owns the datasets and jobs in the namespaces that one of these globs matches."""
+
+    namespaces: Annotated[_Texts, Field(min_length=1)]
 
 
 class ProxySettings(_Section):

@@ -13,7 +13,7 @@ from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.config.log_format import LogFormat
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.config.paths import DataFolder
-from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, check_issuer_names
+from lineage_bridge.config.people import IssuerSettings, ProxySettings, RoleSettings, TeamSettings, check_issuer_names
 
 PREFIX = "LINEAGE_BRIDGE_"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
@@ -102,6 +102,13 @@ class Settings(BaseModel):
     )
     roles: Annotated[dict[str, RoleSettings], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="what those may do whom an issuer or the proxy gives a role or group of this name"
+    )
+    teams: Annotated[dict[str, TeamSettings], BeforeValidator(_decoded)] = Field(
+        default_factory=dict, description="which namespaces each team owns; keys and roles can be limited to those of teams"
+    )
+    beyond_border: Literal["names", "nothing"] = Field(
+        default="names",
+        description="what keys and roles with namespaces see beyond them: the names of direct neighbours, or that something is there",
     )
     trusted_proxy: Annotated[ProxySettings, BeforeValidator(_decoded)] = Field(
         default_factory=ProxySettings, description="the proxy that says in headers for whom it passes a request on"

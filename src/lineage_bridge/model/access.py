@@ -1,5 +1,6 @@
 """Who asks the server for something, by which credentials, and what that principal may do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -23,15 +24,40 @@ ALL_SCOPES = frozenset(AccessScope)
 
 
 @dataclass(frozen=True)
+class Visibility:
+    """The datasets and jobs in namespaces that one of these globs matches are one's own, and so are all other names of the same.
+
+    Of what lies beyond, the direct neighbours of one's own have names if `neighbours` is set. Everything else has none.
+    """
+
+    namespaces: tuple[str, ...]
+    neighbours: bool = True
+
+    def owns(self, namespace: str) -> bool:
+        """Whether what is in a namespace is one's own."""
+        return matches(namespace, self.namespaces)
+
+    def owned(self, namespaces: Iterable[str]) -> frozenset[str]:
+        """Those of these namespaces that are one's own."""
+        return frozenset(filter(self.owns, namespaces))
+
+
+NOWHERE = Visibility((), neighbours=False)
+"""Sees nothing."""
+
+
+@dataclass(frozen=True)
 class Principal:
     """Who sent a request. `name` is written into the records of what it sends; it is empty for a program that brought no credentials.
 
     `namespaces` are globs: the namespace of each event's job (of a DatasetEvent: of its dataset) must match one of them, if there are any.
+    `visibility` is what it sees of the graph, None for everything.
     """
 
     name: str
     scopes: frozenset[AccessScope]
     namespaces: tuple[str, ...] = ()
+    visibility: Visibility | None = None
 
     def may_send(self, namespace: str) -> bool:
         """Whether it may send events of this namespace."""
@@ -42,8 +68,8 @@ class Principal:
 class ApiKey:
     """An API key without its secret. Keys of one name are one principal.
 
-    `digest` recognises the secret. Times are UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty
-    for the command line on the server's machine.
+    `digest` recognises the secret. `namespaces` (globs) and those of `teams` limit what it may send and see, if there are any. Times are
+    UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty for the command line on the server's machine.
     """
 
     id: str
@@ -57,17 +83,13 @@ class ApiKey:
     expires_us: int | None = None
     revoked_us: int | None = None
     used_us: int | None = None
+    teams: tuple[str, ...] = ()
 
     def state(self, now_us: int) -> Literal["active", "expired", "revoked"]:
         """`active`, `expired` or `revoked`."""
         if self.revoked_us is not None:
             return "revoked"
         return "expired" if self.expires_us is not None and self.expires_us <= now_us else "active"
-
-    @property
-    def principal(self) -> Principal:
-        """Who sends what comes with this key."""
-        return Principal(self.name, self.scopes, self.namespaces)
 
 
 @dataclass(frozen=True)
@@ -79,6 +101,7 @@ class KeyOrder:
     namespaces: tuple[str, ...] = ()
     note: str = ""
     expires_us: int | None = None
+    teams: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -62,12 +62,15 @@ class FindingsPart(msgspec.Struct, frozen=True):
 
 
 class FindingsSummary(msgspec.Struct, frozen=True):
-    """The summary of an analysis. `position` maps "source/partition" to offset; `made_at` is RFC 3339; `nodes` is the number of groups."""
+    """The summary of an analysis. `position` maps "source/partition" to offset; `made_at` is RFC 3339; `nodes` is the number of groups.
+
+    `flows` is None for a part of an analysis.
+    """
 
     position: dict[str, int]
     made_at: str
     unused_days: int
     exact: bool
     nodes: int
-    flows: int
+    flows: int | None
     parts: dict[str, FindingsPart]

@@ -12,7 +12,7 @@ class InventoryEntry:
     """A dataset or job: its canonical node, all its names (`members`), and what was stated under any of them.
 
     `named` is the same node in LineageBridge's own name style. `facets` maps facet key to JSON text, and
-    may read a text when it is asked for. `first` is when it was first named.
+    may read a text when it is asked for. `first` is when it was first named, None where that is not known.
     `last` is the time of the latest run or declaration that names it, None if there is none. Times are UTC microseconds.
     """
 
@@ -21,5 +21,5 @@ class InventoryEntry:
     members: tuple[Node, ...]
     node_id: NodeId
     facets: Mapping[str, str]
-    first: int
+    first: int | None
     last: int | None

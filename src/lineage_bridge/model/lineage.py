@@ -1,6 +1,7 @@
 """Impact, paths, ledgers and traces."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lineage_bridge.graph.relations import Evidence, Origin
 from lineage_bridge.graph.runs.ledger import HopAmounts, LedgerWindow
@@ -22,11 +23,22 @@ class Affected:
     dropped: bool = False
 
 
+class HiddenCounts(NamedTuple):
+    """How many datasets and jobs lie where a principal does not see them."""
+
+    datasets: int
+    jobs: int
+
+
+NONE_HIDDEN = HiddenCounts(0, 0)
+
+
 @dataclass(frozen=True)
 class Impact:
     """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name.
 
-    Those that only failed runs know of come last. `ended` is how many flows were left out because they have ended.
+    Those that only failed runs know of come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
+    too, but not among `affected`: the principal who asks does not see them.
     """
 
     origin: Node
@@ -37,6 +49,7 @@ class Impact:
     hidden: int
     resolution: str = "exact"
     ended: int = 0
+    beyond: HiddenCounts = NONE_HIDDEN
 
 
 @dataclass(frozen=True)

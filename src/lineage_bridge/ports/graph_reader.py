@@ -1,10 +1,8 @@
 """The graph store, as questions read it: one protocol for each kind of question."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.ledger import LedgerWindow
 from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
@@ -15,9 +13,8 @@ from lineage_bridge.model.lineage import Impact, Ledger, Paths, Trace, TraceOpti
 from lineage_bridge.model.runs import Dependency, RunFilter, RunLineage, RunPage, RunRecord, RunTree
 from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.model.statistics import StatisticsFilter, StatisticsPage
-from lineage_bridge.model.verification import Difference
-from lineage_bridge.ports.analysis import GraphTables
 from lineage_bridge.ports.history_reader import HistoryReader
+from lineage_bridge.ports.whole_graph import WholeGraphReader
 
 
 class ProgressReader(Protocol):
@@ -48,6 +45,9 @@ class NodeReader(Protocol):
     def count(self, kind: NodeKind) -> int:
         """How many nodes of a kind there are."""
 
+    def namespaces(self) -> list[str]:
+        """The namespaces of all nodes, sorted."""
+
     def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
         """Whether any node of a kind is in exactly this namespace."""
 
@@ -56,6 +56,9 @@ class NodeReader(Protocol):
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a node's group, and all its members."""
+
+    def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
+        """Node id to all names of the node, for those that have several."""
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
         """The current facets of a node under all its names, key to JSON text; with `job`, those of the job and the node together."""
@@ -199,28 +202,6 @@ class InventoryReader(Protocol):
         """The flows between two nodes that are not a job's input or output: declared by datasets, between jobs, or renames."""
 
 
-class WholeGraphReader(Protocol):
-    """Reads everything the store holds, to export, verify or analyse it."""
-
-    def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
-        """The graph as sorted NDJSON lines of some types (all if empty), with labels as of `now_us`."""
-
-    def differences(self, names: Names, on_progress: Callable[[str], None]) -> Iterator[Difference]:
-        """Compare each derived table with what the facts give. `on_progress` is called with the name of each step."""
-
-    def tables(self) -> GraphTables:
-        """The graph as plain tables."""
-
-    def record_addresses(self, source: str) -> Iterator[tuple[int, bytes]]:
-        """Offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
-
-    def erased_runs(self) -> list[bytes]:
-        """The runs that were erased."""
-
-    def refolded(self, names: Names, at_us: int | None, without: frozenset[bytes]) -> "AbstractContextManager[GraphReader]":
-        """A reader of the graph folded again as of `at_us` (now, if None), without the runs in `without`."""
-
-
 class GraphReader(Protocol):
     """All questions to the graph store. Made per request; all answers of one reader come from one read transaction."""
 
@@ -259,6 +240,12 @@ class GraphReader(Protocol):
     @property
     def whole(self) -> WholeGraphReader:
         """Everything, to export, verify or analyse it."""
+
+    def within(self, namespaces: Collection[str]) -> "GraphReader":
+        """A reader in the same transaction whose lists (of nodes, events and aliases, not walks) have only what is in these namespaces.
+
+        A node is listed there if it has a name in one of them; an alias if either end is in one.
+        """
 
     def interrupt(self) -> None:
         """End the question that runs now, and refuse later ones. May be called from another thread."""

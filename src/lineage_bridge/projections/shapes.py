@@ -32,7 +32,7 @@ class LineageNode(Struct, frozen=True, omit_defaults=True):
     attributes: dict[str, Any]
     tags: list[str]
     url: str | None
-    first_seen: str
+    first_seen: str | None
     last_seen: str | None
     id: str
     kind: str

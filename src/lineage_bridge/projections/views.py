@@ -116,7 +116,7 @@ class _ViewEventBuilder:
     def job_event(self, entry: InventoryEntry, inputs: Iterable[Node], outputs: Iterable[Node]) -> ViewEvent:
         """The event that declares a job's inputs and outputs."""
         return ViewEvent(
-            event_time=format_time(entry.first if entry.last is None else entry.last),
+            event_time=_stated_at(entry),
             producer=PRODUCER,
             schema_url=SPECIFICATION + "JobEvent",
             job=self.job(entry),
@@ -128,7 +128,7 @@ class _ViewEventBuilder:
         """The event that describes a dataset."""
         name = self.names[entry.node.id]
         return ViewEvent(
-            event_time=format_time(entry.first if entry.last is None else entry.last),
+            event_time=_stated_at(entry),
             producer=PRODUCER,
             schema_url=SPECIFICATION + "DatasetEvent",
             dataset=ViewDataset(name.namespace, name.name, self.facets("dataset", entry.facets)),
@@ -196,6 +196,11 @@ class _ViewEventBuilder:
             spelt = self.reader.nodes.spelt([node], self.style)[node.id] if node else None
             renamed |= {"namespace": spelt.namespace, "name": spelt.name} if spelt else {}
         return renamed
+
+
+def _stated_at(entry: InventoryEntry) -> str:
+    """When a job or dataset was last stated; at least when it was first named."""
+    return format_time(entry.last if entry.last is not None else entry.first or 0)
 
 
 def _without_nulls(value: Any) -> Any:  # noqa: ANN401 - a JSON edge

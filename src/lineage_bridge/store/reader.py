@@ -1,6 +1,6 @@
 """Readers of the store. A reader works within one read transaction, so all its answers are of the same position."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -13,6 +13,7 @@ from lineage_bridge.store.query.events import Events
 from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.query.progress import StoreProgress
 from lineage_bridge.store.query.search import Search
+from lineage_bridge.store.query.within import NamespaceCondition
 from lineage_bridge.store.runs.processing import ProcessingTypes
 from lineage_bridge.store.runs.questions import RunQuestions
 from lineage_bridge.store.runs.runs import Runs
@@ -44,6 +45,10 @@ class StoreReader:
     def interrupt(self) -> None:
         """End the question that runs now, and refuse later ones. May be called from another thread."""
         self._connection.interrupt()
+
+    def within(self, namespaces: Collection[str]) -> "StoreReader":
+        """A reader in the same transaction whose lists have only what is in these namespaces."""
+        return StoreReader(self._connection, Nodes(self._connection, within=NamespaceCondition(namespaces)))
 
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
         """A reader in the same transaction, with another cache of nodes."""

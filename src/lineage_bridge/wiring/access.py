@@ -13,7 +13,7 @@ from lineage_bridge.config import Settings
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.wiring.logins import login_clients
-from lineage_bridge.wiring.people import knows_people, people
+from lineage_bridge.wiring.people import knows_people, people, teams
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
 
@@ -26,7 +26,7 @@ NOTE_USES_S: Final = 60.0
 def key_service(settings: Settings, on_change: Callable[[], None] = lambda: None) -> ApiKeys:
     """The API keys of a data folder, whether or not a server runs on it."""
     state = state_database(settings)
-    return ApiKeys(ApiKeyRepository(state), state.key(), now_us, token_bytes, on_change)
+    return ApiKeys(ApiKeyRepository(state), state.key(), now_us, token_bytes, on_change, teams(settings))
 
 
 def asks_for_keys(settings: Settings) -> bool:
@@ -57,7 +57,7 @@ def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
     _write_private(settings, text)
     watched = WatchedKeys(state)
     stack.callback(watched.close)
-    found = KeyAuthenticator(watched, state.key(), now_us, (key,), RECHECK_US)
+    found = KeyAuthenticator(watched, state.key(), now_us, (key,), RECHECK_US, teams(settings))
     stack.callback(_KeyUses(found, ApiKeyRepository(state)).close)
     return found
 

@@ -8,6 +8,7 @@ from lineage_bridge.access.oidc.issuer_keys import IssuerKeys, TrustedIssuer
 from lineage_bridge.access.oidc.tokens import TokenAuthenticator
 from lineage_bridge.access.proxy import ProxyAuthenticator
 from lineage_bridge.access.roles import Roles
+from lineage_bridge.access.teams import Teams
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring.processes import now_us
 
@@ -32,9 +33,14 @@ class People:
         return {issuer.name: issuer.keys.problem for issuer in self.issuers}
 
 
+def teams(settings: Settings) -> Teams:
+    """The teams of the settings."""
+    return Teams(settings.teams, neighbours=settings.beyond_border == "names")
+
+
 def people(settings: Settings) -> People:
     """The people of the settings; no issuer is asked for its keys yet. Raises ConfigError."""
-    roles = Roles(settings.roles, settings.oidc)
+    roles = Roles(settings.roles, settings.oidc, teams(settings))
     issuers = tuple(
         TrustedIssuer(name, issuer, IssuerKeys(name, issuer, fetcher(issuer.ca_file))) for name, issuer in sorted(settings.oidc.items())
     )

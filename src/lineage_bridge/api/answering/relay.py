@@ -16,8 +16,10 @@ import msgspec
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.web.forwarding import route_path
 from lineage_bridge.errors import UnavailableError
+from lineage_bridge.model.access import Visibility
 
 _GREETING: Final = b"?"
 _GREETING_S: Final = 30.0
@@ -29,13 +31,14 @@ _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
 
 
 class _Question(Struct, array_like=True):
-    """What is passed on of a request."""
+    """What is passed on of a request, and what whoever sent it sees of the graph."""
 
     path: str
     query: bytes
     headers: list[tuple[bytes, bytes]]
     client: tuple[str, int] | None
     server: tuple[str, int | None] | None
+    visibility: Visibility | None
 
 
 class _Start(Struct, array_like=True):
@@ -106,7 +109,14 @@ def _unavailable() -> UnavailableError:
 
 
 def _question(scope: Scope) -> _Question:
-    return _Question(route_path(scope), scope["query_string"], scope["headers"], scope.get("client"), scope.get("server"))
+    return _Question(
+        route_path(scope),
+        scope["query_string"],
+        scope["headers"],
+        scope.get("client"),
+        scope.get("server"),
+        CURRENT_VISIBILITY.get(),
+    )
 
 
 async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
@@ -116,6 +126,7 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
         try:
             writer.write(_GREETING)
             question = _QUESTION.decode(await _read_frame(reader))
+            CURRENT_VISIBILITY.set(question.visibility)
             await app(_scope(question), _until_gone(reader), _to_frames(writer))
         except (OSError, IncompleteReadError):
             _log.debug("the API did not wait for an answer")

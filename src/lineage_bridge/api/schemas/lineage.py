@@ -101,6 +101,13 @@ class ImpactCounts(Struct, frozen=True, omit_defaults=True):
     only_failed: int = 0
 
 
+class BeyondCounts(Struct, frozen=True):
+    """How many more are affected that whoever asks does not see: they lie beyond the namespaces to which the key or role is limited."""
+
+    datasets: int
+    jobs: int
+
+
 class ImpactAnswer(Struct, frozen=True):
     """What depends on a node, or what it depends on: the nearest first. `truncated` names the limit that ended the walk early.
 
@@ -118,6 +125,7 @@ class ImpactAnswer(Struct, frozen=True):
     settling: bool
     position: str
     hidden_ended: int = 0
+    beyond: BeyondCounts | UnsetType = UNSET
 
 
 class PathAnswer(Struct, frozen=True):

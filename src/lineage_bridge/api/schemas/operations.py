@@ -94,28 +94,33 @@ class Version(Struct, frozen=True):
 class AnalysisPage(Struct, frozen=True):
     """A page of one part of the last analysis; with the counts of all parts, and the time and position of the analysis.
 
-    Unless `exact`, counts of what lies down- and upstream are estimates.
+    Unless `exact`, counts of what lies down- and upstream are estimates. Without `flows`, whoever asks is limited to namespaces, and the
+    other counts are of these.
     """
 
     part: str
     items: list[Raw]
     counts: dict[str, int]
     nodes: int
-    flows: int
     exact: bool
     unused_days: int
     made_at: str
     position: str
+    flows: int | UnsetType = UNSET
 
 
 class KeyRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """An API key to create. `namespaces` are globs, for keys with the scope `ingest` only; without `expires_in_s` it does not expire."""
+    """An API key to create. `namespaces` (globs) and those of `teams` limit keys with the scopes `ingest` and `read`.
+
+    Without `expires_in_s` it does not expire.
+    """
 
     name: str
     scopes: list[KeyScope]
     namespaces: list[str] = []
     note: str = ""
     expires_in_s: int | None = None
+    teams: list[str] = []
 
 
 class RotateRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,6 +143,7 @@ class KeyItem(Struct, frozen=True, omit_defaults=True):
     expires_at: Text = UNSET
     revoked_at: Text = UNSET
     last_used_at: Text = UNSET
+    teams: list[str] = []
     key: str | UnsetType = UNSET
 
 

@@ -12,7 +12,8 @@ from lineage_bridge.store.query.flows import RawEdge
 from lineage_bridge.store.query.nodes import Nodes
 
 _DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM run_shape p JOIN node n ON n.id = p.job
-WHERE p.origin = 2 AND p.shape <> 0 AND n.kind = 2 AND n.namespace GLOB ? AND n.name GLOB ? ORDER BY n.namespace, n.name LIMIT ? OFFSET ?"""
+WHERE p.origin = 2 AND p.shape <> 0 AND n.kind = 2 AND n.namespace GLOB ? AND n.name GLOB ? AND {}
+ORDER BY n.namespace, n.name LIMIT ? OFFSET ?"""
 _FLOWS = """SELECT DISTINCT CASE f.source WHEN 0 THEN :job ELSE f.source END, CASE f.target WHEN 0 THEN :job ELSE f.target END, :job,
 s.origin, f.evidence, 0
 FROM (SELECT DISTINCT shape FROM job_shape WHERE job = :job) j JOIN shape s ON s.shape = j.shape JOIN shape_flow f ON f.shape = j.shape"""
@@ -33,7 +34,9 @@ class DriftFinder:
 
     def jobs(self, namespace: str | None, name: str | None, limit: int, offset: int) -> list[Node]:
         """The jobs that have been declared, by globs, in the order of their names."""
-        rows = self.connection.execute(_DECLARED, (namespace or "*", name or "*", limit, offset)).fetchall()
+        within = self.nodes.within
+        sql = _DECLARED.format(within.by_position("n.namespace"))
+        rows = self.connection.execute(sql, (namespace or "*", name or "*", *within.values, limit, offset)).fetchall()
         return [self.nodes.by_id(row[0]) for row in rows]
 
     def of_job(self, job: Node) -> list[Drift]:

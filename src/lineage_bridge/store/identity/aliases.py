@@ -12,6 +12,7 @@ from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.identity.symlinks import LinkAsserters
+from lineage_bridge.store.query.within import NamespaceCondition
 
 _COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
 _STATED_ALIASES = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
@@ -48,10 +49,10 @@ _DATASET = int(NodeKind.DATASET)
 
 
 class AliasList:
-    """Lists aliases, over one connection."""
+    """Lists aliases, over one connection; only those with an end `within` some namespaces."""
 
-    def __init__(self, connection: StoreConnection) -> None:
-        self.connection, self.identities = connection, Identities(connection)
+    def __init__(self, connection: StoreConnection, within: NamespaceCondition) -> None:
+        self.connection, self.identities, self.within = connection, Identities(connection), within
         self.asserters = LinkAsserters(connection)
 
     def page(self, which: AliasFilter) -> list[AliasRecord]:
@@ -61,11 +62,12 @@ class AliasList:
     def _rows(self, which: AliasFilter) -> Iterator[AliasRecord]:
         kinds = (which.kind,) if which.kind else (OPERATOR, SYMLINK, FACET, RULE, PREFERRED)
         entity = None if which.entity is None else int(which.entity)
-        values = {"entity": entity, "namespace": which.namespace, "name": which.name}
+        values = {"entity": entity, "namespace": which.namespace, "name": which.name, **self.within.named}
+        ends = " OR ".join(self.within.by_name(f"x.{end}_namespace") for end in "ab")
         for kind in kinds:
             for sql in _SOURCES[kind]:
                 of_datasets = {**values, "entity": _DATASET if entity is None else entity} if kind in (SYMLINK, FACET, RULE) else values
-                for row in self.connection.execute(sql.format(_where(which)), of_datasets):
+                for row in self.connection.execute(sql.format(f"{_where(which)} AND ({ends})"), of_datasets):
                     yield self._record(row, vetoes=kind == "veto")
 
     def _record(self, row: tuple[int, int, str, str, str, str, str, str, int, str | None, int | None], *, vetoes: bool) -> AliasRecord:

@@ -13,6 +13,9 @@ from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
 _EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
+_OF_NAMESPACES = """(job IN (SELECT id FROM node WHERE kind = 2 AND {0})
+OR (job = 0 AND dataset IN (SELECT id FROM node WHERE kind = 1 AND {0})))"""
+"""Of which jobs, or of which datasets where there is no job, events are."""
 _COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
 _QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel,
  q.principal
@@ -42,21 +45,33 @@ class Events:
     def _rows(self, which: EventFilter, since: int, until: int) -> Iterable[_EventRow]:
         order = "ASC" if which.ascending else "DESC"
         tail = f"time >= ? AND time < ? ORDER BY time {order}, event {order}"
+        within = self.nodes.within
         if which.namespace is None and which.job is None:
-            return self.connection.execute(f"{_EVENT} WHERE {tail}", (since, until))
+            return self.connection.execute(f"{_EVENT} WHERE {self._condition} AND {tail}", (*self._values, since, until))
         jobs = [node.id for node in self.nodes.matching(NodeKind.JOB, which.namespace, which.job, _FEW_JOBS + 1, 0)]
         if len(jobs) > _FEW_JOBS:
-            named = "SELECT id FROM node WHERE kind = 2 AND namespace GLOB ? AND name GLOB ?"
-            values = (which.namespace or "*", which.job or "*", since, until)
+            named = f"SELECT id FROM node WHERE kind = 2 AND namespace GLOB ? AND name GLOB ? AND {within.by_position('namespace')}"
+            values = (which.namespace or "*", which.job or "*", *within.values, since, until)
             return self.connection.execute(f"{_EVENT} WHERE job IN ({named}) AND {tail}", values)
         streams = [self.connection.execute(f"{_EVENT} WHERE job = ? AND {tail}", (job, since, until)) for job in jobs]
         return heapq.merge(*streams, key=lambda row: row[:2], reverse=not which.ascending)
 
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
         """The events of a run (its id as sent, or as a UUID), oldest first."""
-        sql, most = f"{_EVENT} WHERE asserted_by = ? ORDER BY time, event LIMIT ?", NO_LIMIT if limit is None else limit
-        rows = [row for asserter in self.runs.ids(run_id) for row in self.connection.execute(sql, (asserter, most))]
+        sql = f"{_EVENT} WHERE asserted_by = ? AND {self._condition} ORDER BY time, event LIMIT ?"
+        most = NO_LIMIT if limit is None else limit
+        rows = [row for asserter in self.runs.ids(run_id) for row in self.connection.execute(sql, (asserter, *self._values, most))]
         return [self._event(row) for row in sorted(rows)]
+
+    @property
+    def _condition(self) -> str:
+        """The condition that an event is of one of the namespaces that lists are limited to."""
+        within = self.nodes.within
+        return "1 = 1" if within.namespaces is None else _OF_NAMESPACES.format(within.by_position("namespace"))
+
+    @property
+    def _values(self) -> list[str]:
+        return self.nodes.within.values * 2
 
     def _event(self, row: _EventRow) -> EventRecord:
         return EventRecord(*row, RecordAddress(*self.connection.execute(_COPY, row[:2]).fetchone()))

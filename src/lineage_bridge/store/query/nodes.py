@@ -13,10 +13,14 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.identity.aliases import AliasList
 from lineage_bridge.store.identity.groups import Identities
+from lineage_bridge.store.query.within import NamespaceCondition
 
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 _FACETS = """SELECT c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN ({}) AND ({}) ORDER BY c.key"""
+_NAMESPACES = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
+UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
+SELECT namespace FROM space WHERE namespace IS NOT NULL"""
 _KINDS = {int(kind): kind for kind in NodeKind}
 _TRIGRAM = 3
 
@@ -24,16 +28,16 @@ _TRIGRAM = 3
 class Nodes:
     """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
-    def __init__(self, connection: StoreConnection, at_us: int | None = None) -> None:
-        """With `at_us`, names are grouped as of that time."""
-        self.connection = connection
+    def __init__(self, connection: StoreConnection, at_us: int | None = None, within: NamespaceCondition | None = None) -> None:
+        """With `at_us`, names are grouped as of that time. Lists have only nodes `within` some namespaces, if any are given."""
+        self.connection, self.within = connection, within or NamespaceCondition()
         self.identities = Identities(connection, at_us)
         self.loaded: dict[int, Node] = {}
         self._heads: dict[int, int] = {}
 
     def at(self, at_us: int | None) -> "Nodes":
         """Nodes with the names joined as of an earlier time; these, if none is given."""
-        return self if at_us is None else Nodes(self.connection, at_us)
+        return self if at_us is None else Nodes(self.connection, at_us, self.within)
 
     def by_id(self, id_: int) -> Node:
         """The node of an id that an edge or a fact holds."""
@@ -84,14 +88,19 @@ class Nodes:
         """Nodes by globs, in the order of their names."""
         rows = self.connection.execute(
             "SELECT id, kind, namespace, name FROM node WHERE kind = ? AND namespace GLOB ? AND name GLOB ? "
-            "ORDER BY namespace, name LIMIT ? OFFSET ?",
-            (int(kind), namespace or "*", name or "*", NO_LIMIT if limit is None else limit, offset),
+            f"AND {self.within.by_position('namespace')} ORDER BY namespace, name LIMIT ? OFFSET ?",
+            (int(kind), namespace or "*", name or "*", *self.within.values, NO_LIMIT if limit is None else limit, offset),
         )
         return [_node(row) for row in rows]
 
     def count(self, kind: NodeKind) -> int:
         """How many nodes of a kind there are."""
-        return int(self.connection.execute("SELECT count(*) FROM node WHERE kind = ?", (int(kind),)).fetchone()[0])
+        sql = f"SELECT count(*) FROM node WHERE kind = ? AND {self.within.by_position('namespace')}"
+        return int(self.connection.execute(sql, (int(kind), *self.within.values)).fetchone()[0])
+
+    def namespaces(self) -> list[str]:
+        """The namespaces of all nodes, sorted."""
+        return [row[0] for row in self.connection.execute(_NAMESPACES)]
 
     def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
         """Whether any node of a kind is in exactly this namespace."""
@@ -113,7 +122,7 @@ class Nodes:
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
         """Aliases with their evidence."""
-        return AliasList(self.connection).page(which)
+        return AliasList(self.connection, self.within).page(which)
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
         """The canonical node of a group, and its members sorted by name."""
@@ -121,6 +130,12 @@ class Nodes:
         if group is None:
             return node, (node,)
         return self.by_id(self.identities.head(group)), tuple(self.by_id(id_) for id_ in self.identities.members(group))
+
+    def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
+        """Node id to all names of the node, for those that have several."""
+        found = {id_: self.identities.members(group) for id_, group in self.identities.joined(node.id for node in nodes).items()}
+        self.load(member for members in found.values() for member in members)
+        return {id_: tuple(map(self.by_id, members)) for id_, members in found.items() if len(members) > 1}
 
     def head(self, id_: int) -> int:
         """The id of the canonical node of a node's group; the node itself if it has no group."""

@@ -18,14 +18,14 @@ CANDIDATES = 2_000
 _TRIGRAM = 3
 _TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql", "failure": "failure"}
 _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n ON n.id = {index}.{key}
-WHERE {matches} AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) LIMIT :limit"""
+WHERE {matches} AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) AND {within} LIMIT :limit"""
 _NAMES, _TEXTS = "node_search", "node_search_text"
 _EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
 WHERE space.namespace IS NOT NULL LIMIT 1000)
-SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ?"""
+SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ? AND {}"""
 _WITH_FACET = """SELECT n.id, n.kind, n.namespace, n.name FROM current_facet c JOIN facet f ON f.facet = c.facet
-JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 LIMIT ?"""
+JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 AND {} LIMIT ?"""
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 
 _Row = tuple[int, int, str, str]
@@ -37,7 +37,7 @@ class Search:
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, candidates: int = CANDIDATES) -> None:
         self.connection, self.nodes, self.candidates = connection, nodes, candidates
-        self.search = connection.dialect.full_text
+        self.search, self.within = connection.dialect.full_text, nodes.within
 
     def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         """Nodes whose name or namespace contains every word of the text, best match first."""
@@ -70,20 +70,25 @@ class Search:
         if len(found) < self.candidates:
             return found, False
         found |= self._rows(_NAMES, self.search.beginning("name", self.search.phrase(which.text)), which)
-        found.update(self.connection.execute(_EXACT, (which.text,)))
+        found.update(self.connection.execute(_EXACT.format(self._condition), (which.text, *self.within.values)))
         return found, True
 
     def _rows(self, index: str, query: str, which: SearchFilter) -> set[_Row]:
         key, matches = self.search.matching(index, ":query")
-        sql = _MATCHING.format(index=index, key=key, matches=matches)
-        values = {"query": query, "kind": which.kind, "namespace": which.namespace, "limit": self.candidates}
+        sql = _MATCHING.format(index=index, key=key, matches=matches, within=self.within.by_name("n.namespace"))
+        values = {"query": query, "kind": which.kind, "namespace": which.namespace, "limit": self.candidates, **self.within.named}
         return set(self.connection.execute(sql, values))
 
     def _scanned(self, words: Sequence[str]) -> set[_Row]:
         """Words too short for the index: a plain scan."""
         where = " AND ".join("(INSTR(lower(namespace), lower(?)) OR INSTR(lower(name), lower(?)))" for _ in words)
-        values = [word for word in words for _ in range(2)]
-        return set(self.connection.execute(f"SELECT id, kind, namespace, name FROM node WHERE {where} LIMIT ?", (*values, self.candidates)))
+        values = [*(word for word in words for _ in range(2)), *self.within.values, self.candidates]
+        sql = f"SELECT id, kind, namespace, name FROM node n WHERE {where} AND {self._condition} LIMIT ?"
+        return set(self.connection.execute(sql, values))
+
+    @property
+    def _condition(self) -> str:
+        return self.within.by_position("n.namespace")
 
     def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
         """Nodes whose facet texts contain every word; without words, those that state what the filters ask for."""
@@ -104,7 +109,8 @@ class Search:
             cut = len(found) >= self.candidates
             found |= self._rows(_TEXTS, self.search.all_of(filters), SearchFilter("", kind=which.kind)) if cut else set()
         elif which.has:
-            found = set(self.connection.execute(_WITH_FACET, (which.has[0], self.candidates)))
+            values = (which.has[0], *self.within.values, self.candidates)
+            found = set(self.connection.execute(_WITH_FACET.format(self._condition), values))
             cut = len(found) >= self.candidates
         else:
             return set(), False

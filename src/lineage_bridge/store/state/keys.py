@@ -4,6 +4,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from lineage_bridge.model.access import AccessScope, ApiKey
@@ -90,11 +91,21 @@ class WatchedKeys:
 
 
 def _key(row: Sequence[Any]) -> ApiKey:
-    id_, name, digest, scopes, namespaces, *rest = row
-    return ApiKey(id_, name, bytes(digest), frozenset(map(AccessScope, scopes.split())), tuple(json.loads(namespaces)), *rest)
+    id_, name, digest, scopes, limits, *rest = row
+    namespaces, teams = _limits(json.loads(limits))
+    key = ApiKey(id_, name, bytes(digest), frozenset(map(AccessScope, scopes.split())), namespaces, *rest)
+    return replace(key, teams=teams) if teams else key
+
+
+def _limits(stored: list[str] | dict[str, list[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Namespaces and teams: an object with both, or a list of namespaces for keys without teams."""
+    if isinstance(stored, list):
+        return tuple(stored), ()
+    return tuple(stored["namespaces"]), tuple(stored["teams"])
 
 
 def _row(key: ApiKey) -> tuple[Any, ...]:
-    scopes, namespaces = " ".join(sorted(key.scopes)), json.dumps(key.namespaces)
+    limits = {"namespaces": key.namespaces, "teams": key.teams} if key.teams else key.namespaces
+    scopes, namespaces = " ".join(sorted(key.scopes)), json.dumps(limits)
     times = (key.expires_us, key.revoked_us, key.used_us)
     return (key.id, key.name, key.digest, scopes, namespaces, key.note, key.created_us, key.created_by, *times)

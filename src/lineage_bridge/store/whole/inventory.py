@@ -3,7 +3,7 @@
 The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory, without its long facets.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lineage_bridge.graph.flows.labels import Label
@@ -25,7 +25,7 @@ from lineage_bridge.store.whole.facet_texts import current_facets
 PORTION = 256
 MOST_SPACES = 5_000
 """How many namespaces are looked through for a node id that names none."""
-_NODES = "SELECT id, kind FROM node WHERE kind IN ({}) ORDER BY namespace, name, kind"
+_NODES = "SELECT id, kind FROM node WHERE kind IN ({}) AND {} ORDER BY namespace, name, kind"
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
@@ -48,7 +48,7 @@ _NO_TIMES = 0, None
 _OBSERVED = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
 WHEN 2 THEN EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 ELSE EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) END"""
-_UNOBSERVED = """SELECT id FROM node n WHERE CASE kind
+_UNOBSERVED = """SELECT id FROM node n WHERE {} AND CASE kind
 WHEN 2 THEN NOT EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 WHEN 1 THEN NOT EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) OR EXISTS (SELECT 1 FROM current_facet c
     JOIN facet f ON f.facet = c.facet WHERE c.node = n.id AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0)
@@ -69,12 +69,20 @@ class Inventory:
 
         Each portion comes with a reader that caches nothing of the other portions.
         """
-        rows = self.connection.execute(_NODES.format(marks(kinds)), list(map(int, kinds)))
+        within = self.nodes.within
+        rows = self.connection.execute(_NODES.format(marks(kinds), within.by_position("namespace")), [*map(int, kinds), *within.values])
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
-            nodes = Nodes(self.connection)
+            nodes = Nodes(self.connection, within=within)
             nodes.load(some)
             found = nodes.canonical(some)
-            yield self.open_reader(nodes), [nodes.by_id(id_) for id_ in some if found.get(id_, id_) == id_]
+            yield self.open_reader(nodes), [nodes.by_id(found.get(id_, id_)) for id_ in some if self._is_listed(nodes, id_, found)]
+
+    def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
+        """Whether a group is listed where this name of it stands: at its canonical name, or where lists lack that, at its first name."""
+        head = heads.get(id_, id_)
+        if head == id_ or nodes.within.holds(nodes.by_id(head).namespace):
+            return head == id_
+        return id_ == next(name.id for name in nodes.group(nodes.by_id(id_))[1] if nodes.within.holds(name.namespace))
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
@@ -114,9 +122,10 @@ class Inventory:
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
-        rows = self.connection.execute(_UNOBSERVED)
+        within = self.nodes.within
+        rows = self.connection.execute(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
-            nodes = Nodes(self.connection)
+            nodes = Nodes(self.connection, within=within)
             inventory = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
             heads = inventory.standing(inventory.nodes.by_id(id_) for id_ in some)
             members = inventory._members(sorted(set(heads.values()), key=lambda node: node.id))
@@ -125,7 +134,8 @@ class Inventory:
             found = []
             for id_, head in heads.items():
                 names = [member.id for member in members[head.id]]
-                first = next(name for name in names if name not in observed or name in declaring)
+                listed = [member.id for member in members[head.id] if within.holds(member.namespace)]
+                first = next(name for name in listed if name not in observed or name in declaring)
                 if id_ == first and (observed.isdisjoint(names) or not declaring.isdisjoint(names)):
                     found.append(head)
             yield self.open_reader(nodes), found

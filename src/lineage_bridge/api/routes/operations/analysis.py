@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.dependencies import Offset, page
@@ -37,7 +37,7 @@ def routes(services: Services) -> APIRouter:
                 items=[Raw(line) for line in shown],
                 counts={name: part_summary.count for name, part_summary in summary.parts.items()},
                 nodes=summary.nodes,
-                flows=summary.flows,
+                flows=UNSET if summary.flows is None else summary.flows,
                 exact=summary.exact,
                 unused_days=summary.unused_days,
                 made_at=summary.made_at,

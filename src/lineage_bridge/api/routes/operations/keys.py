@@ -55,7 +55,9 @@ def _creating_routes(router: APIRouter, services: Services) -> None:
         """Create an API key. The answer has its text, this once."""
         asked = _read(_ORDERS, await read_body(request))
         expires_us = None if asked.expires_in_s is None else services.clock_us() + _duration_us(asked.expires_in_s)
-        order = KeyOrder(asked.name, frozenset(map(AccessScope, asked.scopes)), tuple(asked.namespaces), asked.note, expires_us)
+        order = KeyOrder(
+            asked.name, frozenset(map(AccessScope, asked.scopes)), tuple(asked.namespaces), asked.note, expires_us, tuple(asked.teams)
+        )
         return json_response(_item(services, *await to_thread.run_sync(services.keys.create, order, _by(request))), 201)
 
     @router.post(
@@ -102,5 +104,6 @@ def _item(services: Services, key: ApiKey, text: str = "") -> KeyItem:
         expires_at=time_text(key.expires_us),
         revoked_at=time_text(key.revoked_us),
         last_used_at=time_text(key.used_us),
+        teams=list(key.teams),
         key=text or UNSET,
     )

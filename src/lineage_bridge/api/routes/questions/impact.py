@@ -26,6 +26,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.lineage import (
     AffectedNode,
+    BeyondCounts,
     ImpactAnswer,
     ImpactCounts,
     PathAnswer,
@@ -101,6 +102,7 @@ def _impact(progress: ProgressReader, impact: Impact, shown: list[AffectedNode])
         settling=progress.settling(),
         position=position_tokens.encode(progress.position()),
         hidden_ended=impact.ended,
+        beyond=BeyondCounts(*impact.beyond) if any(impact.beyond) else UNSET,
     )
 
 

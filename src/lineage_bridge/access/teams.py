@@ -1,0 +1,47 @@
+"""Teams own namespaces: to what principals are limited who belong to some, or to namespaces."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from lineage_bridge.config.people import TeamSettings
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.model.access import AccessScope, Principal, Visibility
+
+LIMITABLE: Final = frozenset({AccessScope.INGEST, AccessScope.READ})
+"""The scopes that can be limited to namespaces; the others are of the whole server."""
+NO_NAMESPACE: Final = "\0"
+"""A glob that matches no namespace: none has this character."""
+
+
+class NamespaceLimits(NamedTuple):
+    """Globs on namespaces, and teams that own more."""
+
+    namespaces: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
+
+
+class Teams:
+    """The teams of the settings. With `neighbours`, names of what lies next to a team's own part of the graph are no secret to it."""
+
+    def __init__(self, settings: Mapping[str, TeamSettings] | None = None, *, neighbours: bool = True) -> None:
+        self._namespaces = {name: team.namespaces for name, team in (settings or {}).items()}
+        self._neighbours = neighbours
+
+    def require(self, names: Iterable[str], whose: str) -> None:
+        """Raise ConfigError for a team that the settings do not have."""
+        for name in names:
+            if name not in self._namespaces:
+                known = ", ".join(sorted(self._namespaces)) or "none"
+                raise ConfigError(f"{whose} names {name!r}, which is no team", f"teams are sections [teams.NAME]; there is {known}")
+
+    def globs(self, limits: NamespaceLimits) -> tuple[str, ...]:
+        """The globs of limits; empty without limits. A team that the settings do not have owns nothing."""
+        if not any(limits):
+            return ()
+        owned = (glob for team in limits.teams for glob in self._namespaces.get(team, ()))
+        return tuple(sorted({*limits.namespaces, *owned})) or (NO_NAMESPACE,)
+
+    def principal(self, name: str, scopes: frozenset[AccessScope], ingest: NamespaceLimits, read: NamespaceLimits) -> Principal:
+        """A principal with these scopes, limited in what it sends and in what it reads."""
+        seen = self.globs(read) if AccessScope.READ in scopes else ()
+        return Principal(name, scopes, self.globs(ingest), Visibility(seen, self._neighbours) if seen else None)

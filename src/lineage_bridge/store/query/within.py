@@ -1,0 +1,38 @@
+"""Statements that list nodes of some namespaces only."""
+
+from collections.abc import Collection
+
+from lineage_bridge.store.chunks import marks
+
+
+class NamespaceCondition:
+    """The condition that a namespace is one of some; without any given (None), that it is any."""
+
+    def __init__(self, namespaces: Collection[str] | None = None) -> None:
+        self.namespaces = None if namespaces is None else sorted(namespaces)
+
+    def holds(self, namespace: str) -> bool:
+        """Whether the condition is true."""
+        return self.namespaces is None or namespace in self.namespaces
+
+    def by_position(self, column: str) -> str:
+        """The condition on a column, whose values are `values`."""
+        if self.namespaces is None:
+            return "1 = 1"
+        return f"{column} IN ({marks(self.namespaces)})" if self.namespaces else "1 = 0"
+
+    @property
+    def values(self) -> list[str]:
+        """The values of a condition by position."""
+        return self.namespaces or []
+
+    def by_name(self, column: str) -> str:
+        """The condition on a column, whose values are `named`."""
+        if self.namespaces is None:
+            return "1 = 1"
+        return f"{column} IN ({', '.join(f':{name}' for name in self.named)})" if self.namespaces else "1 = 0"
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The values of a condition by name."""
+        return {f"within{number}": namespace for number, namespace in enumerate(self.namespaces or ())}

@@ -1,0 +1,37 @@
+"""Events of one's own jobs and datasets, accepted and rejected."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from lineage_bridge.ingest.rejected_event import sender_of
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.ports.graph_reader import EventReader
+from lineage_bridge.visibility.border import Border
+from lineage_bridge.visibility.paging import every, page_of
+
+
+class LimitedEvents:
+    """Implements ports.EventReader. `lists` is a reader within one's own namespaces."""
+
+    def __init__(self, events: EventReader, lists: EventReader, border: Border) -> None:
+        self._events, self._lists, self._border = events, lists, border
+
+    def page(self, which: EventFilter) -> list[EventRecord]:
+        """Events of one's own jobs, and of one's own datasets that have no job."""
+        return self._lists.page(which)
+
+    def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
+        """The events of a run of one's own jobs."""
+        return self._lists.of_run(run_id, limit)
+
+    def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
+        """Rejected events of one's own jobs, as far as the beginning of their text names one."""
+        return page_of(lambda most, start: self._events.quarantine(code, most, start, event), self._own, limit, offset)
+
+    def _own(self, records: Sequence[QuarantineRecord]) -> list[QuarantineRecord]:
+        return [record for record in records if self._border.visibility.owns(sender_of(record.sample.encode("utf-8", "replace")).namespace)]
+
+    def quarantine_counts(self) -> dict[str, int]:
+        """Reason code to number."""
+        found = every(lambda most, start: self._events.quarantine(None, most, start), self._own)
+        return dict(sorted(Counter(record.code for record in found).items()))

@@ -1,0 +1,63 @@
+"""What an analysis of the whole graph found about one's own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from lineage_bridge.model.access import Visibility
+from lineage_bridge.model.analysis import FindingsPart, FindingsSummary
+from lineage_bridge.ports.analysis import FindingsReader
+from lineage_bridge.visibility.border import BEYOND
+from lineage_bridge.visibility.paging import every
+
+_CYCLE: Final = "cycle"
+_IMPACT: Final = "impact"
+
+
+class LimitedFindings:
+    """Implements ports.FindingsReader: lines about one's own, by the names that nodes go by. Counts are of these lines."""
+
+    def __init__(self, findings: FindingsReader, visibility: Visibility) -> None:
+        self._findings, self._visibility = findings, visibility
+        whole = findings.summary
+        counts = {part: sum(1 for _ in self._own(part)) for part in whole.parts}
+        parts = {part: FindingsPart(0, count) for part, count in counts.items()}
+        self.summary: FindingsSummary = msgspec.structs.replace(whole, parts=parts, nodes=counts.get(_IMPACT, 0), flows=None)
+
+    def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
+        """Lines of a part."""
+        return list(islice(self._own(part), offset, offset + limit))
+
+    def _own(self, part: str) -> Iterator[bytes]:
+        def keep(lines: Sequence[bytes]) -> list[bytes]:
+            return [shown for line in lines if (shown := self._shown(part, line)) is not None]
+
+        return every(lambda most, start: self._findings.lines(part, most, start), keep)
+
+    def _shown(self, part: str, line: bytes) -> bytes | None:
+        found = msgspec.json.decode(line)
+        if part != _CYCLE:
+            return line if self._is_own(found) else None
+        if not any(map(self._is_own, found["nodes"])):
+            return None
+        nodes = [node if self._is_own(node) else _place(number, node) for number, node in enumerate(found["nodes"], 1)]
+        return msgspec.json.encode({**found, "nodes": nodes})
+
+    def _is_own(self, name: dict[str, Any]) -> bool:
+        return self._visibility.owns(name["namespace"])
+
+
+def _place(number: int, name: dict[str, Any]) -> dict[str, Any]:
+    return {**name, "namespace": BEYOND, "name": str(number)}
+
+
+def limited_findings(findings: Callable[[], FindingsReader], visibility: Callable[[], Visibility | None]) -> Callable[[], FindingsReader]:
+    """Like `findings`, but limited to what whoever asks sees."""
+
+    def open_findings() -> FindingsReader:
+        limits = visibility()
+        return findings() if limits is None else LimitedFindings(findings(), limits)
+
+    return open_findings

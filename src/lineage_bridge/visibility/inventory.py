@@ -1,0 +1,82 @@
+"""The inventory of one's own, with what lies next to it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from lineage_bridge.graph.identity.node_ids import make_node_id
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Edge, Node, Port
+from lineage_bridge.model.inventory import InventoryEntry
+from lineage_bridge.ports.graph_reader import GraphReader, InventoryReader
+from lineage_bridge.visibility.border import Border
+from lineage_bridge.visibility.flows import flow_of, shown_edges, shown_ports
+from lineage_bridge.visibility.nodes import shown_facets
+
+OpenReader = Callable[[GraphReader], GraphReader]
+
+
+class LimitedInventory:
+    """Implements ports.InventoryReader. `lists` is a reader within one's own namespaces; `open_reader` limits a reader like this one."""
+
+    def __init__(self, inventory: InventoryReader, lists: InventoryReader, border: Border, open_reader: OpenReader) -> None:
+        self._inventory, self._lists, self._border, self._open_reader = inventory, lists, border, open_reader
+
+    def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:
+        """One's own datasets and jobs."""
+        for reader, nodes in self._lists.heads(kinds):
+            yield self._open_reader(reader), nodes
+
+    def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
+        """One's own jobs without an observed run, and datasets that no job names or that declare their own lineage."""
+        for reader, nodes in self._lists.quiet():
+            yield self._open_reader(reader), nodes
+
+    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+        """The canonical nodes of one's own; others stand for themselves."""
+        every = {node.id: node for node in nodes}
+        return {**every, **self._inventory.standing(self._own(every.values()))}
+
+    def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
+        """What is known of one's own; of others, the name in the answer."""
+        known = {entry.node.id: self._entry(entry) for entry in self._inventory.entries(self._own(heads))}
+        return [known.get(node.id) or _bare(node) for node in heads]
+
+    def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
+        """The same by node id, of the groups of these nodes."""
+        every = list(nodes)
+        known = self._inventory.described(self._own(every))
+        return {node.id: self._entry(known[node.id]) if node.id in known else _bare(node) for node in every}
+
+    def _entry(self, entry: InventoryEntry) -> InventoryEntry:
+        return replace(entry, facets=shown_facets(self._border, entry.facets))
+
+    def _own(self, nodes: Iterable[Node]) -> list[Node]:
+        every = list(nodes)
+        self._border.load(every)
+        return [node for node in every if self._border.is_own(node)]
+
+    def by_node_id(self, text: str) -> list[Node]:
+        """One's own nodes that a node id may mean."""
+        return self._own(self._inventory.by_node_id(text))
+
+    def ran(self, jobs: Sequence[Node]) -> list[Node]:
+        """Those of one's own jobs with an observed run."""
+        return self._inventory.ran(self._own(jobs))
+
+    def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
+        """The inputs and outputs of these jobs at one's own."""
+        return shown_ports(self._border, self._inventory.ports(map(self._border.behind, jobs), now_us=now_us))
+
+    def unnamed_ports(self, *, now_us: int) -> list[Port]:
+        """The ends of jobs' flows at one's own that the jobs never named."""
+        return shown_ports(self._border, self._inventory.unnamed_ports(now_us=now_us))
+
+    def direct(self, *, now_us: int) -> Iterator[Edge]:
+        """The flows at one's own between two nodes that are not a job's input or output."""
+        own = [edge for edge in self._inventory.direct(now_us=now_us) if self._border.touches(*flow_of(edge))]
+        yield from shown_edges(self._border, own)
+
+
+def _bare(node: Node) -> InventoryEntry:
+    """What is known of a node beyond the border: its name."""
+    return InventoryEntry(node, node, (node,), make_node_id(node.kind, node.namespace, node.name, None), {}, None, None)

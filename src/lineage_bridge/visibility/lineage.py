@@ -1,0 +1,134 @@
+"""Questions that follow flows, across the border."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed
+from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
+from lineage_bridge.model.lineage import Gap, HiddenCounts, Impact, Ledger, LedgerHop, Path, Paths, Trace, TracedColumn, TraceOptions
+from lineage_bridge.ports.graph_reader import LineageReader
+from lineage_bridge.visibility.border import Border
+from lineage_bridge.visibility.flows import flow_of, shown_columns, shown_edges, shown_ports, shown_walk, unique
+
+_UNSEEN: Final = Passed(0, None, None)
+
+
+class LimitedLineage:
+    """Implements ports.LineageReader. Questions begin at one's own; others are not found."""
+
+    def __init__(self, lineage: LineageReader, border: Border) -> None:
+        self._lineage, self._border = lineage, border
+        self._paths: list[tuple[Paths, Paths]] = []
+
+    def walk(
+        self,
+        node: Node,
+        direction: str,
+        depth: int,
+        limits: WalkLimits,
+        *,
+        now_us: int,
+        columns: bool = False,
+        at_us: int | None = None,
+        ended: bool = False,
+    ) -> Walk:
+        """A walk that crosses what lies beyond as places, where it leads on into one's own."""
+        self._border.require_own(node)
+        found = self._lineage.walk(node, direction, depth, limits, now_us=now_us, columns=columns, at_us=at_us, ended=ended)
+        return shown_walk(self._border, found)
+
+    def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
+        """One's own and neighbours; what lies beyond is counted."""
+        found = self._lineage.impact(self._border.require_own(node), direction, depth, limits, at_us)
+        self._note_neighbours(node, direction, depth, limits, at_us)
+        self._border.load(item.node for item in found.affected)
+        named = [item for item in found.affected if self._border.has_name(item.node)]
+        names = self._border.all_shown(item.node for item in named)
+        unnamed = [item.node for item in found.affected if not self._border.has_name(item.node)]
+        hidden = [node.kind for node in unique(unnamed, self._border.group)]
+        beyond = HiddenCounts(hidden.count(NodeKind.DATASET), hidden.count(NodeKind.JOB))
+        affected = unique((replace(item, node=names[item.node.id]) for item in named), lambda item: item.node.id)
+        return replace(found, affected=tuple(affected), beyond=beyond)
+
+    def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
+        """Paths from one's own to one's own, with places on the way."""
+        for end in (source, target):
+            self._border.require_own(end)
+        found = self._lineage.paths(source, target, depth, most, limits, at_us)
+        self._note_neighbours(source, "downstream", depth, limits, at_us)
+        names = self._border.all_shown(node for path in found.paths for node in (*path.nodes, *(job for jobs in path.jobs for job in jobs)))
+        paths = tuple(
+            Path(tuple(names[node.id] for node in path.nodes), tuple(tuple(names[job.id] for job in jobs) for jobs in path.jobs))
+            for path in found.paths
+        )
+        dropped = frozenset(id_ for id_ in found.dropped if id_ in names and names[id_].id == id_)
+        shown = replace(found, paths=paths, dropped=dropped)
+        self._paths.append((shown, found))
+        return shown
+
+    def _note_neighbours(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> None:
+        """Note what lies next to one's own, by the names in flows: impacts and paths have each node under its canonical name only."""
+        # Labels do not count here, so neither does the time now.
+        shown_walk(self._border, self._lineage.walk(node, direction, depth, limits, now_us=at_us or 0, at_us=at_us))
+
+    def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
+        """What passed the hops of a path that `paths` returned, where one's own job or dataset is part of it."""
+        found = next(found for shown, found in self._paths if shown is paths)
+        ledger = self._lineage.ledger(found, number, window, baseline, factor)
+        nodes = paths.paths[number].nodes if number < len(paths.paths) else ()
+        return replace(ledger, nodes=nodes, hops=tuple(map(self._hop, ledger.hops)))
+
+    def _hop(self, hop: LedgerHop) -> LedgerHop:
+        border, entry = self._border, hop.entry
+        if not border.touches(hop.source, hop.job):
+            entry = replace(entry, read=_UNSEEN, read_before=_UNSEEN, read_change=AmountChange.UNKNOWN)
+        if not border.touches(hop.target, hop.job):
+            entry = replace(entry, written=_UNSEEN, written_before=_UNSEEN, written_change=AmountChange.UNKNOWN)
+        if entry is not hop.entry:
+            entry = replace(entry, began=False)
+        names = border.all_shown((hop.source, hop.target, hop.job))
+        return LedgerHop(names[hop.source.id], names[hop.target.id], names[hop.job.id], entry)
+
+    def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
+        """A trace of one's own columns; datasets beyond the border have none."""
+        border = self._border
+        found = self._lineage.trace(border.require_own(node), options, limits, at_us)
+        gaps = [gap for gap in found.coverage.gaps if border.touches(gap.source, gap.target, gap.job)]
+        for gap in gaps:
+            border.note_flow((gap.source, gap.target, gap.job))
+        flows = [flow if border.is_own(flow.job) else replace(flow, proof=None) for flow in shown_columns(border, found.flows)]
+        met = {end.id for flow in flows for end in flow_of(flow)}
+        columns = unique(self._columns(found.columns, met), lambda column: (column.node.id, column.field))
+        return replace(
+            found, columns=tuple(columns), flows=tuple(flows), coverage=replace(found.coverage, gaps=tuple(map(self._gap, gaps)))
+        )
+
+    def _columns(self, columns: Iterable[TracedColumn], met: Collection[int]) -> Iterator[TracedColumn]:
+        for column in columns:
+            if self._border.is_own(column.node):
+                yield column
+            elif (place := self._border.known(column.node)) is not None and place.id in met:
+                yield replace(column, node=place, field="")
+
+    def _gap(self, gap: Gap) -> Gap:
+        names = self._border.all_shown((gap.source, gap.target, gap.job))
+        return replace(gap, source=names[gap.source.id], target=names[gap.target.id], job=names[gap.job.id])
+
+    def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
+        """The inputs and outputs of one's own job, and one's own among those of another."""
+        return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
+
+    def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
+        """The same of several jobs, places among them."""
+        behind = {job.id: self._border.behind(job) for job in jobs}
+        found = self._lineage.job_ports_of(behind.values(), now_us=now_us, at_us=at_us)
+        return {id_: shown_ports(self._border, found[job.id]) for id_, job in behind.items()}
+
+    def declared_flows(
+        self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
+    ) -> tuple[Edge, ...]:
+        """The flows that datasets declare of themselves: at one's own, and those that lead on into it."""
+        behind = [self._border.behind(dataset) for dataset in datasets]
+        return shown_edges(self._border, self._lineage.declared_flows(behind, limits, now_us=now_us, at_us=at_us, ended=ended))

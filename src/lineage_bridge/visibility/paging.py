@@ -1,0 +1,29 @@
+"""Pages of what passes a rule that the store does not know."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Final, TypeVar
+
+PORTION: Final = 500
+Item = TypeVar("Item")
+
+
+def page_of(
+    fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[Item]], list[Item]], limit: int, offset: int
+) -> list[Item]:
+    """A page of the items that `keep` leaves of those that `fetch` returns for a limit and an offset."""
+    return list(islice(_kept(fetch, keep, max(limit, PORTION)), offset, offset + limit))
+
+
+def every(fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[Item]], list[Item]]) -> Iterator[Item]:
+    """All items that `keep` leaves, read in portions."""
+    return _kept(fetch, keep, PORTION)
+
+
+def _kept(fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[Item]], list[Item]], portion: int) -> Iterator[Item]:
+    offset = 0
+    while some := fetch(portion, offset):
+        yield from keep(some)
+        if len(some) < portion:
+            return
+        offset += len(some)
