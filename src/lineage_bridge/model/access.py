@@ -27,11 +27,13 @@ class Principal:
     """Who sent a request. `name` is written into the records of what it sends; it is empty for a program that brought no credentials.
 
     `namespaces` are globs: the namespace of each event's job (of a DatasetEvent: of its dataset) must match one of them, if there are any.
+    `is_internal`: it is a process of LineageBridge's own.
     """
 
     name: str
     scopes: frozenset[AccessScope]
     namespaces: tuple[str, ...] = ()
+    is_internal: bool = False
 
     def may_send(self, namespace: str) -> bool:
         """Whether it may send events of this namespace."""
@@ -43,7 +45,7 @@ class ApiKey:
     """An API key without its secret. Keys of one name are one principal.
 
     `digest` recognises the secret. Times are UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty
-    for the command line on the server's machine.
+    for the command line on the server's machine. `is_internal`: only LineageBridge's own processes have it.
     """
 
     id: str
@@ -57,6 +59,7 @@ class ApiKey:
     expires_us: int | None = None
     revoked_us: int | None = None
     used_us: int | None = None
+    is_internal: bool = False
 
     def state(self, now_us: int) -> Literal["active", "expired", "revoked"]:
         """`active`, `expired` or `revoked`."""
@@ -67,7 +70,7 @@ class ApiKey:
     @property
     def principal(self) -> Principal:
         """Who sends what comes with this key."""
-        return Principal(self.name, self.scopes, self.namespaces)
+        return Principal(self.name, self.scopes, self.namespaces, self.is_internal)
 
 
 @dataclass(frozen=True)

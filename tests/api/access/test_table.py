@@ -1,6 +1,7 @@
 """Who may call what: a table written by hand, tried for every route and every principal.
 
-A server that asks for keys answers `-` routes to anybody, `any` routes to whoever has a valid key, and all others to keys with the scope.
+A server that asks for keys answers `-` routes to anybody, `any` routes to whoever has a valid key, `own` routes to LineageBridge's own
+processes, and all others to keys with the scope.
 """
 
 import secrets
@@ -16,13 +17,15 @@ from tests.api.support import NOW, URL, Server
 from tests.api.test_guard import calls
 from tests.events import KEY, run_event
 
+from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.key_text import digest_of, make_key
-from lineage_bridge.access.keys import ApiKeys
+from lineage_bridge.access.keys import ApiKeys, internal_key
 from lineage_bridge.api.app import create_app
+from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope, KeyOrder
-from lineage_bridge.store.state.keys import ApiKeyRepository
+from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 
 TABLE = """
 -       GET     /api/v1/health
@@ -73,6 +76,9 @@ read    GET     /api/v1/graphs/x/nodes
 read    GET     /api/v1/graphs/x/nodes/x
 read    GET     /api/v1/graphs/x/query/downstream/x
 read    GET     /api/v1/graphs/x/query/upstream/x
+read    GET     /api/v1/input-kinds
+read    GET     /api/v1/inputs
+read    GET     /api/v1/inputs/x
 read    GET     /api/v1/lineage/datasets
 read    GET     /api/v1/lineage/datasets/detail
 read    GET     /api/v1/lineage/datasets/lineage
@@ -90,6 +96,11 @@ read    GET     /api/v1/sources
 read    GET     /api/v1/sources/x
 read    GET     /api/v1/tasks
 read    GET     /api/v1/tasks/x
+operate POST    /api/v1/inputs
+operate DELETE  /api/v1/inputs/x
+operate POST    /api/v1/inputs/x/pause
+operate POST    /api/v1/inputs/x/resume
+operate POST    /api/v1/inputs/x/test
 operate POST    /api/v1/operations/alias
 operate POST    /api/v1/operations/end
 operate POST    /api/v1/operations/erase
@@ -110,6 +121,9 @@ operate POST    /api/v1/tasks/extract
 operate POST    /api/v1/tasks/x/cancel
 operate POST    /api/v1/tasks/x/resume
 operate DELETE  /api/v1/tasks/x
+own     GET     /api/v1/inputs/x/positions
+own     POST    /api/v1/inputs/x/positions
+own     POST    /api/v1/inputs/x/records
 admin   GET     /api/v1/audit
 admin   GET     /api/v1/keys
 admin   POST    /api/v1/keys
@@ -193,7 +207,19 @@ def is_as_the_table_says(needed: str, name: str, answer: httpx.Response) -> bool
         return (answer.status_code, challenge) == (401, expected) and (
             answer.request.method == "HEAD" or code_of(answer) == NO_PRINCIPAL[name]
         )
+    if needed == "own":
+        return answer.status_code == 403 and code_of(answer) == "internal"
     return answer.status_code == 403 and code_of(answer) == "missing_scope" and f'scope="{needed}"' in challenge and needed in answer.text
+
+
+def test_what_only_our_own_processes_may_call_needs_more_than_all_scopes(server: Server) -> None:
+    everything = server.key("everything", *AccessScope)
+    own, text = internal_key(KEY, NOW, secrets.token_bytes)
+    policy = AccessPolicy(KeyAuthenticator(WatchedKeys(server.state), KEY, lambda: NOW, (own,)))
+    client = server.client_of(access=policy)
+    for headers, status in (({}, 403), (everything, 403), ({"authorization": f"Bearer {text}"}, 404)):
+        assert client.get("/api/v1/inputs/x/positions", headers=headers).status_code == status
+        assert client.post("/api/v1/inputs/x/records", headers=headers, content=b"{").status_code == status
 
 
 def code_of(answer: Any) -> str:
