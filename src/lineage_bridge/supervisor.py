@@ -1,4 +1,4 @@
-"""`serve`: starts the API, the pipeline and the observer, restarts one that ends, and stops them in order.
+"""`serve`: starts the API, the pipeline, the observer and the reader of inputs, restarts one that ends, and stops them in order.
 
 The supervisor opens the listening socket and passes it to the API. So while the API restarts, clients wait and are not refused.
 """
@@ -174,6 +174,7 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
             Program("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
             Program("pipeline", (*COMMAND, "pipeline", "--attached")),
             Program("observe", (*COMMAND, "observe", "--attached")),
+            Program("inputs", (*COMMAND, "inputs", "--attached")),
         ]
         try:
             supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now, settings.stop_timeout_s)

@@ -29,10 +29,15 @@ from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import DAY_US, graph_id
 from lineage_bridge.graph.log_record import LogRecord, OffsetRange, StoredRecord
+from lineage_bridge.inputs.kinds import KINDS as INPUT_KINDS
+from lineage_bridge.inputs.kinds import InputKinds
+from lineage_bridge.inputs.ledger import InputLedger
+from lineage_bridge.inputs.service import InputService
 from lineage_bridge.model.access import AccessScope, KeyOrder
 from lineage_bridge.model.audit import AuditHead
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.ports.inputs import InputsReport
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
@@ -44,6 +49,7 @@ from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.audit import AuditRepository
 from lineage_bridge.store.state.database import StateDatabase
+from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
@@ -63,12 +69,15 @@ class Parts:
     alive: bool = True
     disk: DiskSpace = field(default_factory=lambda: DiskSpace(1000, 1 << 40))
     log_state: str = "ok"
+    report: InputsReport | None = None
 
 
 class Server:
     """A client of the API, with access to what is behind it."""
 
-    def __init__(self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: SourceKinds) -> None:
+    def __init__(
+        self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: SourceKinds, input_kinds: InputKinds
+    ) -> None:
         self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
         self.records = LogReader(folder / "log")
         self.names = Names(KEY)
@@ -76,6 +85,16 @@ class Server:
         self.source_repository = SourceRepository(StateDatabase(folder / "state.db"))
         self.sources = SourceService({}, self.source_repository, kinds=kinds)
         self.state = StateDatabase(folder / "state.db")
+        repository = InputRepository(self.state)
+        self.ledger = InputLedger(log, self.records.read, repository, "session")
+        self.inputs = InputService(
+            {},
+            repository,
+            lambda: self.parts.now_us,
+            progress=self.ledger.progress,
+            report=lambda: self.parts.report,
+            kinds=input_kinds,
+        )
         self.keys = ApiKeys(ApiKeyRepository(self.state), KEY, lambda: self.parts.now_us, token_bytes)
         self.heads: list[AuditHead] = []
         self.audit = HashChain(AuditRepository(self.state), lambda: self.parts.now_us, token_bytes, self.heads.append)
@@ -98,6 +117,8 @@ class Server:
             keys=self.keys,
             audit=self.audit,
             sources=self.sources,
+            inputs=self.inputs,
+            input_log=self.ledger,
             tasks=self.tasks,
         )
         self.client = self.client_of()
@@ -220,11 +241,11 @@ def task_service(server: Server, first: int = 1) -> TaskService:
 
 
 @contextmanager
-def running(folder: Path, empty_store: Path, kinds: SourceKinds = KINDS) -> Iterator[Server]:
+def running(folder: Path, empty_store: Path, kinds: SourceKinds = KINDS, input_kinds: InputKinds = INPUT_KINDS) -> Iterator[Server]:
     """A server in `folder`, without a store until something is folded."""
     pool = ReaderPool(folder / "graph.db")
     with LogWriter(folder / "log") as log:
-        server = Server(folder, log, pool, empty_store, kinds)
+        server = Server(folder, log, pool, empty_store, kinds, input_kinds)
         try:
             yield server
         finally:

@@ -287,3 +287,12 @@ def started(folder: Path, cluster_id: str = CLUSTER_ID) -> Iterator[Kafka]:
     with running("kafka", command, folder) as process:
         process.wait_until(lambda: process.has_logged("Kafka Server started") and listens(ports["SASL_SSL"]))
         yield Kafka(cluster_id, MappingProxyType(ports), files, folder, libraries)
+
+
+@contextmanager
+def started_again(kafka: Kafka) -> Iterator[Kafka]:
+    """A broker that was stopped, with what it had."""
+    command = java("384m", log_settings(kafka.folder), "-cp", class_path(kafka.libraries), "kafka.Kafka")
+    with running("kafka", [*command, kafka.folder / "server.properties"], kafka.folder) as process:
+        process.wait_until(lambda: process.has_logged("Kafka Server started") and listens(kafka.ports["SASL_SSL"]))
+        yield kafka

@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from lineage_bridge.access.key_text import PREFIX, digest_of, id_of
@@ -74,7 +75,7 @@ class KeyAuthenticator:
 
     def _principal(self, key: ApiKey) -> Principal:
         limits = NamespaceLimits(key.namespaces, key.teams)
-        return self._teams.principal(key.name, key.scopes, limits, limits)
+        return replace(self._teams.principal(key.name, key.scopes, limits, limits), is_internal=key.is_internal)
 
     def take_uses(self) -> dict[str, int]:
         """When stored keys were last used since the last call, by id."""

@@ -81,7 +81,7 @@ class ApiKeys:
 def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]) -> tuple[ApiKey, str]:
     """The key of LineageBridge's own processes, which is stored nowhere but in a file for them, and its text."""
     id_, text = make_key(random_bytes)
-    return ApiKey(id_, INTERNAL, digest_of(text, installation_key), ALL_SCOPES, (), "", now_us), text
+    return ApiKey(id_, INTERNAL, digest_of(text, installation_key), ALL_SCOPES, (), "", now_us, is_internal=True), text
 
 
 def _check(order: KeyOrder, now_us: int) -> None:

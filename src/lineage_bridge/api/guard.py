@@ -135,14 +135,17 @@ class Guard:
         """The principal of a request. Raises RefusedError."""
         headers, method = Headers(scope=scope), scope.get("method", "")
         principal = self._principal(scope, headers)
+        needed = self.routes.needed(method, route_path(scope))
         if principal.scopes != ALL_SCOPES:
-            _check_scope(principal, self.routes.needed(method, route_path(scope)), headers, required=self.policy.required)
+            _check_scope(principal, needed, headers, required=self.policy.required)
         if principal.visibility is not None and self.routes.is_of_all(method, route_path(scope)):
             problem = f"{principal.name!r} is limited to namespaces, and this is about all of them"
             raise RefusedError(403, "limited", problem, "use a key or role without namespaces and teams")
         origin = headers.get("origin")
         if method not in _READING and origin is not None and not self._is_own(origin, headers):
             raise RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")
+        if needed == "internal" and not principal.is_internal:
+            raise _only_internal()
         return principal
 
     def _is_own(self, origin: str, headers: Headers) -> bool:
@@ -207,10 +210,16 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
         return
     if not principal.name:
         raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command there")
+    if not isinstance(needed, AccessScope):
+        raise _only_internal()
     scope = needed.value
     hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or have a role that gives it"
     challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'
     raise RefusedError(403, "missing_scope", f"{principal.name!r} lacks the scope {scope!r}", hint, challenge)
+
+
+def _only_internal() -> RefusedError:
+    return RefusedError(403, "internal", "only LineageBridge's own processes may call this", "send events to POST /api/v1/lineage")
 
 
 def _without_port(host: str) -> str:

@@ -62,7 +62,7 @@ def readiness(services: Services) -> Readiness:
     except LogError as error:
         lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
     health = services.log_health()
-    parts = PartStates(_intake(services, disk), _log(health), store, pipeline_part(services), _issuers(services))
+    parts = PartStates(_intake(services, disk), _log(health), store, pipeline_part(services), _issuers(services), _inputs(services))
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
     damage = LogDamage(health.damaged, health.unacknowledged, health.unreadable_bytes)
     return Readiness(ready, parts, lag, settling, disk, damage)
@@ -110,6 +110,21 @@ def _issuers(services: Services) -> PartState | UnsetType:
     if problems:
         return PartState("failed", "; ".join(problems))
     return PartState(HEALTHY, f"the keys of {', '.join(issuers)} are known") if issuers else UNSET
+
+
+def _inputs(services: Services) -> PartState | UnsetType:
+    try:
+        records = [record for record in services.inputs.records() if not record.paused]
+    except StoreError as error:
+        return PartState("failing", str(error))
+    if not records:
+        return UNSET
+    if problem := services.inputs.problem(records):
+        return PartState("failing", problem)
+    lags = [record.status.lag_records for record in records if record.status]
+    known = [lag for lag in lags if lag is not None]
+    behind = f"{sum(known):,} records are still to be read" if len(known) == len(records) else "how far they lag is not known yet"
+    return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
 
 
 def _log(health: LogHealth) -> PartState:

@@ -10,14 +10,14 @@ from starlette.routing import BaseRoute, Mount
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope
 
-Requirement: TypeAlias = AccessScope | Literal["principal", "nothing"]
-"""A scope; any principal, whatever its scopes; or not even a principal."""
+Requirement: TypeAlias = AccessScope | Literal["principal", "nothing", "internal"]
+"""A scope; any principal, whatever its scopes; not even a principal; or LineageBridge's own processes, whatever scopes others have."""
 
 _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
-_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(sources|tasks)(/.*)?")
+_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|tasks)(/.*)?")
 """Questions about the server and what it observes, which are not divided among teams."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health", "GET //auth/login", "GET //auth/callback"),
@@ -70,6 +70,9 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /graphs/{graph_id}/nodes/{node_id:path}",
         "GET /graphs/{graph_id}/query/downstream/{node_id:path}",
         "GET /graphs/{graph_id}/query/upstream/{node_id:path}",
+        "GET /input-kinds",
+        "GET /inputs",
+        "GET /inputs/{name}",
         "GET /lineage/datasets",
         "GET /lineage/datasets/detail",
         "GET /lineage/datasets/lineage",
@@ -89,6 +92,11 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /tasks/{task_id}",
     ),
     AccessScope.OPERATE: (
+        "POST /inputs",
+        "POST /inputs/{name}/pause",
+        "POST /inputs/{name}/resume",
+        "POST /inputs/{name}/test",
+        "DELETE /inputs/{name}",
         "POST /operations/alias",
         "POST /operations/end",
         "POST /operations/erase",
@@ -110,6 +118,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "POST /tasks/{task_id}/resume",
         "DELETE /tasks/{task_id}",
     ),
+    "internal": ("GET /inputs/{name}/positions", "POST /inputs/{name}/positions", "POST /inputs/{name}/records"),
     AccessScope.ADMIN: ("GET /audit", "GET /keys", "POST /keys", "POST /keys/{name:path}/rotate", "DELETE /keys/{name:path}"),
 }
 """Requirement to routes, below /api/v1 unless they begin with two slashes."""

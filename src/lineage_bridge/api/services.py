@@ -19,6 +19,7 @@ from lineage_bridge.openlineage.wire import MAX_BYTES
 from lineage_bridge.ports.access import AuditTrail, KeyService
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.ports.inputs import InputLog, InputService
 from lineage_bridge.ports.log import EventLog, RecordReader
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.ports.tasks import TaskService
@@ -66,11 +67,11 @@ class Services:
     `access` is who may use the server; `logins` logs people in whose browsers it then knows, in `login_threads`.
     `issuer_problems` are the issuers of tokens, with what is wrong with their keys, if anything is. A
     question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
-    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`; questions that wait look at
-    the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s`
-    seconds is given up. `questions` has each question answered by another process; without it, this one answers. `store_bytes` is the size
-    of each store's files; `counters` count what comes in, and with `log_requests` every request is logged. `is_graph_suspect` is whether
-    a question has met damage in the graph that the pipeline has not replaced yet.
+    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`, records of inputs are appended
+    in `input_threads`; questions that wait look at the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a
+    client that reads nothing for `send_timeout_s` seconds is given up. `questions` has each question answered by another process; without
+    it, this one answers. `store_bytes` is the size of each store's files; `counters` count what comes in, and with `log_requests` every
+    request is logged. `is_graph_suspect` is whether a question has met damage in the graph that the pipeline has not replaced yet.
     """
 
     log: EventLog
@@ -87,6 +88,8 @@ class Services:
     keys: KeyService
     audit: AuditTrail
     sources: SourceService
+    inputs: InputService
+    input_log: InputLog
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
     is_graph_suspect: Callable[[], bool] = lambda: False
@@ -103,6 +106,7 @@ class Services:
     waiting_slots: Semaphore = field(default_factory=lambda: Semaphore(8))
     lanes: Lanes = field(default_factory=Lanes)
     ingest_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
+    input_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
     waiting_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
     max_page_bytes: int = 8 << 20
     send_timeout_s: float = 30.0

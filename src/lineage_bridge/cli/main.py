@@ -15,8 +15,10 @@ COMMANDS = {
     "api": "serve",
     "pipeline": "serve",
     "observe": "serve",
+    "inputs": "serve",
     "status": "status",
     "source": "source",
+    "input": "input",
     "secret": "secret",
     "key": "key",
     "audit": "audit",
@@ -71,7 +73,8 @@ class LazyGroup(Group):
         if name is None:
             return None
         module = importlib.import_module(f"lineage_bridge.cli.{name}")
-        command: click.Command = getattr(module, cmd_name)
+        # A command that is called as a function of Python's has a line behind the name of its own.
+        command: click.Command = getattr(module, f"{cmd_name}_", None) or getattr(module, cmd_name)
         return command
 
 

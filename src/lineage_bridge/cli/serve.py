@@ -1,4 +1,4 @@
-"""`serve`, and the processes it starts: `api`, `pipeline` and `observe`."""
+"""`serve`, and the processes it starts: `api`, `pipeline`, `observe` and `inputs`."""
 
 import os
 import socket
@@ -18,6 +18,7 @@ from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
 from lineage_bridge.wiring.access import check_reachable
 from lineage_bridge.wiring.api import listen, serve_api
+from lineage_bridge.wiring.inputs import input_service, run_inputs
 from lineage_bridge.wiring.pipeline import run_pipeline
 from lineage_bridge.wiring.processes import configure_logging, end_with_parent
 from lineage_bridge.wiring.sources import run_sources, source_service
@@ -29,7 +30,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="stop whe
 @click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
 @with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG, "stop_timeout_s")
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: the API, the pipeline and its sources.
+    """Run LineageBridge: API, pipeline, sources and inputs.
 
     A process that dies is restarted. Runs until Ctrl+C.
 
@@ -41,6 +42,7 @@ def serve(settings: Settings, demo: bool) -> None:
     server_certificate(settings)
     _explain_variable()
     source_service(settings)
+    input_service(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
     def print_messages(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature
@@ -97,6 +99,21 @@ def observe(settings: Settings, attached: bool) -> None:
     if attached:
         end_with_parent()
     run_sources(settings)
+
+
+@click.command(cls=Command, examples=("inputs --config lineage-bridge.toml",))
+@_attached
+@with_settings(*SERVER)
+def inputs(settings: Settings, attached: bool) -> None:
+    """Run only the reading of inputs.
+
+    Takes in the events of topics, through the API on the same data folder.
+    """
+    configure_logging(settings, "inputs")
+    settings.paths.protect()
+    if attached:
+        end_with_parent()
+    run_inputs(settings)
 
 
 def _explain_variable() -> None:

@@ -2,15 +2,16 @@
 
 import json
 import time
-from typing import Any
 
 import click
 
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
+from lineage_bridge.cli.checks import check_rows
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.setting_values import parse_setting, setting_row
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError, UnavailableError
 
@@ -53,7 +54,7 @@ def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
         print_table(["kind", "observes"], [[item["kind"], item["description"]] for item in chosen])
     else:
         print_line(chosen[0]["description"])
-        print_table(["setting", "default", "description"], [_setting(item) for item in chosen[0]["settings"]])
+        print_table(["setting", "default", "description"], [setting_row(item) for item in chosen[0]["settings"]])
 
 
 @source.command(
@@ -74,7 +75,7 @@ def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], re
 
     A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
     """
-    order = {"name": name, "kind": kind, "settings": dict(map(_parse_setting, settings_)), "replace": replace}
+    order = {"name": name, "kind": kind, "settings": dict(map(parse_setting, settings_)), "replace": replace}
     with connect(settings) as client:
         answer = client.post("/api/v1/sources", json.dumps(order).encode())
     if as_json:
@@ -117,7 +118,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
     if as_json:
         print_json(answer)
     else:
-        print_table(["result", "step", "detail"], _check_rows(answer["checks"]))
+        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
     if not answer["works"]:
         context.exit(1)
 
@@ -190,22 +191,6 @@ def describe_problem(item: Json) -> str:
     return f"{len(item['unseen'])} not visible" if item["unseen"] else ""
 
 
-def _parse_setting(text: str) -> tuple[str, Any]:
-    """Parse SETTING=VALUE, where VALUE is JSON or else plain text. Raises RequestError."""
-    setting, equals, value = text.partition("=")
-    if not equals or not setting:
-        raise RequestError(f"{text!r} is not SETTING=VALUE", "write it as url=http://connect:8083")
-    try:
-        return setting, json.loads(value)
-    except ValueError:
-        return setting, value
-
-
-def _setting(item: Json) -> list[str]:
-    shown = "(required)" if item["required"] else "" if item["default"] in (None, "") else json.dumps(item["default"])
-    return [item["name"], shown, item["description"]]
-
-
 def _row(item: Json) -> list[str]:
     return [
         item["name"],
@@ -235,21 +220,6 @@ def _print_source(item: Json, new: str = "") -> None:
         print_line(f"last error {item['last_error']['at']}{failing}: {item['last_error']['message']}{hint}")
     if item["unseen"]:
         print_table(["not visible", "since", "reason"], _unseen_rows(item["unseen"]))
-
-
-def _check_rows(checks: list[Json]) -> list[list[str]]:
-    """One row for each step that works, and one for each reason why steps fail. Steps of one kind that work alike are one row."""
-    details = {check["step"]: f"{check['told']} ({check['hint']})" if check["hint"] else check["told"] for check in checks}
-    working: dict[tuple[str, str], list[str]] = {}
-    for check in checks:
-        if check["works"]:
-            working.setdefault((check["step"].split(" ")[0], details[check["step"]]), []).append(check["step"])
-    rows = [["ok", format_scopes(steps), detail] for (_, detail), steps in working.items()]
-    for result, skipped in (("FAILS", False), ("not observed", True)):
-        chosen = ((check["step"], details[check["step"]]) for check in checks if not check["works"] and check["skipped"] == skipped)
-        causes = group_by_cause(chosen, (check["step"] for check in checks))
-        rows += [[result, format_scopes(steps), detail] for detail, steps in causes]
-    return rows
 
 
 def _unseen_rows(unseen: list[Json]) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""`status`: the state of a running server and its sources."""
+"""`status`: the state of a running server, its sources and its inputs."""
 
 import click
 from rich.filesize import decimal
@@ -6,6 +6,7 @@ from rich.filesize import decimal
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import print_json, print_line, print_table
+from lineage_bridge.cli.input import describe_input
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.source import describe_problem
 from lineage_bridge.config import Settings
@@ -16,22 +17,22 @@ from lineage_bridge.config import Settings
 @with_settings(*CLIENT)
 @click.pass_context
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
-    """Show the state of the server's parts and of each source.
+    """Show the state of the server's parts, sources and inputs.
 
-    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources do not count.
+    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources and inputs do not count.
     """
     with connect(settings) as client:
         answer = client.readiness()
-        sources = client.get("/api/v1/sources")["sources"]
+        sources, inputs = client.get("/api/v1/sources")["sources"], client.get("/api/v1/inputs")["inputs"]
     if as_json:
-        print_json({**answer, "sources": sources})
+        print_json({**answer, "sources": sources, "inputs": inputs})
     else:
-        _print_status(settings.address, answer, sources)
+        _print_status(settings.address, answer, sources, inputs)
     if not answer["ready"] or answer["log"]["unacknowledged"]:
         context.exit(1)
 
 
-def _print_status(address: str, answer: Json, sources: list[Json]) -> None:
+def _print_status(address: str, answer: Json, sources: list[Json], inputs: list[Json]) -> None:
     state, detail = _completeness(answer)
     print_line(
         f"{address} is {'ready' if answer['ready'] else 'not ready'}{'' if answer['lag']['caught_up'] else f'; answers are {state}'}"
@@ -41,6 +42,7 @@ def _print_status(address: str, answer: Json, sources: list[Json]) -> None:
     rows.append(["answers", state, detail])
     rows.append(["disk", "", f"the log uses {decimal(disk['used_bytes'])}, {decimal(disk['free_bytes'])} are free"])
     rows += [[f"source {source['name']}", source["state"], describe_problem(source)] for source in sources]
+    rows += [[f"input {item['name']}", item["state"], describe_input(item)] for item in inputs]
     print_table(["part", "state", "detail"], rows)
 
 

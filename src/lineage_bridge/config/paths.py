@@ -83,6 +83,16 @@ class DataFolder:
         return self.data_dir / "observe.lock"
 
     @property
+    def inputs_lock(self) -> Path:
+        """The lock that the process reading inputs holds."""
+        return self.data_dir / "inputs.lock"
+
+    @property
+    def inputs_report(self) -> Path:
+        """How inputs stand, written about every second by the process that reads them."""
+        return self.data_dir / "inputs.json"
+
+    @property
     def turns(self) -> Path:
         """The folder of the sources' locks, each held while its source is observed."""
         return self.data_dir / "observing"

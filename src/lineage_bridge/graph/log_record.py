@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from lineage_bridge.graph.record_origin import RecordOrigin
+
 RETRY = "retry"
 """The channel of an event that is taken out of quarantine and judged again. The bytes are the same, so the event id is too."""
 
@@ -38,7 +40,7 @@ class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it came in; without
     any, everything that it says counts. Of an event that somebody else took out of quarantine, `sender` is the principal that sent it
-    first, and `waived` says that its own job or dataset was let through although it lies outside.
+    first, and `waived` says that its own job or dataset was let through although it lies outside. `origin` is where an input read it.
     """
 
     code: str = ""
@@ -47,6 +49,7 @@ class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
     namespaces: tuple[str, ...] = ()
     sender: str = ""
     waived: bool = False
+    origin: RecordOrigin | None = None
 
 
 NO_NOTE = RecordNote()

@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import cycle
 from typing import NamedTuple
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, write_note
+from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
@@ -27,22 +29,28 @@ _NOTE_CHARACTERS = 2000
 class Sender(NamedTuple):
     """Through which channel something came in, and the principal that sent it, who may send events of some namespaces only.
 
-    `first`: the note of an event that somebody else sent first, with the limits of that principal. They stay.
+    `first`: the note of an event that somebody else sent first, with the limits of that principal. They stay. `origin` is where
+    an input read it, which each of its records keeps.
     """
 
     channel: str
     principal: Principal = _ANYBODY
     first: RecordNote | None = None
+    origin: RecordOrigin | None = None
 
     @property
     def note(self) -> RecordNote:
         """What is kept beside an event of this sender."""
         limits = tuple(sorted(self.principal.namespaces))
         if self.first is None:
-            return RecordNote(namespaces=limits)
+            return RecordNote(namespaces=limits, origin=self.origin)
         sender = self.first.sender if self.first.namespaces else ""
         waived = bool(self.first.namespaces) and (self.first.waived or self.first.code == FOREIGN_NAMESPACE)
-        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived)
+        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=self.origin)
+
+    def event_origin(self, index: int, count: int) -> RecordOrigin | None:
+        """The origin of one of `count` events that came in together."""
+        return self.origin and msgspec.structs.replace(self.origin, index=index, count=count)
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,11 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
         if events.rejected:
             return [_rejected(mask(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
         effort.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
-        return [_judge_event(raw, effort, sender, arrival_us, key) for raw in events.items]
+        senders = [sender]
+        if sender.origin:
+            count = len(events.items)
+            senders = [sender._replace(origin=sender.event_origin(index, count)) for index in range(count)]
+        return [_judge_event(raw, effort, by, arrival_us, key) for raw, by in zip(events.items, cycle(senders), strict=False)]
     except TooCostlyError:
         verdict = events.rejected or too_costly(len(events.items), size)
         return [_rejected(mask(events.items[0][:_COSTLY_SAMPLE_BYTES], key=key), verdict, sender, arrival_us)]
@@ -131,7 +143,7 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)
-    note = sender.note if sender.first or sender.principal.namespaces else NO_NOTE
+    note = sender.note if sender.first or sender.origin or sender.principal.namespaces else NO_NOTE
     if note.namespaces and not note.waived and (foreign := _foreign_namespace(verdict.event, note)):
         return _rejected(masked, foreign, sender, arrival_us)
     names = sender.channel, sender.principal.name

@@ -51,13 +51,14 @@ class Principal:
     """Who sent a request. `name` is written into the records of what it sends; it is empty for a program that brought no credentials.
 
     `namespaces` are globs: the namespace of each event's job (of a DatasetEvent: of its dataset) must match one of them, if there are any.
-    `visibility` is what it sees of the graph, None for everything.
+    `visibility` is what it sees of the graph, None for everything. `is_internal`: it is a process of LineageBridge's own.
     """
 
     name: str
     scopes: frozenset[AccessScope]
     namespaces: tuple[str, ...] = ()
     visibility: Visibility | None = None
+    is_internal: bool = False
 
     def may_send(self, namespace: str) -> bool:
         """Whether it may send events of this namespace."""
@@ -70,6 +71,7 @@ class ApiKey:
 
     `digest` recognises the secret. `namespaces` (globs) and those of `teams` limit what it may send and see, if there are any. Times are
     UTC microseconds; `used_us` is at most a minute behind. `created_by` is a principal, empty for the command line on the server's machine.
+    `is_internal`: only LineageBridge's own processes have it.
     """
 
     id: str
@@ -84,6 +86,7 @@ class ApiKey:
     revoked_us: int | None = None
     used_us: int | None = None
     teams: tuple[str, ...] = ()
+    is_internal: bool = False
 
     def state(self, now_us: int) -> Literal["active", "expired", "revoked"]:
         """`active`, `expired` or `revoked`."""

@@ -1,8 +1,10 @@
-"""Sources as users see them: settings, state, and what a source cannot read."""
+"""Sources and inputs as users see them: settings, state, and what a source cannot read."""
 
 from typing import Any, NamedTuple
 
 import msgspec
+
+from lineage_bridge.graph.record_origin import RecordOrigin
 
 
 class UnseenRecord(msgspec.Struct, frozen=True):
@@ -78,3 +80,53 @@ class KindRecord(NamedTuple):
     kind: str
     description: str
     settings: tuple[SettingRecord, ...]
+
+
+class InputProgress(msgspec.Struct, frozen=True):
+    """What the log has of an input: how many accepted events, how many rejected ones by code, and the last of all.
+
+    `last_us` is when that one arrived, in UTC microseconds.
+    """
+
+    accepted: int = 0
+    rejected: dict[str, int] = {}
+    last: RecordOrigin | None = None
+    last_us: int | None = None
+
+
+class InputStatus(msgspec.Struct, frozen=True):
+    """What the process that reads an input is doing. Times are UTC microseconds; counts begin with that process.
+
+    `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log takes nothing now) or `failing`;
+    `error` and `hint` belong to the last failure, and stay. `lag_records` have not been taken in yet, and the oldest of them has waited
+    about `lag_s` seconds; None if unknown. `skipped` records have no value, `lost` ones were deleted before they were read.
+    """
+
+    state: str = "starting"
+    since_us: int = 0
+    error: str = ""
+    hint: str = ""
+    failed_us: int | None = None
+    partitions: int = 0
+    lag_records: int | None = None
+    lag_s: float | None = None
+    records_per_s: float = 0.0
+    read: int = 0
+    skipped: int = 0
+    lost: int = 0
+    problems: tuple[str, ...] = ()
+
+
+class InputRecord(NamedTuple):
+    """A configured input. `settings` are as configured, with secrets as references; `origin` is `file` (the settings file) or `added`.
+
+    `progress` is None while it is being computed, `status` if no process reads inputs.
+    """
+
+    name: str
+    kind: str
+    settings: dict[str, Any]
+    origin: str
+    paused: bool
+    progress: InputProgress | None = None
+    status: InputStatus | None = None

@@ -26,6 +26,7 @@ from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.projections.whole_graph import graph_stats
@@ -35,12 +36,14 @@ from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.reader import ReaderPool
+from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
+from lineage_bridge.wiring.inputs import input_service
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
@@ -89,6 +92,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         watch = LogWatch(paths.log)
         stack.callback(watch.close)
         records, service, key = log_reader(settings), source_service(settings), state_database(settings).key()
+        ledger = InputLedger(writer, records.read, InputRepository(state_database(settings)), uuid.uuid4().hex)
+        stack.callback(ledger.close)
         graph = graph_id(key)
         known, external = people(settings), settings.external
         known.start(stack)
@@ -119,6 +124,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 keys=key_service(settings, keys.recheck),
                 audit=audit_trail(settings, partial(publish_head, writer)),
                 sources=service,
+                inputs=input_service(settings, ledger.progress),
+                input_log=ledger,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists,

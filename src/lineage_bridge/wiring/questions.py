@@ -60,6 +60,8 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             keys=elsewhere,
             audit=elsewhere,
             sources=elsewhere,
+            inputs=elsewhere,
+            input_log=elsewhere,
             tasks=elsewhere,
             lanes=question_lanes(settings),
         )

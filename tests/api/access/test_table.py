@@ -1,7 +1,8 @@
 """Who may call what: a table written by hand, tried for every route and every principal.
 
-A server that asks for keys answers `-` routes to anybody, `any` routes to whoever has a valid key, `whole` routes to keys with the scope
-`read` that are not limited to namespaces, and all others to keys with the scope. The two teams read: one owns what there is, one does not.
+A server that asks for keys answers `-` routes to anybody, `any` routes to whoever has a valid key, `own` routes to LineageBridge's own
+processes, `whole` routes to keys with the scope `read` that are not limited to namespaces, and all others to keys with the scope. The two
+teams read: one owns what there is, one does not.
 """
 
 import secrets
@@ -17,13 +18,15 @@ from tests.api.support import NOW, URL, Server
 from tests.api.test_guard import calls
 from tests.events import KEY, run_event
 
+from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.key_text import digest_of, make_key
-from lineage_bridge.access.keys import ApiKeys
+from lineage_bridge.access.keys import ApiKeys, internal_key
 from lineage_bridge.api.app import create_app
+from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope, KeyOrder
-from lineage_bridge.store.state.keys import ApiKeyRepository
+from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 
 TABLE = """
 -       GET     /api/v1/health
@@ -74,6 +77,9 @@ read    GET     /api/v1/graphs/x/nodes
 read    GET     /api/v1/graphs/x/nodes/x
 read    GET     /api/v1/graphs/x/query/downstream/x
 read    GET     /api/v1/graphs/x/query/upstream/x
+read    GET     /api/v1/input-kinds
+whole   GET     /api/v1/inputs
+whole   GET     /api/v1/inputs/x
 read    GET     /api/v1/lineage/datasets
 read    GET     /api/v1/lineage/datasets/detail
 read    GET     /api/v1/lineage/datasets/lineage
@@ -91,6 +97,11 @@ whole   GET     /api/v1/sources
 whole   GET     /api/v1/sources/x
 whole   GET     /api/v1/tasks
 whole   GET     /api/v1/tasks/x
+operate POST    /api/v1/inputs
+operate DELETE  /api/v1/inputs/x
+operate POST    /api/v1/inputs/x/pause
+operate POST    /api/v1/inputs/x/resume
+operate POST    /api/v1/inputs/x/test
 operate POST    /api/v1/operations/alias
 operate POST    /api/v1/operations/end
 operate POST    /api/v1/operations/erase
@@ -111,6 +122,9 @@ operate POST    /api/v1/tasks/extract
 operate POST    /api/v1/tasks/x/cancel
 operate POST    /api/v1/tasks/x/resume
 operate DELETE  /api/v1/tasks/x
+own     GET     /api/v1/inputs/x/positions
+own     POST    /api/v1/inputs/x/positions
+own     POST    /api/v1/inputs/x/records
 admin   GET     /api/v1/audit
 admin   GET     /api/v1/keys
 admin   POST    /api/v1/keys
@@ -206,10 +220,22 @@ def is_as_the_table_says(needed: str, name: str, answer: httpx.Response) -> bool
         return (answer.status_code, challenge) == (401, expected) and (
             answer.request.method == "HEAD" or code_of(answer) == NO_PRINCIPAL[name]
         )
+    if needed == "own":
+        return answer.status_code == 403 and code_of(answer) == "internal"
     if needed == "whole" and name.endswith("team"):
         return answer.status_code == 403 and code_of(answer) == "limited"
     needed = needed.replace("whole", "read")
     return answer.status_code == 403 and code_of(answer) == "missing_scope" and f'scope="{needed}"' in challenge and needed in answer.text
+
+
+def test_what_only_our_own_processes_may_call_needs_more_than_all_scopes(server: Server) -> None:
+    everything = server.key("everything", *AccessScope)
+    own, text = internal_key(KEY, NOW, secrets.token_bytes)
+    policy = AccessPolicy(KeyAuthenticator(WatchedKeys(server.state), KEY, lambda: NOW, (own,)))
+    client = server.client_of(access=policy)
+    for headers, status in (({}, 403), (everything, 403), ({"authorization": f"Bearer {text}"}, 404)):
+        assert client.get("/api/v1/inputs/x/positions", headers=headers).status_code == status
+        assert client.post("/api/v1/inputs/x/records", headers=headers, content=b"{").status_code == status
 
 
 def code_of(answer: Any) -> str:

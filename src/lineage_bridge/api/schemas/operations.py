@@ -45,7 +45,8 @@ class PartState(Struct, frozen=True):
 class PartStates(Struct, frozen=True):
     """The parts of the system. All must work, but for damage to the log: what can be read of it is used.
 
-    `issuers`, if tokens of any are accepted, is whether their keys could be fetched last; those fetched before are used.
+    `issuers`, if tokens of any are accepted, is whether their keys could be fetched last; those fetched before are used. `inputs`, if there
+    are any, is whether all are read; the server is ready all the same.
     """
 
     intake: PartState
@@ -53,6 +54,7 @@ class PartStates(Struct, frozen=True):
     store: PartState
     pipeline: PartState
     issuers: PartState | UnsetType = UNSET
+    inputs: PartState | UnsetType = UNSET
 
 
 class Lag(Struct, frozen=True):

@@ -1,8 +1,10 @@
-"""Requests and responses of the routes for sources."""
+"""Requests and responses of the routes for sources and inputs."""
 
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
+
+from lineage_bridge.api.schemas.names import Text
 
 
 class SourceRequest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,3 +109,67 @@ class KindsAnswer(Struct, frozen=True):
     """The kinds of sources."""
 
     kinds: list[KindItem]
+
+
+class InputRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """An input to add; `settings` are its kind's. Secrets are references. With `replace`, an input of this name is replaced.
+
+    With the kind `openmetadata`, `settings` are those of OpenMetadata's OpenLineage connector; they are translated.
+    """
+
+    name: str
+    kind: str
+    settings: dict[str, Any] = {}
+    replace: bool = False
+
+
+class InputPlace(Struct, frozen=True, omit_defaults=True):
+    """The last record of an input that is in the log. `at` is when the stream got it."""
+
+    stream: str
+    partition: str
+    offset: int
+    taken_in_at: str
+    at: Text = UNSET
+
+
+class InputItem(Struct, frozen=True, omit_defaults=True):
+    """An input and its state.
+
+    `state` is `paused`, `unread` (no process reads inputs), `starting`, `reading`, `idle` (its connection is closed until `interval_s` has
+    passed), `waiting` (the log takes nothing now) or `failing`. `origin` is `file` (the settings file) or `added`. `accepted` and
+    `rejected` (by code) count events in the log; `read`, `skipped` (records without a value) and `lost` (deleted before they were read)
+    count records since the process that reads inputs has started. `lag_records` wait to be read, since about `lag_s` seconds.
+    `last_error` stays after it was resolved. `problems` are what does not work while the rest does.
+    """
+
+    name: str
+    kind: str
+    state: str
+    origin: str
+    settings: dict[str, Any]
+    accepted: int
+    rejected: dict[str, int]
+    records_per_s: float
+    read: int
+    skipped: int
+    lost: int
+    partitions: int
+    problems: list[str]
+    since: Text = UNSET
+    lag_records: int | UnsetType = UNSET
+    lag_s: float | UnsetType = UNSET
+    last_record: InputPlace | UnsetType = UNSET
+    last_error: SourceFailure | UnsetType = UNSET
+
+
+class Inputs(Struct, frozen=True):
+    """All inputs, by name."""
+
+    inputs: list[InputItem]
+
+
+class InputRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
+    """The input is no longer read. The events that it brought stay; an input of the same name goes on where it ended."""
+
+    name: str

@@ -13,8 +13,10 @@ def rejected_row(stored: StoredRecord) -> Fact:
 
 
 def quarantine_row(stored: StoredRecord, code: str, path: str, message: str) -> Fact:
-    """The row of a record, with the start of its text."""
+    """The row of a record, with the start of its text. What an input read names its position, in the message."""
     record = stored.record
+    origin = read_note(record.note).origin
+    message = f"{message} ({origin})" if origin else message
     sample = record.body[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "replace").replace("\x00", "\ufffd")[:SAMPLE_CHARACTERS]
     values = (code, path, message, sample, len(record.body), record.arrival_us, record.channel, record.principal)
     return "quarantine", (record.event_id, stored.source, stored.partition, stored.offset), values

@@ -32,8 +32,8 @@ def _referred(name: str, setting: str, info: ValidationInfo) -> str:
         raise ValueError(f"{name}: {error}") from error
 
 
-class KafkaSettings(SourceSettings):
-    """A cluster: its address, how to log in, and what to report about it."""
+class KafkaConnection(SourceSettings):
+    """A cluster's address, and how to log in."""
 
     bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
@@ -62,11 +62,6 @@ class KafkaSettings(SourceSettings):
     properties: Annotated[dict[str, str], AfterValidator(_properties)] = Field(
         default_factory=dict, description="further settings of the connection, under librdkafka's names; secrets as references"
     )
-    topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics to report")
-    exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")
-    groups: tuple[str, ...] = Field(default=("*",), description="globs of the groups and transactional ids to report")
-    internal: bool = Field(default=False, description="also report the internal topics of Kafka, Connect and registries")
-    sample: tuple[str, ...] = Field(default=(), description="globs of topics whose newest records may be read to learn field names")
 
     @property
     def server(self) -> str:
@@ -97,3 +92,13 @@ class KafkaSettings(SourceSettings):
         if self.ssl_key_file and not self.ssl_cert_file:
             raise ValueError("a client key requires a certificate: set ssl_cert_file")
         return self
+
+
+class KafkaSettings(KafkaConnection):
+    """A cluster to observe, and what to report about it."""
+
+    topics: tuple[str, ...] = Field(default=("*",), description="globs of the topics to report")
+    exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")
+    groups: tuple[str, ...] = Field(default=("*",), description="globs of the groups and transactional ids to report")
+    internal: bool = Field(default=False, description="also report the internal topics of Kafka, Connect and registries")
+    sample: tuple[str, ...] = Field(default=(), description="globs of topics whose newest records may be read to learn field names")

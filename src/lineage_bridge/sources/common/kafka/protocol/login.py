@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from lineage_bridge.errors import ConfigError, ForbiddenError, UnreachableError
-from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaSettings
+from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaConnection, KafkaSettings
 from lineage_bridge.sources.common.settings import reveal
 
 _EARLY_S = 30.0
@@ -86,7 +86,7 @@ def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
     return context
 
 
-def records_config(settings: KafkaSettings) -> dict[str, Any]:
+def records_config(settings: KafkaConnection) -> dict[str, Any]:
     """The configuration of librdkafka, after a check where it would connect to. Raises ConfigError, SourceError."""
     settings.outbound.check_servers(_host_and_port(server) for server in settings.bootstrap_servers.split(","))
     if settings.oauth_token_url:

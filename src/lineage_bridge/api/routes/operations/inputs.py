@@ -1,0 +1,198 @@
+"""Inputs: list, add, pause, test and remove them; and what LineageBridge's own process takes in of them."""
+
+from typing import TypeVar
+
+import msgspec
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from msgspec import UNSET
+
+from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.openapi import body_docs, response_docs
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.names import ErrorAnswer
+from lineage_bridge.api.schemas.sources import (
+    CheckItem,
+    InputItem,
+    InputPlace,
+    InputRemoved,
+    InputRequest,
+    Inputs,
+    KindItem,
+    KindsAnswer,
+    SettingItem,
+    SourceChecks,
+    SourceFailure,
+)
+from lineage_bridge.api.serialization import time_text
+from lineage_bridge.api.services import Services
+from lineage_bridge.errors import RequestError
+from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus
+from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports.inputs import InputBatch, InputStart
+
+_ORDER = msgspec.json.Decoder(InputRequest)
+_BATCH = msgspec.msgpack.Decoder(InputBatch)
+_START = msgspec.msgpack.Decoder(InputStart)
+_MSGPACK = "application/msgpack"
+_BodyT = TypeVar("_BodyT")
+
+
+def routes(services: Services) -> APIRouter:
+    """The routes for inputs."""
+    router = APIRouter(tags=["inputs"])
+    _reading_routes(router, services)
+    _add_route(router, services)
+    _change_routes(router, services)
+    _intake_routes(router, services)
+    return router
+
+
+def _reading_routes(router: APIRouter, services: Services) -> None:
+    @router.get("/inputs", response_model=None, responses=response_docs({200: Inputs}, writes=False))
+    def get_inputs() -> Response:
+        """All inputs and their states."""
+        return json_response(Inputs([_item(record) for record in services.inputs.records()]))
+
+    @router.get("/input-kinds", response_model=None, responses=response_docs({200: KindsAnswer}, writes=False))
+    def get_input_kinds() -> Response:
+        """The kinds of inputs and their settings."""
+        kinds = [
+            KindItem(kind.kind, kind.description, [SettingItem(*setting) for setting in kind.settings]) for kind in services.inputs.kinds()
+        ]
+        return json_response(KindsAnswer(kinds))
+
+    @router.get("/inputs/{name}", response_model=None, responses=response_docs({200: InputItem, 404: ErrorAnswer}, writes=False))
+    def get_input(name: str) -> Response:
+        """One input."""
+        return json_response(_item(services.inputs.record(name)))
+
+
+def _add_route(router: APIRouter, services: Services) -> None:
+    async def post_input(request: Request) -> Response:
+        order = _read(await read_body(request))
+        added = await to_thread.run_sync(
+            lambda: services.inputs.add(order.name, order.kind, order.settings, replace=order.replace),
+        )
+        return json_response(_item(added), 201)
+
+    router.add_api_route(
+        "/inputs",
+        post_input,
+        methods=["POST"],
+        description="Add an input. It is read at once.",
+        response_model=None,
+        openapi_extra=body_docs(InputRequest),
+        responses=response_docs({201: InputItem, 422: ErrorAnswer}, writes=False),
+    )
+
+
+def _change_routes(router: APIRouter, services: Services) -> None:
+    documented = response_docs({200: InputItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False)
+
+    @router.delete(
+        "/inputs/{name}",
+        response_model=None,
+        responses=response_docs({200: InputRemoved, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+    )
+    def delete_input(name: str) -> Response:
+        """Remove an input. The events that it brought stay."""
+        services.inputs.remove(name)
+        return json_response(InputRemoved(name))
+
+    @router.post("/inputs/{name}/pause", response_model=None, responses=documented)
+    def pause_input(name: str) -> Response:
+        """Stop reading an input until it is resumed."""
+        return json_response(_item(services.inputs.pause(name, paused=True)))
+
+    @router.post("/inputs/{name}/resume", response_model=None, responses=documented)
+    def resume_input(name: str) -> Response:
+        """Read a paused input again, from where it ended."""
+        return json_response(_item(services.inputs.pause(name, paused=False)))
+
+    @router.post("/inputs/{name}/test", response_model=None, responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False))
+    def test_input(name: str) -> Response:
+        """Test each step of reading, without taking anything in."""
+        checks = services.inputs.test(name)
+        return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
+
+
+def _intake_routes(router: APIRouter, services: Services) -> None:
+    """What the process calls that reads inputs. Its records are judged already, so no other principal may."""
+
+    @router.get("/inputs/{name}/positions", include_in_schema=False)
+    def get_positions(name: str) -> Response:
+        services.inputs.check(name)
+        return Response(msgspec.msgpack.encode(services.input_log.positions(name)), media_type=_MSGPACK)
+
+    @router.post("/inputs/{name}/positions", include_in_schema=False)
+    async def post_positions(name: str, request: Request) -> Response:
+        body = await read_body(request)
+
+        def begin() -> None:
+            services.inputs.check(name)
+            services.input_log.begin(name, _decoded(_START, body))
+
+        await to_thread.run_sync(begin, limiter=services.input_threads)
+        return Response(status_code=204)
+
+    @router.post("/inputs/{name}/records", include_in_schema=False)
+    async def post_records(name: str, request: Request) -> Response:
+        body = await read_body(request)
+
+        def append() -> None:
+            services.inputs.check(name)
+            services.input_log.append(name, _decoded(_BATCH, body))
+
+        await to_thread.run_sync(append, limiter=services.input_threads)
+        return Response(status_code=204)
+
+
+def _decoded(decoder: "msgspec.msgpack.Decoder[_BodyT]", body: bytes) -> _BodyT:
+    """The body of a call of our own process. Raises RequestError."""
+    try:
+        return decoder.decode(body)
+    except msgspec.DecodeError as error:
+        raise RequestError(f"the body cannot be read: {error}", "only LineageBridge's own processes send such bodies") from error
+
+
+def _read(body: bytes) -> InputRequest:
+    """The input to add. Raises RequestError."""
+    try:
+        return _ORDER.decode(body)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise RequestError(
+            f"invalid input: {error}", 'send {"name", "kind", "settings": {...}}; GET /api/v1/input-kinds lists the settings'
+        ) from error
+
+
+def _item(record: InputRecord) -> InputItem:
+    status, progress = record.status or InputStatus(), record.progress or InputProgress()
+    return InputItem(
+        name=record.name,
+        kind=record.kind,
+        state="paused" if record.paused else record.status.state if record.status else "unread",
+        origin=record.origin,
+        settings=record.settings,
+        accepted=progress.accepted,
+        rejected=dict(sorted(progress.rejected.items())),
+        records_per_s=status.records_per_s,
+        read=status.read,
+        skipped=status.skipped,
+        lost=status.lost,
+        partitions=status.partitions,
+        problems=list(status.problems),
+        since=time_text(status.since_us or None),
+        lag_records=UNSET if status.lag_records is None else status.lag_records,
+        lag_s=UNSET if status.lag_s is None else round(status.lag_s, 1),
+        last_record=_place(progress),
+        last_error=UNSET if status.failed_us is None else SourceFailure(status.error, status.hint, format_time(status.failed_us)),
+    )
+
+
+def _place(progress: InputProgress) -> "InputPlace | msgspec.UnsetType":
+    last = progress.last
+    if last is None or progress.last_us is None:
+        return UNSET
+    at = UNSET if last.at_ms is None else format_time(last.at_ms * 1000)
+    return InputPlace(last.stream, last.partition, last.offset, format_time(progress.last_us), at)

@@ -1,0 +1,225 @@
+"""`input`: the topics that LineageBridge reads events from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from lineage_bridge.cli.checks import check_rows
+from lineage_bridge.cli.client import Json, connect
+from lineage_bridge.cli.command import Group
+from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.setting_values import parse_setting, setting_row
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import RequestError
+
+OPENMETADATA = "openmetadata"
+_ORIGINS = {"file": "from the settings file", "added": "added"}
+_name = click.argument("name")
+
+
+@click.group(
+    name="input",
+    cls=Group,
+    examples=(
+        "input add events kafka bootstrap_servers=broker:9092 topics='[\"lineage\"]'",
+        "input test events",
+        "input list",
+    ),
+)
+def input_() -> None:
+    """Add, test and list the topics that events are read from.
+
+    Producers that send OpenLineage events to Kafka need no HTTP: LineageBridge reads the topic, and takes in each event once.
+
+    Inputs can also be defined in the settings file: docs/inputs.md.
+    """
+
+
+@input_.command(examples=("input kinds", "input kinds kafka"))
+@click.argument("kind", required=False)
+@with_output()
+@with_settings(*CLIENT)
+def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
+    """List the kinds of inputs, or the settings of a KIND."""
+    with connect(settings) as client:
+        found = client.get("/api/v1/input-kinds")["kinds"]
+    chosen = [item for item in found if kind in (None, item["kind"])]
+    if kind is not None and not chosen:
+        raise RequestError(f"unknown kind of input {kind!r}", f"use one of {', '.join(item['kind'] for item in found)}")
+    if as_json:
+        print_json(chosen)
+    elif kind is None:
+        print_table(["kind", "reads"], [[item["kind"], item["description"]] for item in chosen])
+    else:
+        print_line(chosen[0]["description"])
+        print_table(["setting", "default", "description"], [setting_row(item) for item in chosen[0]["settings"]])
+
+
+@input_.command(
+    examples=(
+        "input add events kafka bootstrap_servers=broker:9092 topics='[\"lineage\"]'",
+        "input add events openmetadata --file openlineage.yaml",
+    )
+)
+@_name
+@click.argument("kind")
+@click.argument("settings_", nargs=-1, metavar="SETTING=VALUE...")
+@click.option("--file", "file", type=click.Path(dir_okay=False, path_type=Path), help="JSON or YAML file with settings")
+@click.option("--replace", is_flag=True, help="replace an existing input with this name")
+@with_output()
+@with_settings(*CLIENT)
+def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], file: Path | None, replace: bool, as_json: bool) -> None:
+    """Add the input NAME. It is read at once.
+
+    A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
+
+    The kind openmetadata takes the settings of OpenMetadata's OpenLineage connector: docs/inputs.md.
+    """
+    given = {**(_read_file(file) if file else {}), **dict(map(parse_setting, settings_))}
+    order = {"name": name, "kind": kind, "settings": given, "replace": replace}
+    with connect(settings) as client:
+        answer = client.post("/api/v1/inputs", json.dumps(order).encode())
+    if as_json:
+        print_json(answer)
+    else:
+        print_line(f"{name} is added; check it with: lineage-bridge input test {name}")
+
+
+@input_.command(name="list", examples=("input list",))
+@with_output()
+@with_settings(*CLIENT)
+def list_(settings: Settings, as_json: bool) -> None:
+    """List all inputs with their state."""
+    with connect(settings) as client:
+        answer = client.get("/api/v1/inputs")
+    if as_json:
+        print_json(answer)
+    elif answer["inputs"]:
+        columns = ["input", "kind", "state", "accepted", "rejected", "lag", "rate", "problem"]
+        print_table(columns, [_row(item) for item in answer["inputs"]])
+    else:
+        print_message("there are no inputs; see: lineage-bridge input add --help")
+
+
+@input_.command(examples=("input show events",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def show(settings: Settings, name: str, as_json: bool) -> None:
+    """Show the input NAME: its settings, its state, and what it has brought."""
+    with connect(settings) as client:
+        answer = client.get(f"/api/v1/inputs/{name}")
+    print_json(answer) if as_json else _print_input(answer)
+
+
+@input_.command(examples=("input test events",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+@click.pass_context
+def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
+    """Test each step of reading the input NAME. Nothing is taken in.
+
+    The exit code is 1 if one of them fails.
+    """
+    with connect(settings) as client:
+        answer = client.post(f"/api/v1/inputs/{name}/test")
+    if as_json:
+        print_json(answer)
+    else:
+        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
+    if not answer["works"]:
+        context.exit(1)
+
+
+@input_.command(examples=("input pause events",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def pause(settings: Settings, name: str, as_json: bool) -> None:
+    """Stop reading the input NAME until it is resumed."""
+    with connect(settings) as client:
+        answer = client.post(f"/api/v1/inputs/{name}/pause")
+    print_json(answer) if as_json else print_line(f"{name} is paused")
+
+
+@input_.command(examples=("input resume events",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def resume(settings: Settings, name: str, as_json: bool) -> None:
+    """Read the input NAME again, from where it ended."""
+    with connect(settings) as client:
+        answer = client.post(f"/api/v1/inputs/{name}/resume")
+    print_json(answer) if as_json else print_line(f"{name} is resumed")
+
+
+@input_.command(examples=("input remove events",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def remove(settings: Settings, name: str, as_json: bool) -> None:
+    """Remove the input NAME. Its events stay in the graph.
+
+    An input of the same name that is added later goes on where this one ended.
+    """
+    with connect(settings) as client:
+        answer = client.delete(f"/api/v1/inputs/{name}")
+    print_json(answer) if as_json else print_line(f"{name} is removed; its events stay in the graph")
+
+
+def describe_input(item: Json) -> str:
+    """What is wrong with an input, else how far it lags, in a few words."""
+    if item["state"] in ("failing", "waiting") and "last_error" in item:
+        return str(item["last_error"]["message"])
+    if item["problems"]:
+        return str(item["problems"][0])
+    return f"lag {_lag(item)}" if "lag_records" in item else ""
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    """The settings in a file. Raises RequestError."""
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise RequestError(f"cannot read {str(path)!r}: {error}", "the file must be JSON or YAML") from error
+    if not isinstance(found, dict):
+        raise RequestError(f"{str(path)!r} contains no settings", "it must be an object")
+    return found
+
+
+def _lag(item: Json) -> str:
+    if "lag_records" not in item:
+        return ""
+    return format_count(item["lag_records"], "record") + (f", {item['lag_s']:g} s" if item.get("lag_s") else "")
+
+
+def _row(item: Json) -> list[str]:
+    rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
+    problem = describe_input({name: value for name, value in item.items() if name != "lag_records"})
+    rate = f"{item['records_per_s']:g}/s"
+    return [item["name"], item["kind"], item["state"], str(item["accepted"]), rejected, _lag(item), rate, problem]
+
+
+def _print_input(item: Json) -> None:
+    print_line(f"{item['name']} ({item['kind']}, {_ORIGINS[item['origin']]}): {item['state']}")
+    for setting, value in item["settings"].items():
+        print_line(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
+    rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
+    print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
+    counts = f"{item['read']} read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
+    print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
+    lag = f"lag {_lag(item)}; " if "lag_records" in item else ""
+    print_line(f"{lag}{format_count(item['partitions'], 'partition')} assigned")
+    if "last_record" in item:
+        last = item["last_record"]
+        print_line(f"last record: {last['stream']}, partition {last['partition']}, offset {last['offset']}, at {last['taken_in_at']}")
+    if "last_error" in item:
+        hint = f" ({item['last_error']['hint']})" if item["last_error"]["hint"] else ""
+        print_line(f"last error {format_time(item['last_error']['at'])}: {item['last_error']['message']}{hint}")
+    for problem in item["problems"]:
+        print_line(f"problem: {problem}")

@@ -1,0 +1,77 @@
+"""Where an input read the event of a log record. It is kept in the record's note, so that it becomes durable with the event."""
+
+from typing import NamedTuple
+
+import msgspec
+
+
+class StreamPartition(NamedTuple):
+    """A partition of a stream (a topic).
+
+    `life` tells streams apart that had one name one after the other, such as the id of a topic. Offsets are unique within a partition of a
+    life.
+    """
+
+    stream: str
+    life: str
+    partition: str
+
+
+class EventPlace(NamedTuple):
+    """An event of a partition: the record at `offset` may hold several, this is number `number` of them, from 0 on.
+
+    Places compare by their order.
+    """
+
+    offset: int
+    number: int
+
+
+class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where the input `input` read an event: see StreamPartition and EventPlace; the record at `offset` holds `count` events.
+
+    `at_ms` is when the stream got the record, in UTC milliseconds. `key` and `headers` are the record's, as far as they are text, without
+    secrets.
+    """
+
+    input: str
+    stream: str
+    life: str
+    partition: str
+    offset: int
+    index: int = 0
+    count: int = 1
+    at_ms: int | None = None
+    key: str = ""
+    headers: dict[str, str] = {}
+
+    def __str__(self) -> str:
+        of = f", event {self.index + 1} of {self.count}" if self.count > 1 else ""
+        return f"{self.stream}, partition {self.partition}, offset {self.offset}{of}"
+
+    @property
+    def where(self) -> StreamPartition:
+        """The partition."""
+        return StreamPartition(self.stream, self.life, self.partition)
+
+    @property
+    def place(self) -> EventPlace:
+        """The event's place in its partition."""
+        return EventPlace(self.offset, self.index)
+
+    @property
+    def next_place(self) -> EventPlace:
+        """The first place behind the event."""
+        return EventPlace(self.offset, self.index + 1) if self.index + 1 < self.count else EventPlace(self.offset + 1, 0)
+
+
+class _Note(msgspec.Struct):
+    origin: RecordOrigin | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Note)
+
+
+def read_origin(note: bytes) -> RecordOrigin | None:
+    """The origin in a note; None without one."""
+    return _DECODER.decode(note).origin if note else None

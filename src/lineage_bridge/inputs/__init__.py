@@ -1,0 +1,1 @@
+"""Ways in for events besides HTTP: an input reads streams, and hands what it reads to `ingest`."""

@@ -1,0 +1,113 @@
+"""The interface of an input: it reads records of streams from given positions on, and knows nothing of events or of the log."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.inputs.settings import InputSettings
+from lineage_bridge.model.sources import SourceCheck
+
+
+class IncomingRecord(NamedTuple):
+    """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event."""
+
+    where: StreamPartition
+    offset: int
+    value: bytes | None
+    at_ms: int | None = None
+    key: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+class ReadingState(NamedTuple):
+    """How an input stands: partitions that it reads, records behind what was acknowledged (None: unknown), records that were deleted
+    before they were read, and what does not work while the rest does.
+    """
+
+    partitions: int = 0
+    lag_records: int | None = None
+    lost: int = 0
+    problems: tuple[str, ...] = ()
+
+
+class Positions(ABC):
+    """Where an input has to read on in each partition. What is behind them is in the log; they are the only truth about that."""
+
+    is_new: bool
+    """Whether the input is opened for the first time: its settings then say where it begins."""
+
+    @abstractmethod
+    def next_offset(self, where: StreamPartition) -> int | None:
+        """The offset of the first record to read; None for a new partition."""
+
+    @abstractmethod
+    def lives(self, stream: str, partition: str) -> list[str]:
+        """The lives of a stream in which this partition has a position."""
+
+    @abstractmethod
+    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
+        """Store durably where new partitions begin. Raises UnavailableError, GoneError."""
+
+    @abstractmethod
+    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
+        """Store durably that records before these offsets cannot be read any more. Raises as `begin` does."""
+
+
+SettingsT = TypeVar("SettingsT", bound=InputSettings)
+
+
+class Input(ABC, Generic[SettingsT]):
+    """A configured input; `name` is the name its user gave it, `installation` tells this installation from others.
+
+    One thread uses it at a time. Creating one does no I/O. Methods raise SourceError and ConfigError; the input is then closed, and opened
+    again later.
+    """
+
+    def __init__(self, name: str, settings: SettingsT, installation: str = "") -> None:
+        self.name, self.settings, self.installation = name, settings, installation
+
+    @abstractmethod
+    def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
+        """Try each step of reading, and continue after a failed step as far as that makes sense. Nothing is acknowledged.
+
+        `judge` says what would become of a record; it raises RequestError if that would be rejected.
+        """
+
+    @abstractmethod
+    def open(self, positions: Positions) -> None:
+        """Connect. May be called again after `close`."""
+
+    @abstractmethod
+    def read(self, most: int) -> Sequence[IncomingRecord]:
+        """The next records, in the order of their offsets in each partition; waits for the first at most `poll_s` seconds."""
+
+    @abstractmethod
+    def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
+        """The log has everything before these offsets. What the stream's own tools show of it is only a copy."""
+
+    @abstractmethod
+    def keep_alive(self) -> None:
+        """Called about every second while the log takes nothing."""
+
+    @abstractmethod
+    def reading_state(self) -> ReadingState:
+        """How it stands now. Called about every second; no I/O."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close connections. Does not raise."""
+
+
+@dataclass(frozen=True)
+class InputKind:
+    """A kind of input: its settings, how to create it, and one line that describes it in lists.
+
+    `channel` is that of its records in the log. `translate` makes settings from those that another product has for this.
+    """
+
+    settings: type[InputSettings]
+    make: Callable[[str, Any, str], Input[Any]]
+    summary: str
+    channel: str

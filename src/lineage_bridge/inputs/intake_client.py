@@ -1,0 +1,96 @@
+"""Hands records to the API, which alone writes the log: what is judged here is only appended there."""
+
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Final
+from urllib.parse import quote
+
+import httpx
+import msgspec
+from typing_extensions import Self
+
+from lineage_bridge.errors import ConfigError, GoneError, NotFoundError, RequestError, UnavailableError
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart
+
+TIMEOUT_S = 60.0
+MEDIA_TYPE: Final = "application/msgpack"
+_LATER: Final = frozenset({401, 403, 408, 429})
+"""401 and 403: the API has started again, and has another key by now."""
+_ERRORS: Final[Mapping[int, type[NotFoundError | GoneError]]] = {404: NotFoundError, 410: GoneError}
+
+
+class CollectingLog:
+    """Implements `ports.EventLog` by keeping what `ingest` appends, until it is sent."""
+
+    def __init__(self) -> None:
+        self.records: list[LogRecord] = []
+
+    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
+        """Keep records; their offsets are not known yet."""
+        self.records += records
+        done: Future[list[int]] = Future()
+        done.set_result([])
+        return done
+
+    def end(self) -> int:
+        """The log's end is not known here."""
+        return 0
+
+
+class IntakeClient:
+    """Implements `ports.InputLog` over HTTP, for several threads.
+
+    `key` returns the API key of LineageBridge's own processes, `trusted` which servers are trusted, as httpx's `verify`. Every call raises
+    UnavailableError when it has to be repeated, GoneError when the API has started again, NotFoundError when the input was removed.
+    """
+
+    def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:
+        self._address, self._key, self._trusted = address, key, trusted
+        self._http = self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._http.close()
+
+    def positions(self, name: str) -> InputPositions:
+        """From where an input has to read on."""
+        return msgspec.msgpack.decode(self._call("GET", name, "positions"), type=InputPositions)
+
+    def begin(self, name: str, start: InputStart) -> None:
+        """Store where partitions begin that have no position yet."""
+        self._call("POST", name, "positions", msgspec.msgpack.encode(start))
+
+    def append(self, name: str, batch: InputBatch) -> None:
+        """Append the records that the log does not have yet, and wait until they are durable."""
+        self._call("POST", name, "records", msgspec.msgpack.encode(batch))
+
+    def _call(self, method: str, name: str, what: str, body: bytes = b"") -> bytes:
+        headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": MEDIA_TYPE}
+        try:
+            answer = self._http.request(method, f"/api/v1/inputs/{quote(name)}/{what}", content=body, headers=headers)
+        except httpx.HTTPError as error:
+            self._open_again()
+            raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
+        if answer.status_code >= 500 or answer.status_code in _LATER:
+            raise UnavailableError(f"the API answered {answer.status_code}: {answer.text[:300]}")
+        if answer.is_error:
+            raise _ERRORS.get(answer.status_code, RequestError)(f"the API answered {answer.status_code}: {answer.text[:300]}")
+        return answer.content
+
+    def _open_again(self) -> None:
+        """Connect anew: the certificate of the server may be another one."""
+        try:
+            fresh = self._open()
+        except ConfigError:  # the certificate is just being replaced
+            return
+        before, self._http = self._http, fresh
+        before.close()
+
+    def _open(self) -> httpx.Client:
+        # Proxies in the environment are for calls to other machines.
+        return httpx.Client(base_url=self._address, timeout=TIMEOUT_S, trust_env=False, verify=self._trusted())

@@ -1,0 +1,1 @@
+"""Events from topics of Kafka."""

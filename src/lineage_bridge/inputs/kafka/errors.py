@@ -1,0 +1,52 @@
+"""What librdkafka answers: errors, as errors of inputs, and bytes."""
+
+from typing import Any, Final
+
+from confluent_kafka import KafkaError, KafkaException
+
+from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
+
+_LOGIN: Final = frozenset((KafkaError.SASL_AUTHENTICATION_FAILED, KafkaError._AUTHENTICATION))  # noqa: SLF001  # that is its public name
+_FORBIDDEN: Final = frozenset(
+    (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED)
+)
+UNKNOWN: Final = frozenset((KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION))  # noqa: SLF001  # as above
+LOST: Final = frozenset((KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION))  # noqa: SLF001  # as above
+
+
+def kafka_error(error: object) -> KafkaError | None:
+    """The error that an exception of librdkafka carries."""
+    found = error.args[0] if isinstance(error, KafkaException) and error.args else error
+    return found if isinstance(found, KafkaError) else None
+
+
+def as_bytes(value: Any) -> bytes | None:  # noqa: ANN401  # the client's types allow text too
+    """A value, key or header of a record."""
+    return value.encode() if isinstance(value, str) else value
+
+
+def error_text(error: object) -> str:
+    """What an error says."""
+    found = kafka_error(error)
+    return found.str() if found else str(error)
+
+
+def says_no(error: object) -> bool:
+    """Whether an error says that a topic is not there, or may not be read; others may pass."""
+    found = kafka_error(error)
+    return found is not None and found.code() in UNKNOWN | _FORBIDDEN
+
+
+def input_error(error: object, what: str, *causes: object) -> SourceError:
+    """An error of librdkafka as ours. It reports the cause of a timeout separately: `causes` are those that it reported before."""
+    found = [cause for cause in map(kafka_error, (*causes, error)) if cause]
+    codes = {cause.code() for cause in found}
+    shown = next((cause for cause in found if cause.code() in _LOGIN | _FORBIDDEN), found[0] if found else error)
+    text = f"{what}: {error_text(shown)}"
+    if codes & _LOGIN:
+        return UnauthenticatedError(text, "check security_protocol, sasl_mechanism and the credentials")
+    if codes & _FORBIDDEN:
+        return ForbiddenError(text, "allow READ on the topics and on the group")
+    if codes & UNKNOWN:
+        return MissingError(text)
+    return UnreachableError(text, "check bootstrap_servers, security_protocol, and that the brokers run")

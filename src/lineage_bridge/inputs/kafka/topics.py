@@ -1,0 +1,107 @@
+"""What topics there are now, and where their partitions begin and end."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from lineage_bridge.inputs.kafka.errors import error_text, input_error, says_no
+from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
+
+Offsets = Mapping[tuple[str, int], int]
+"""Topic and partition to an offset."""
+_NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+"""The id of a topic on a broker that gives topics none."""
+
+
+class FoundTopic(NamedTuple):
+    """A topic: the id that tells it from others of its name (the cluster's, if topics have none), and its number of partitions."""
+
+    id: str
+    partitions: int
+
+
+class TopicsFound(NamedTuple):
+    """The topics that can be read, and a sentence for each that cannot. Of `unclear` ones, it is not known whether they can."""
+
+    topics: Mapping[str, FoundTopic]
+    problems: tuple[str, ...]
+    unclear: frozenset[str] = frozenset()
+
+
+class TopicFinder:
+    """Finds the topics of an input. Raises SourceError; `causes` are the errors that the client reported by itself."""
+
+    def __init__(self, settings: KafkaInputSettings, admin: AdminClient, causes: Sequence[object]) -> None:
+        self._settings, self._admin, self._causes = settings, admin, causes
+
+    def find(self) -> TopicsFound:
+        """The topics that are there now."""
+        names = sorted({*self._settings.names, *self._matching()})
+        names = [name for name in names if not any(fnmatchcase(name, glob) for glob in self._settings.exclude_topics)]
+        if not names:
+            return TopicsFound({}, (f"no topic matches {', '.join(self._settings.topics)}",))
+        return self.look_at(names)
+
+    def look_at(self, names: Sequence[str]) -> TopicsFound:
+        """What these topics are now."""
+        topics: dict[str, FoundTopic] = {}
+        problems, unclear, cluster = [], set(), ""
+        for name, answer in self._answers(names).items():
+            try:
+                found: Any = answer.result()
+            except KafkaException as error:
+                problems.append(f"topic {name}: {error_text(error)}")
+                if not says_no(error):
+                    unclear.add(name)
+                continue
+            id_ = str(found.topic_id)
+            if id_ == _NO_ID:
+                cluster = cluster or f"cluster {self.cluster_id()}"
+            topics[name] = FoundTopic(cluster if id_ == _NO_ID else id_, len(found.partitions))
+        return TopicsFound(topics, tuple(problems), frozenset(unclear))
+
+    def cluster_id(self) -> str:
+        """The id of the cluster."""
+        return str(self._metadata().cluster_id)
+
+    def offsets(self, partitions: Sequence[tuple[str, int]], at: str | int) -> Offsets:
+        """Where partitions begin (EARLIEST), end (LATEST), or have the first record since a time in UTC milliseconds; -1: none."""
+        if not partitions:
+            return {}
+        points: Any = OffsetSpec  # its functions have no types
+        point = points.for_timestamp(at) if isinstance(at, int) else points.earliest() if at == EARLIEST else points.latest()
+        asked = {TopicPartition(topic, number): point for topic, number in partitions}
+        try:
+            answers = self._admin.list_offsets(asked, request_timeout=self._settings.timeout_s)
+            return {(found.topic, found.partition): int(answer.result().offset) for found, answer in answers.items()}
+        except KafkaException as error:
+            raise input_error(error, "offsets cannot be read", *self._causes) from error
+
+    def _matching(self) -> list[str]:
+        if not self._settings.globs:
+            return []
+        return [name for name in self._metadata().topics if any(fnmatchcase(name, glob) for glob in self._settings.globs)]
+
+    def _metadata(self) -> Any:  # noqa: ANN401  # the client's
+        try:
+            return self._admin.list_topics(timeout=self._settings.timeout_s)
+        except KafkaException as error:
+            raise input_error(error, f"{self._settings.server} does not answer", *self._causes) from error
+
+    def _answers(self, names: Sequence[str]) -> Mapping[str, Any]:
+        try:
+            answers: Mapping[str, Any] = self._admin.describe_topics(TopicCollection(list(names)), request_timeout=self._settings.timeout_s)
+            for answer in answers.values():
+                if (error := answer.exception()) and not _is_of_topic(error):
+                    raise error
+        except KafkaException as error:
+            raise input_error(error, f"{self._settings.server} does not answer", *self._causes) from error
+        return answers
+
+
+def _is_of_topic(error: BaseException) -> bool:
+    """Whether an error says something of one topic, not of the connection: errors of the client itself have codes below 0."""
+    return isinstance(error, KafkaException) and error.args[0].code() > 0

@@ -1,0 +1,53 @@
+"""The kinds of inputs, each in a module of its own that is imported when it is first used."""
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import ValidationError
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.inputs.input import Input, InputKind
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
+
+MODULES: Mapping[str, str] = MappingProxyType({"kafka": "lineage_bridge.inputs.kafka.kafka_input"})
+"""Kind to the module that defines it as `KIND`."""
+
+
+class InputKinds:
+    """The kinds of inputs. `modules` has the form of MODULES."""
+
+    def __init__(self, modules: Mapping[str, str] = MODULES) -> None:
+        self._modules = modules
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all kinds, sorted."""
+        return tuple(sorted(self._modules))
+
+    def load(self, name: str) -> InputKind:
+        """Import the kind of this name. Raises ConfigError."""
+        if name not in self._modules:
+            raise ConfigError(f"unknown kind of input {name!r}", f"use one of {', '.join(self.names)}")
+        found: InputKind = importlib.import_module(self._modules[name]).KIND
+        return found
+
+    def make(
+        self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, installation: str = ""
+    ) -> Input[Any]:
+        """Create an input, which looks up its secrets, and connects, as `context` says. Raises ConfigError that names a wrong setting."""
+        found = self.load(kind)
+        try:
+            return found.make(name, found.settings.model_validate(dict(settings), context=context), installation)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            setting = ".".join(map(str, first["loc"]))
+            reason = first["msg"].removeprefix("Value error, ")
+            where = f"setting {setting}: " if setting else ""
+            raise ConfigError(
+                f"input {name} ({kind}): {where}{reason}", f"`lineage-bridge input kinds {kind}` lists the settings"
+            ) from error
+
+
+KINDS = InputKinds()

@@ -1,0 +1,210 @@
+"""Which events of inputs the log has: each is appended once, however often it is sent.
+
+The origins in the log's own records are the truth. What is stored beside the log is a copy up to some offset, so that only the records
+behind it are read at the start; a copy that reaches further than the log, which was put back to an earlier state, is not used.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import msgspec
+
+from lineage_bridge.errors import GoneError, RequestError
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
+from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.model.sources import InputProgress
+from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputRepository, InputStart, PartitionPlace
+from lineage_bridge.ports.log import EventLog
+
+SAVE_EVERY_BYTES: Final = 16 << 20
+"""How far the log grows before what is stored is renewed."""
+_PREFIX: Final = "input:"
+_REJECTED: Final = "rejected"
+log = logging.getLogger(__name__)
+
+ReadLog = Callable[[int, int], Iterable[tuple[int, LogRecord]]]
+"""The records of the log between two offsets, with their offsets."""
+
+
+def principal_name(name: str) -> str:
+    """The principal that the records of an input have."""
+    return _PREFIX + name
+
+
+class _Saved(msgspec.Struct, frozen=True):
+    """What is stored of an input. It covers the records of the log before `read_from`."""
+
+    opened: bool
+    begun: list[PartitionPlace]
+    places: list[PartitionPlace]
+    progress: InputProgress
+    read_from: int
+
+
+@dataclass
+class _Ledger:
+    """What is known of an input: where partitions begin, the next place in each, and counts of what the log has."""
+
+    opened: bool = False
+    begun: dict[StreamPartition, EventPlace] = field(default_factory=dict)
+    places: dict[StreamPartition, EventPlace] = field(default_factory=dict)
+    progress: InputProgress = field(default_factory=InputProgress)
+    read_from: int = 0
+    saved_from: int = 0
+
+    def next_place(self, where: StreamPartition) -> EventPlace:
+        """The first place that the log does not have."""
+        return max(self.places.get(where, _FIRST), self.begun.get(where, _FIRST))
+
+    def advance(self, where: StreamPartition, place: EventPlace) -> None:
+        """Everything before a place is in the log, or holds no event."""
+        self.places[where] = max(self.places.get(where, _FIRST), place)
+
+    def count(self, record: LogRecord, origin: RecordOrigin) -> None:
+        """Count a record that the log has."""
+        self.advance(origin.where, origin.next_place)
+        progress, rejected = self.progress, self.progress.rejected
+        if record.kind == RecordKind.REJECTED:
+            code = _CODE.decode(record.note).code
+            rejected = {**rejected, code: rejected.get(code, 0) + 1}
+        accepted = progress.accepted + (record.kind == RecordKind.EVENT)
+        self.progress = InputProgress(accepted, rejected, origin, record.arrival_us)
+
+    def saved(self) -> bytes:
+        """The text to store."""
+        begun, places = ([PartitionPlace(*item) for item in sorted(found.items())] for found in (self.begun, self.places))
+        return msgspec.json.encode(_Saved(self.opened, begun, places, self.progress, self.read_from))
+
+
+class _RejectionCode(msgspec.Struct):
+    code: str = _REJECTED
+
+
+class _Fresh(NamedTuple):
+    """A record that the log does not have, and where it comes from."""
+
+    record: LogRecord
+    origin: RecordOrigin
+
+
+_CODE = msgspec.json.Decoder(_RejectionCode)
+_SAVED = msgspec.json.Decoder(_Saved)
+_FIRST: Final = EventPlace(0, 0)
+
+
+class InputLedger:
+    """Implements `ports.InputLog` over the log, which this process alone writes. Thread-safe.
+
+    `session` names this process. Batches of one input are appended one after the other. `close` stores where the inputs have got to.
+    """
+
+    def __init__(self, event_log: EventLog, read: ReadLog, repository: InputRepository, session: str) -> None:
+        self._log, self._read, self._repository, self._session = event_log, read, repository, session
+        end = event_log.end()
+        self._saved = {name: _restored(text, end) for name, text in repository.ledgers().items()}
+        self._ledgers: dict[str, _Ledger] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._choosing = threading.Lock()
+
+    def positions(self, name: str) -> InputPositions:
+        """From where an input has to read on. Reads what the log has got since the positions were stored."""
+        with self._lock(name):
+            ledger = self._loaded(name)
+            wheres = sorted({*ledger.begun, *ledger.places})
+            return InputPositions(self._session, ledger.opened, [PartitionPlace(where, ledger.next_place(where)) for where in wheres])
+
+    def begin(self, name: str, start: InputStart) -> None:
+        """Store where partitions begin that have no position yet. Raises GoneError."""
+        with self._lock(name):
+            ledger = self._loaded(name, start.session)
+            known = {*ledger.begun, *ledger.places}
+            ledger.begun.update({where: place for where, place in start.places if where not in known})
+            ledger.opened = True
+            self._save(name, ledger)
+
+    def append(self, name: str, batch: InputBatch) -> None:
+        """Append the records that the log does not have yet, and wait until they are durable.
+
+        Raises GoneError, RequestError for records that are no input's, UnavailableError, LogError.
+        """
+        with self._lock(name):
+            ledger = self._loaded(name, batch.session)
+            fresh = list(_fresh(name, batch.records, ledger))
+            self._log.submit([record for record, _ in fresh]).result()
+            for record, origin in fresh:
+                ledger.count(record, origin)
+            for where, place in batch.ends:
+                ledger.advance(where, place)
+            # No record of this input is on its way: what the log has of it is counted.
+            ledger.read_from = max(ledger.read_from, self._log.end())
+            # What the log's records do not show is stored at once.
+            if not fresh or ledger.read_from - ledger.saved_from >= SAVE_EVERY_BYTES:
+                self._save(name, ledger)
+
+    def progress(self, name: str) -> InputProgress | None:
+        """What the log has of an input; None while that is being computed."""
+        lock = self._lock(name)
+        if not lock.acquire(blocking=False):
+            ledger = self._ledgers.get(name)
+            return ledger.progress if ledger else None
+        try:
+            return self._loaded(name).progress
+        finally:
+            lock.release()
+
+    def close(self) -> None:
+        """Store where the inputs have got to."""
+        for name, ledger in sorted(self._ledgers.items()):
+            with self._lock(name):
+                ledger.read_from = max(ledger.read_from, self._log.end())
+                self._save(name, ledger)
+
+    def _lock(self, name: str) -> threading.Lock:
+        with self._choosing:
+            return self._locks.setdefault(name, threading.Lock())
+
+    def _loaded(self, name: str, session: str | None = None) -> _Ledger:
+        """The ledger of an input, up to the end of the log. The caller holds its lock. Raises GoneError for another session."""
+        if session not in (None, self._session):
+            raise GoneError("these positions are of an earlier process of the server", "ask for the positions again")
+        if name not in self._ledgers:
+            self._ledgers[name] = self._caught_up(name, self._saved.get(name, _Ledger()))
+        return self._ledgers[name]
+
+    def _caught_up(self, name: str, ledger: _Ledger) -> _Ledger:
+        principal, end = principal_name(name), self._log.end()
+        for _, record in self._read(ledger.read_from, end) if ledger.read_from < end else ():
+            origin = read_origin(record.note) if record.principal == principal else None
+            if origin and origin.input == name:
+                ledger.count(record, origin)
+        ledger.read_from = max(ledger.read_from, end)
+        return ledger
+
+    def _save(self, name: str, ledger: _Ledger) -> None:
+        self._repository.save_ledger(name, ledger.saved())
+        ledger.saved_from = ledger.read_from
+
+
+def _restored(text: bytes, end: int) -> _Ledger:
+    """What was stored. If the log ends before, only where partitions begin is kept: the rest is computed from the log."""
+    saved = _SAVED.decode(text)
+    if saved.read_from > end:
+        log.warning("the log is shorter than it was: what inputs have read is taken from the log")
+        return _Ledger(saved.opened, dict(saved.begun))
+    return _Ledger(saved.opened, dict(saved.begun), dict(saved.places), saved.progress, saved.read_from, saved.read_from)
+
+
+def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_Fresh]:
+    """The records that are behind what the log has, each once. Raises RequestError."""
+    behind: dict[StreamPartition, EventPlace] = {}
+    for record in records:
+        origin = read_origin(record.note)
+        if origin is None or origin.input != name or record.principal != principal_name(name):
+            raise RequestError(f"a record is not one of the input {name}", "only LineageBridge's own process sends such records")
+        where = origin.where
+        if origin.place >= behind.get(where, ledger.next_place(where)):
+            behind[where] = origin.next_place
+            yield _Fresh(record, origin)

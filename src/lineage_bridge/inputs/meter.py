@@ -1,0 +1,103 @@
+"""Measures how an input is read, for those who look at it from outside."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from lineage_bridge.inputs.input import IncomingRecord, ReadingState
+from lineage_bridge.model.sources import InputStatus
+
+WINDOW_S: Final = 10.0
+"""Over how long the rate is measured."""
+
+
+class ReadingMeter:
+    """The status of an input, which one thread changes and others read, and its allowance of records. `clock` is a monotonic one."""
+
+    def __init__(self, clock_us: Callable[[], int], clock: Callable[[], float]) -> None:
+        self._clock_us, self._clock = clock_us, clock
+        self._lock = threading.Lock()
+        self._status = InputStatus(since_us=clock_us())
+        self._began, self._counted = clock(), 0
+        self._newest_ms: int | None = None
+        self._allowed, self._allowed_at = 0.0, clock()
+
+    @property
+    def status(self) -> InputStatus:
+        """The status now. A rate ends when nothing comes any more."""
+        with self._lock:
+            self._settle_rate()
+            return self._status
+
+    def change(self, state: str, error: str | None = None) -> None:
+        """Note a state, since when it lasts, and why."""
+        with self._lock:
+            since = self._status.since_us if state == self._status.state else self._clock_us()
+            more = {} if error is None else {"error": error, "hint": "", "failed_us": self._clock_us()}
+            self._status = msgspec.structs.replace(self._status, state=state, since_us=since, **more)
+
+    def fail(self, error: str, hint: str) -> None:
+        """Note a failure. What was known of the lag is not known any more."""
+        with self._lock:
+            now = self._clock_us()
+            since = self._status.since_us if self._status.state == "failing" else now
+            self._status = msgspec.structs.replace(
+                self._status,
+                state="failing",
+                since_us=since,
+                error=error,
+                hint=hint,
+                failed_us=now,
+                partitions=0,
+                lag_records=None,
+                lag_s=None,
+            )
+
+    def count(self, records: Sequence[IncomingRecord]) -> None:
+        """Count records that the log has."""
+        with self._lock:
+            skipped = sum(record.value is None for record in records)
+            newest = max((record.at_ms for record in records if record.at_ms is not None), default=None)
+            self._newest_ms = newest if newest is not None else self._newest_ms
+            self._counted += len(records)
+            self._allowed -= len(records)
+            status = self._status
+            self._status = msgspec.structs.replace(status, read=status.read + len(records), skipped=status.skipped + skipped)
+            self._settle_rate()
+
+    def watch(self, state: ReadingState) -> None:
+        """Note how the input stands. The lag in seconds is the age of the newest record that was read, while others wait behind it."""
+        with self._lock:
+            lag_s: float | None = None
+            if state.lag_records == 0:
+                lag_s = 0.0
+            elif state.lag_records and self._newest_ms is not None:
+                lag_s = max(0.0, self._clock_us() / 1e6 - self._newest_ms / 1e3)
+            self._status = msgspec.structs.replace(
+                self._status,
+                partitions=state.partitions,
+                lag_records=state.lag_records,
+                lag_s=lag_s,
+                lost=state.lost,
+                problems=state.problems,
+            )
+
+    def allowance(self, per_s: float, most: int) -> int:
+        """How many records may be read now, at most `most`, if `per_s` may in a second (0: any number)."""
+        if not per_s:
+            return most
+        with self._lock:
+            now = self._clock()
+            self._allowed = min(self._allowed + (now - self._allowed_at) * per_s, max(1.0, per_s))
+            self._allowed_at = now
+            return min(most, int(self._allowed)) if self._allowed >= 1 else 0
+
+    def _settle_rate(self) -> None:
+        took = self._clock() - self._began
+        if took >= WINDOW_S or (self._counted and took >= 1):
+            rate = round(self._counted / took, 1)
+            self._status = msgspec.structs.replace(self._status, records_per_s=rate)
+        if took >= WINDOW_S:
+            self._began, self._counted = self._clock(), 0

@@ -1,0 +1,133 @@
+"""Settings of OpenMetadata's OpenLineage connector, translated to those of an input. Pure.
+
+The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they
+stand beside the others). What LineageBridge cannot do is refused, never ignored.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from lineage_bridge.errors import ConfigError
+
+KIND_NAME: Final = "openmetadata"
+"""The kind under which such settings are given. The input that results is of the kind `kafka`."""
+_HINT: Final = "docs/inputs.md lists what is translated"
+_Translate = Callable[[Any], dict[str, Any]]
+
+
+class _Only(NamedTuple):
+    """An option that is taken with some values, which describe what LineageBridge does anyway; and why it is refused with others."""
+
+    values: tuple[Any, ...]
+    reason: str
+
+
+def translated(name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Kind and settings of an input, from its settings with `kind`. Raises ConfigError for what cannot be translated."""
+    kind = str(settings.pop("kind", ""))
+    if kind != KIND_NAME:
+        return kind, settings
+    try:
+        return "kafka", _kafka(_connection(settings))
+    except _RefusedOptionError as error:
+        raise ConfigError(f"input {name} (openmetadata): {error}", _HINT) from error
+
+
+class _RefusedOptionError(Exception):
+    """An option that cannot be honoured, and why."""
+
+
+def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the connection, of a whole workflow, of its source, or by themselves; those of the ingestion are checked."""
+    source = settings.get("source", settings)
+    ingestion = source.get("sourceConfig", {}).get("config", {})
+    _check(ingestion, _INGESTION)
+    connection = source.get("serviceConnection", {}).get("config", source)
+    found = {key: value for key, value in connection.items() if key not in ("sourceConfig", "serviceName")}
+    broker = found.pop("brokerConfig", None)
+    if broker is not None and not isinstance(broker, dict):
+        raise _RefusedOptionError("brokerConfig is not an object")
+    return {**found, **(broker or {})}
+
+
+def _kafka(options: dict[str, Any]) -> dict[str, Any]:
+    if kinesis := sorted(_KINESIS & options.keys()):
+        raise _RefusedOptionError(f"{kinesis[0]} is an option of Kinesis, which is not read; topics of Kafka are")
+    _check({key: value for key, value in options.items() if key not in _TRANSLATED}, _CONNECTION)
+    if missing := sorted({"brokersUrl", "topicName"} - options.keys()):
+        raise _RefusedOptionError(f"{missing[0]} is missing")
+    made: dict[str, Any] = {}
+    for key, translate in _TRANSLATED.items():
+        if options.get(key) is not None:
+            made |= translate(options[key])
+    if made.get("security_protocol", "PLAINTEXT").startswith("SASL"):
+        made.setdefault("sasl_mechanism", "PLAIN")
+    return made
+
+
+def _check(options: Mapping[str, Any], allowed: Mapping[str, _Only]) -> None:
+    """Raise for an unknown option, and for a value that would have to change what LineageBridge does."""
+    for key, value in options.items():
+        if key not in allowed:
+            raise _RefusedOptionError(f"unknown option {key}")
+        if value is not None and value not in allowed[key].values:
+            raise _RefusedOptionError(f"{key} = {value!r}: {allowed[key].reason}")
+
+
+def _as(setting: str) -> _Translate:
+    return lambda value: {setting: value}
+
+
+def _sasl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    names = {"saslMechanism": "sasl_mechanism", "saslUsername": "username", "saslPassword": "password"}
+    return _renamed("saslConfig", value, names)
+
+
+def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    return _renamed("sslConfig", value, {"caCertificate": "ssl_ca_pem", "sslCertificate": "ssl_cert_pem", "sslKey": "ssl_key_pem"})
+
+
+def _renamed(option: str, value: Any, names: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    if not isinstance(value, dict):
+        raise _RefusedOptionError(f"{option} is not an object")
+    if unknown := sorted(value.keys() - names.keys()):
+        raise _RefusedOptionError(f"unknown option {option}.{unknown[0]}")
+    return {names[key]: found for key, found in value.items() if found is not None}
+
+
+_TRANSLATED: Final[Mapping[str, _Translate]] = {
+    "brokersUrl": _as("bootstrap_servers"),
+    "topicName": lambda value: {"topics": [value]},
+    "consumerGroupName": _as("group"),
+    "consumerOffsets": _as("start"),
+    "poolTimeout": _as("poll_s"),
+    "sessionTimeout": _as("idle_s"),
+    "securityProtocol": _as("security_protocol"),
+    "sslConfig": _ssl,
+    "saslConfig": _sasl,
+}
+"""Options of the broker, and the settings that they become."""
+_KINESIS: Final = frozenset({"streamName", "awsConfig"})
+_CONNECTION: Final[Mapping[str, _Only]] = {
+    "type": _Only(("OpenLineage",), "only the connector OpenLineage is translated"),
+    "supportsMetadataExtraction": _Only((True,), "an input always takes in what it reads; pause it instead"),
+    "namespaceToServiceMapping": _Only(({},), "there are no services here; names are joined by aliases: lineage-bridge alias --help"),
+    "pipelineFilterPattern": _Only(
+        ({}, {"includes": [], "excludes": []}, {"includes": []}, {"excludes": []}, {"includes": [".*"]}),
+        "jobs are not filtered by patterns of their names; the setting namespaces takes events of some namespaces only",
+    ),
+}
+_INGESTION: Final[Mapping[str, _Only]] = {
+    "type": _Only(("PipelineMetadata", "PipelineLineage"), "only metadata of pipelines is translated"),
+    "includeLineage": _Only((True,), "an event is taken in as a whole, with its lineage"),
+    "includeOwners": _Only((True,), "an event is taken in as a whole, with its owners"),
+    "includeTags": _Only((True,), "an event is taken in as a whole, with its tags"),
+    "includeUnDeployedPipelines": _Only((True,), "an event is taken in whatever its pipeline is"),
+    "markDeletedPipelines": _Only((False,), "that nothing comes of a job any more does not remove it"),
+    "overrideLineage": _Only((False,), "events are merged, whatever their order"),
+    "overrideMetadata": _Only((False,), "events are merged, whatever their order"),
+    "ownershipUpdateMode": _Only(("replace",), "the newest statement of a job's owners counts"),
+    "statusLookbackDays": _Only((1,), "all records of the topic are read, from consumerOffsets on"),
+    "pipelineFilterPattern": _CONNECTION["pipelineFilterPattern"],
+    "lineageInformation": _Only(({},), "there are no services here; datasets are found by their namespaces"),
+}

@@ -1,0 +1,180 @@
+"""Reads one input: records become judged events, and are acknowledged once the log has them."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, UnavailableError
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.ingest.ingest import Sender, ingest
+from lineage_bridge.inputs.input import IncomingRecord, Input, Positions
+from lineage_bridge.inputs.intake_client import CollectingLog
+from lineage_bridge.inputs.ledger import principal_name
+from lineage_bridge.inputs.meter import ReadingMeter
+from lineage_bridge.inputs.values import origin_of, payload_of
+from lineage_bridge.model.access import AccessScope, Principal
+from lineage_bridge.ports.inputs import InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
+
+BATCH_BYTES: Final = 4 << 20
+"""How many bytes of records are sent at once, if they are more than one."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
+log = logging.getLogger(__name__)
+
+
+class LogPositions(Positions):
+    """The positions of an input, as the log has them."""
+
+    def __init__(self, name: str, event_log: InputLog) -> None:
+        self._name, self._log = name, event_log
+        found: InputPositions = event_log.positions(name)
+        self.session, self.is_new = found.session, not found.opened
+        self._places = dict(found.places)
+
+    def next_offset(self, where: StreamPartition) -> int | None:
+        """The offset of the first record to read."""
+        place = self._places.get(where)
+        return None if place is None else place.offset
+
+    def lives(self, stream: str, partition: str) -> list[str]:
+        """The lives of a stream in which this partition has a position."""
+        return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
+
+    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
+        """Store durably where new partitions begin."""
+        places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(starts.items())]
+        self._log.begin(self._name, InputStart(self.session, places))
+        self.is_new = False
+        self._places |= dict(places)
+
+    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
+        """Store durably that records before these offsets cannot be read any more."""
+        places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(ends.items())]
+        self._log.append(self._name, InputBatch(self.session, [], places))
+        self.advance(ends)
+
+    def advance(self, ends: Mapping[StreamPartition, int]) -> None:
+        """The log has everything before these offsets."""
+        self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items()}
+
+
+class InputReader:
+    """Reads an input until told to stop; after a failure it waits, and begins again where the log ends.
+
+    `key` is the installation's, `clock` a monotonic one in seconds.
+    """
+
+    def __init__(
+        self, source: Input[Any], channel: str, event_log: InputLog, key: bytes, clock_us: Callable[[], int], clock: Callable[[], float]
+    ) -> None:
+        self.input, self._log, self._key, self._clock_us, self._clock = source, event_log, key, clock_us, clock
+        principal = Principal(principal_name(source.name), frozenset({AccessScope.INGEST}), tuple(source.settings.namespaces))
+        self._sender = Sender(channel, principal)
+        self.meter = ReadingMeter(clock_us, clock)
+        self._quiet_since = clock()
+
+    def run(self, stop: threading.Event) -> None:
+        """Read until `stop`."""
+        pause_s = 0.0
+        while not stop.wait(pause_s):
+            pause_s = self._run_session(stop, pause_s)
+
+    def _run_session(self, stop: threading.Event, pause_s: float) -> float:
+        """Read until `stop` or a failure; how many seconds to wait before the next try."""
+        read_before = self.meter.status.read
+        try:
+            self._read_until(stop)
+        except GoneError:
+            return 0.0
+        except NotFoundError:
+            return LONGEST_PAUSE_S  # the input was removed: whoever runs this reader stops it
+        except LineageBridgeError as error:
+            self._report(str(error), error.hint)
+        except Exception as error:  # a boundary: a fault of one input must not stop the others
+            log.exception("input %s", self.input.name)
+            self._report(f"{type(error).__name__}: {error}", "this is a fault of LineageBridge; see its log")
+        else:
+            self.meter.change("idle")
+            return float(self.input.settings.interval_s)
+        finally:
+            self.input.close()
+        has_read = self.meter.status.read > read_before
+        return FIRST_PAUSE_S if has_read or not pause_s else min(2 * pause_s, LONGEST_PAUSE_S)
+
+    def _report(self, error: str, hint: str) -> None:
+        if self.meter.status.error != error or self.meter.status.state != "failing":
+            log.warning("input %s: %s", self.input.name, error)
+        self.meter.fail(error, hint)
+
+    def _read_until(self, stop: threading.Event) -> None:
+        """Read until `stop`, or until nothing has come for `idle_s`."""
+        positions = LogPositions(self.input.name, self._log)
+        self.input.open(positions)
+        settings, self._quiet_since = self.input.settings, self._clock()
+        while not stop.is_set():
+            most = self.meter.allowance(settings.max_records_per_s, settings.batch_records)
+            if not most:
+                self.input.keep_alive()
+                stop.wait(0.05)
+                continue
+            records = self.input.read(most)
+            if records:
+                self._take_in(records, positions, stop)
+                self._quiet_since = self._clock()
+            elif settings.idle_s and self._clock() - self._quiet_since >= settings.idle_s:
+                return
+            state = self.input.reading_state()
+            self.meter.watch(state)
+            if state.partitions:
+                self.meter.change("reading")
+
+    def _take_in(self, records: Sequence[IncomingRecord], positions: LogPositions, stop: threading.Event) -> None:
+        """Append the events of records to the log, and acknowledge what is durable."""
+        for judged, read in self._portions(records):
+            places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(read.items())]
+            if not self._append(InputBatch(positions.session, judged, places), stop):
+                return
+            positions.advance(read)
+            self.input.acknowledge(read)
+        self.meter.count(records)
+
+    def _portions(self, records: Sequence[IncomingRecord]) -> Iterator[tuple[list[LogRecord], dict[StreamPartition, int]]]:
+        """What the log gets of records, in portions, with the offsets before which each portion ends."""
+        judged: list[LogRecord] = []
+        ends: dict[StreamPartition, int] = {}
+        size = 0
+        for record in records:
+            for event in self._judge(record):
+                if judged and size + len(event.body) > BATCH_BYTES:
+                    yield judged, ends
+                    judged, ends, size = [], {}, 0
+                judged.append(event)
+                size += len(event.body) + len(event.note)
+            ends[record.where] = record.offset + 1
+        yield judged, ends
+
+    def _judge(self, record: IncomingRecord) -> list[LogRecord]:
+        """The log records of a record: none if it has no value."""
+        if record.value is None:
+            return []
+        collected = CollectingLog()
+        sender = self._sender._replace(origin=origin_of(self.input.name, record, self._key))
+        ingest(payload_of(record.value), sender, collected, self._clock_us(), key=self._key)
+        return collected.records
+
+    def _append(self, batch: InputBatch, stop: threading.Event) -> bool:
+        """Append records, and try again while the log takes nothing. False if `stop` is set before they are durable."""
+        pause_s = FIRST_PAUSE_S / 4
+        while True:
+            try:
+                self._log.append(self.input.name, batch)
+            except UnavailableError as error:
+                self.meter.change("waiting", str(error))
+            else:
+                self.meter.change("reading")
+                return True
+            self.input.keep_alive()
+            if stop.wait(pause_s):
+                return False
+            pause_s = min(2 * pause_s, 1.0)

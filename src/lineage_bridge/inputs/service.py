@@ -1,0 +1,183 @@
+"""Operations on inputs for users."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
+from lineage_bridge.ingest.ingest import Sender, ingest
+from lineage_bridge.inputs.input import IncomingRecord, InputKind
+from lineage_bridge.inputs.intake_client import CollectingLog
+from lineage_bridge.inputs.kinds import KINDS, InputKinds
+from lineage_bridge.inputs.ledger import principal_name
+from lineage_bridge.inputs.openmetadata import translated
+from lineage_bridge.inputs.settings import InputSettings
+from lineage_bridge.inputs.values import payload_of
+from lineage_bridge.model.access import AccessScope, Principal
+from lineage_bridge.model.sources import InputProgress, InputRecord, KindRecord, SettingRecord, SourceCheck
+from lineage_bridge.openlineage.verdict import Rejected
+from lineage_bridge.ports.inputs import InputRepository, InputsReport
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
+
+SILENT_US: Final = 10_000_000
+"""A process that reads inputs and has not reported for this long counts as silent."""
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class InputService:
+    """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
+
+    `progress` returns what the log has of an input, `report` what the process that reads inputs reported last, None if none runs.
+    `installation` and `key` are this installation's.
+    """
+
+    def __init__(
+        self,
+        in_file: Mapping[str, Mapping[str, Any]],
+        repository: InputRepository,
+        clock_us: Callable[[], int],
+        context: SourceContext = NO_CONTEXT,
+        *,
+        progress: Callable[[str], InputProgress | None] = lambda _: None,
+        report: Callable[[], InputsReport | None] = lambda: None,
+        installation: str = "",
+        key: bytes = b"",
+        kinds: InputKinds = KINDS,
+    ) -> None:
+        self._in_file = {name: translated(name, dict(settings)) for name, settings in in_file.items()}
+        self._repository, self._clock_us, self._context, self._kinds = repository, clock_us, context, kinds
+        self._progress, self._report, self._installation, self._key = progress, report, installation, key
+
+    def check_file(self) -> None:
+        """Raise ConfigError if an input of the settings file is invalid."""
+        for name, (kind, settings) in sorted(self._in_file.items()):
+            self._check(name, kind, settings)
+
+    def kinds(self) -> list[KindRecord]:
+        """All kinds of inputs, by name."""
+        return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
+
+    def configured(self) -> list[InputRecord]:
+        """All inputs, by name, without what is known of them otherwise. One in the settings file hides an added one of the same name."""
+        paused, added = self._repository.paused(), self._repository.added()
+        found = {name: InputRecord(name, *own, "added", name in paused) for name, own in added.items()}
+        found |= {name: InputRecord(name, *own, "file", name in paused) for name, own in self._in_file.items()}
+        return [found[name] for name in sorted(found)]
+
+    def records(self) -> list[InputRecord]:
+        """All inputs, by name."""
+        report = self._current_report()
+        statuses = report.inputs if report else {}
+        return [
+            record._replace(progress=self._progress(record.name), status=None if record.paused else statuses.get(record.name))
+            for record in self.configured()
+        ]
+
+    def record(self, name: str) -> InputRecord:
+        """An input by its name. Raises NotFoundError."""
+        found = next((record for record in self.records() if record.name == name), None)
+        if found is None:
+            raise _no_input(name)
+        return found
+
+    def check(self, name: str) -> None:
+        """Raise NotFoundError if there is no such input."""
+        if name not in self._in_file and name not in self._repository.added():
+            raise _no_input(name)
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> InputRecord:
+        """Add an input. Raises RequestError if its name is taken, ConfigError if its settings are invalid."""
+        if name in self._in_file:
+            raise RequestError(f"input {name} is defined in the settings file", "change it there")
+        if not replace and name in self._repository.added():
+            raise RequestError(f"input {name} already exists", "replace it, or choose another name")
+        kind, own = translated(name, {**settings, "kind": kind})
+        self._check(name, kind, own)
+        self._repository.save(name, kind, own)
+        return self.record(name)
+
+    def remove(self, name: str) -> None:
+        """Remove an input. Raises NotFoundError, RequestError."""
+        if self.record(name).origin != "added":
+            raise RequestError(f"input {name} is defined in the settings file", "remove it there, or pause it")
+        self._repository.remove(name)
+
+    def pause(self, name: str, *, paused: bool) -> InputRecord:
+        """Pause or resume an input. Raises NotFoundError."""
+        self.record(name)
+        self._repository.pause(name, paused=paused)
+        return self.record(name)
+
+    def test(self, name: str) -> list[SourceCheck]:
+        """Try each step of reading; return a check for each, including failed ones."""
+        record = self.record(name)
+        done: list[SourceCheck] = []
+        try:
+            made = self._kinds.make(name, record.kind, record.settings, self._context, self._installation)
+            done += made.test(lambda incoming: self._judged(made.settings, name, incoming))
+        except LineageBridgeError as error:
+            step = "settings" if isinstance(error, ConfigError) else "connect"
+            done.append(SourceCheck(step, works=False, message=str(error), hint=error.hint))
+        return done
+
+    def problem(self, records: Sequence[InputRecord]) -> str:
+        """Why these inputs are not read; empty if they are."""
+        report = self._report()
+        if report is None:
+            return "no process reads inputs"
+        silent_us = self._clock_us() - report.beat_us
+        if silent_us > SILENT_US:
+            return f"process {report.pid}, which reads inputs, has not reported for {silent_us / 1e6:.0f} s"
+        failing = [record.name for record in records if record.status and record.status.state == "failing"]
+        return f"failing: {', '.join(failing)}" if failing else ""
+
+    def _current_report(self) -> InputsReport | None:
+        report = self._report()
+        return report if report and self._clock_us() - report.beat_us <= SILENT_US else None
+
+    def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
+        """What would become of a record. Raises RequestError if an event in it would be rejected."""
+        sender = Sender("", Principal(principal_name(name), frozenset({AccessScope.INGEST}), tuple(settings.namespaces)))
+        judged = ingest(payload_of(incoming.value or b""), sender, CollectingLog(), self._clock_us(), key=self._key).events
+        for event in judged:
+            if isinstance(event.verdict, Rejected):
+                verdict = event.verdict
+                raise RequestError(f"an event would be rejected: {verdict.code} at {verdict.path}: {verdict.message}")
+        return f"{len(judged)} event{'' if len(judged) == 1 else 's'} would be accepted"
+
+    def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"{name!r} is not a valid name of an input", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+            )
+        self._kinds.make(name, kind, settings, self._context)
+
+
+def _no_input(name: str) -> NotFoundError:
+    return NotFoundError(f"there is no input {name}", "lineage-bridge input list")
+
+
+def _describe(name: str, kind: InputKind) -> KindRecord:
+    fields = kind.settings.model_fields
+    schemas = kind.settings.model_json_schema()["properties"]
+    settings = (
+        SettingRecord(
+            field,
+            info.is_required(),
+            None if info.is_required() else info.get_default(call_default_factory=True),
+            info.description or "",
+            "secret" in str(schemas.get(field, {})),
+        )
+        for field, info in fields.items()
+    )
+    return KindRecord(name, kind.summary, tuple(settings))
+
+
+def read_report(text: bytes) -> InputsReport | None:
+    """The report in a file; None if it is damaged."""
+    try:
+        return msgspec.json.decode(text, type=InputsReport)
+    except msgspec.DecodeError:
+        return None

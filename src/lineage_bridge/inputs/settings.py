@@ -1,0 +1,30 @@
+"""Settings that all inputs have."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from lineage_bridge.sources.common.settings import SourceSettings
+
+MOST_NAMESPACES = 100
+
+
+def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
+    if len(globs) > MOST_NAMESPACES or not all(globs):
+        raise ValueError(f"give up to {MOST_NAMESPACES} globs, none of them empty")
+    return globs
+
+
+class InputSettings(SourceSettings):
+    """How an input reads, whatever it reads."""
+
+    namespaces: Annotated[tuple[str, ...], AfterValidator(_globs)] = Field(
+        default=(), description="globs: events of jobs in other namespaces are rejected; empty: none are"
+    )
+    poll_s: float = Field(default=1.0, ge=0.05, le=60, description="how many seconds to wait for records at a time")
+    batch_records: int = Field(default=500, ge=1, le=10_000, description="records that are taken in together at most")
+    max_records_per_s: float = Field(default=0, ge=0, description="records that are read in a second at most; 0: any number")
+    idle_s: float = Field(
+        default=0, ge=0, le=86_400, description="seconds without a record after which the connection is closed; 0: it stays open"
+    )
+    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds until a connection that was closed is opened again")

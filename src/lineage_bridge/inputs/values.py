@@ -1,0 +1,73 @@
+"""From the value of a record to a payload of events, and from a record to its origin. Pure."""
+
+import json
+import zlib
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from lineage_bridge.graph.record_origin import RecordOrigin
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload
+from lineage_bridge.inputs.input import IncomingRecord
+from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.verdict import MAX_BYTES, Rejected
+
+MAX_VALUE_BYTES: Final = MAX_BYTES - (4 << 20)
+"""How much of a value is taken in, unpacked. Each of its records has to fit into a request to the API, also when secrets were masked."""
+MOST_CHARACTERS, MOST_HEADERS = 256, 16
+_GZIP: Final = b"\x1f\x8b"
+_SCHEMA_HEADER: Final = 5
+_BLANK: Final = b" \t\r\n"
+
+
+def payload_of(value: bytes) -> Payload | SplitPayload:
+    """What a value holds: JSON, plain, or as gzip or zlib, or behind the header of a schema registry (byte 0 and a 4-byte id)."""
+    if value[:1] == b"\0" and len(value) >= _SCHEMA_HEADER:
+        if value[_SCHEMA_HEADER:].lstrip(_BLANK)[:1] in (b"{", b"["):
+            return _plain(value[_SCHEMA_HEADER:])
+        schema = int.from_bytes(value[1:_SCHEMA_HEADER], "big")
+        message = f"the value begins as a schema registry's serializers write it (schema {schema}), and is not JSON"
+        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
+    if value.startswith(_GZIP) or _is_zlib(value):
+        return Payload(value, compressed=True, max_bytes=MAX_VALUE_BYTES)
+    return _plain(value)
+
+
+def _plain(value: bytes) -> Payload:
+    return Payload(value[:MAX_VALUE_BYTES], truncated=len(value) > MAX_VALUE_BYTES, max_bytes=MAX_VALUE_BYTES)
+
+
+def _is_zlib(value: bytes) -> bool:
+    """Whether a value has the header of zlib, and the first bytes can be unpacked."""
+    if value[:1] != b"x" or len(value) < 8 or int.from_bytes(value[:2], "big") % 31:
+        return False
+    try:
+        zlib.decompressobj().decompress(value[:64], 1)
+    except zlib.error:
+        return False
+    return True
+
+
+def origin_of(name: str, record: IncomingRecord, key: bytes) -> RecordOrigin:
+    """Where an input read a record. `key` is the installation's, for digests of secrets."""
+    where = record.where
+    origin = RecordOrigin(name, where.stream, where.life, where.partition, record.offset, at_ms=record.at_ms)
+    if not record.key and not record.headers:
+        return origin
+    kept = {"key": _text(record.key), "headers": dict(_headers(record.headers))}
+    masked = json.loads(mask(json.dumps(kept).encode(), key=key))
+    return msgspec.structs.replace(origin, key=str(masked["key"]), headers={str(k): str(v) for k, v in masked["headers"].items()})
+
+
+def _headers(headers: Iterable[tuple[str, bytes | None]]) -> Iterable[tuple[str, str]]:
+    for name, value in [*headers][:MOST_HEADERS]:
+        yield name[:MOST_CHARACTERS], _text(value)
+
+
+def _text(value: bytes | None) -> str:
+    """The beginning of a text; empty for bytes that are none."""
+    try:
+        return (value or b"").decode()[:MOST_CHARACTERS]
+    except UnicodeDecodeError:
+        return ""

@@ -1,0 +1,123 @@
+"""Inputs: what is stored about them, what users can do with them, and how what they read comes into the log."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.model.sources import InputRecord, InputStatus, KindRecord, SourceCheck
+
+
+class PartitionPlace(NamedTuple):
+    """The next event to read of a partition."""
+
+    where: StreamPartition
+    place: EventPlace
+
+
+class InputPositions(msgspec.Struct, frozen=True):
+    """From where to read on. `opened`: the input was opened before, so a partition that is not listed is new.
+
+    `session` is of the API process that answers: what it is sent later must name it.
+    """
+
+    session: str
+    opened: bool
+    places: list[PartitionPlace]
+
+
+class InputStart(msgspec.Struct, frozen=True):
+    """The first places of partitions that have none yet. The input counts as opened from then on."""
+
+    session: str
+    places: list[PartitionPlace]
+
+
+class InputBatch(msgspec.Struct, frozen=True):
+    """Records to append, in the order of their places in each partition, and the places up to which everything was read."""
+
+    session: str
+    records: list[LogRecord]
+    ends: list[PartitionPlace]
+
+
+class InputsReport(msgspec.Struct, frozen=True):
+    """What the process that reads inputs reports about every second, in a file."""
+
+    pid: int
+    beat_us: int
+    inputs: dict[str, InputStatus]
+
+
+class InputRepository(Protocol):
+    """Stores inputs. Safe for many processes and threads at once."""
+
+    def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Name to (kind, settings) of the inputs that users added."""
+
+    def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        """Add an input, or replace its settings."""
+
+    def remove(self, name: str) -> None:
+        """Delete an input that a user added. Where it had got to stays."""
+
+    def paused(self) -> frozenset[str]:
+        """The names of the paused inputs."""
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        """Pause or resume an input."""
+
+    def ledgers(self) -> dict[str, bytes]:
+        """Name to what was last saved of an input's positions and counts."""
+
+    def save_ledger(self, name: str, ledger: bytes) -> None:
+        """Save positions and counts of an input."""
+
+
+class InputService(Protocol):
+    """What users can do with inputs. Raises NotFoundError for an unknown input, ConfigError and RequestError for invalid requests."""
+
+    def kinds(self) -> list[KindRecord]:
+        """The kinds of inputs."""
+
+    def records(self) -> list[InputRecord]:
+        """All inputs, by name."""
+
+    def record(self, name: str) -> InputRecord:
+        """One input."""
+
+    def check(self, name: str) -> None:
+        """Raise NotFoundError if there is no such input."""
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> InputRecord:
+        """Add an input."""
+
+    def remove(self, name: str) -> None:
+        """Remove an input. The events that it brought stay."""
+
+    def pause(self, name: str, *, paused: bool) -> InputRecord:
+        """Pause or resume an input."""
+
+    def test(self, name: str) -> list[SourceCheck]:
+        """Try each step of reading an input, without taking anything in."""
+
+    def problem(self, records: Sequence[InputRecord]) -> str:
+        """Why these inputs are not read; empty if they are."""
+
+
+class InputLog(Protocol):
+    """Takes records of inputs into the log, each once.
+
+    Raises GoneError for a session of another process, and as EventLog.submit and its future do.
+    """
+
+    def positions(self, name: str) -> InputPositions:
+        """From where an input has to read on."""
+
+    def begin(self, name: str, start: InputStart) -> None:
+        """Store where partitions begin that have no position yet."""
+
+    def append(self, name: str, batch: InputBatch) -> None:
+        """Append the records that the log does not have yet, and wait until they are durable."""
