@@ -35,7 +35,7 @@ class Protocol(HttpToolsProtocol):
 
     _unfinished = ""
     """What the client has not sent to its end: `head`, `body`, or nothing."""
-    _received = _body = 0
+    _received = _body = _head_size = 0
     _deadline = 0.0
     _timer: TimerHandle | None = None
     _read_timer: TimerHandle | None = None
@@ -77,7 +77,7 @@ class Protocol(HttpToolsProtocol):
             self._deadline += len(data) / self.limits.body_rate
         self._parse(data)
         if self._unfinished == "head" and self._received > self.limits.head_bytes:
-            self._refuse("head_too_large")
+            self._refuse("head_too_large" if self.headers else "target_too_long")
         elif self._unfinished == "body" and self._received > 2 * self.limits.head_bytes + _CHUNK_HEADS * self._body:
             self._refuse("malformed_request", "the chunks of the body are nearly empty")
 
@@ -97,16 +97,27 @@ class Protocol(HttpToolsProtocol):
         """Begin a request."""
         if self._unfinished != "head":
             self._expect("head", self.limits.head_s)
+        self._head_size = 0
         super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Note a piece of the target."""
+        super().on_url(url)
+        self._count_head(len(url), "target_too_long")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Note a header. Those behind a body are no headers of the request: nobody has checked them (RFC 9110, 6.5.1)."""
         if self._unfinished == "body":
             return
         super().on_header(name, value)
-        if len(self.headers) > MOST_HEADERS:
-            self._refuse("head_too_large")
-            raise ValueError(name)
+        self._count_head(len(name) + len(value), "head_too_large")
+
+    def _count_head(self, size: int, code: str) -> None:
+        """Count bytes of a head, however many came at once. Raises ValueError, which ends its parsing, if they are too many."""
+        self._head_size += size
+        if self._head_size > self.limits.head_bytes or len(self.headers) > MOST_HEADERS:
+            self._refuse(code)
+            raise ValueError(code)
 
     def on_headers_complete(self) -> None:
         """Begin to serve a request, unless it will be parsed again. Raises ValueError for one that is not valid."""
@@ -186,6 +197,8 @@ class Protocol(HttpToolsProtocol):
 
     def _refuse(self, code: str, problem: str = "") -> None:
         """Answer with an error, if it can be told from an answer to another request, and close the connection."""
+        if self._is_refused:
+            return
         may_answer = self._may_answer() and not self.transport.is_closing()
         self._expect("", 0.0)
         self.table.set_waiting(self, is_waiting=False)

@@ -10,6 +10,7 @@ _REFUSALS: Final = {
     "malformed_request": (400, "this is no valid HTTP/1.1 request", "send it as RFC 9112 says"),
     "no_proxy": (400, "this is not a proxy", "send requests to this server itself"),
     "head_too_large": (431, "the request line and headers are too large", "send fewer and shorter headers"),
+    "target_too_long": (414, "the target of the request is too long", "send long texts in a body"),
     "too_slow": (408, "the request was not complete in time", "send it faster, or in several requests"),
     "too_many_connections": (503, "too many connections are open", "try again later, or use one connection for many requests"),
     "too_many_connections_of_address": (
