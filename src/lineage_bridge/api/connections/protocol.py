@@ -39,7 +39,7 @@ class Protocol(HttpToolsProtocol):
     _deadline = 0.0
     _timer: TimerHandle | None = None
     _read_timer: TimerHandle | None = None
-    _has_served = _is_refused = False
+    _has_cycle = _has_served = _is_refused = False
     _problem = ""
 
     def connection_made(self, transport: BaseTransport) -> None:
@@ -131,6 +131,7 @@ class Protocol(HttpToolsProtocol):
             raise
         self._expect("body", self.limits.body_s)
         super().on_headers_complete()
+        self._has_cycle = True
 
     def on_body(self, body: bytes) -> None:
         """Pass on a piece of a body."""
@@ -206,7 +207,7 @@ class Protocol(HttpToolsProtocol):
         if not may_answer:
             self.transport.close()
             return
-        if self.cycle and not self.cycle.response_complete:
+        if self._has_cycle and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.pipeline.clear()
@@ -218,7 +219,7 @@ class Protocol(HttpToolsProtocol):
 
     def _may_answer(self) -> bool:
         """Whether the next bytes that are sent would be the answer to the request that is being received."""
-        if self.cycle is None:
+        if not self._has_cycle:
             return True
         return not self.cycle.response_started if self._unfinished == "body" else self.cycle.response_complete
 

@@ -35,14 +35,14 @@ class ConnectionTable(Generic[_Connection]):
         """Note a new connection, which waits. Returns the limit that it exceeds, if any, and the connection that gives way to it."""
         address = network_of(peer)
         found = self._addresses.setdefault(address, _Address(self._limits.is_shared(peer)))
-        limit, candidates = "", self._waiting.keys()
+        limit, candidates = "", iter(self._waiting)
         if not found.is_shared and found.open >= self._limits.per_address:
-            limit, candidates = "too_many_connections_of_address", found.waiting.keys()
+            limit, candidates = "too_many_connections_of_address", iter(found.waiting)
         elif len(self._open) >= self._limits.connections:
             limit = "too_many_connections"
         found.open += 1
         self._open[connection] = address
-        victim = next(iter(candidates), None) if limit else None
+        victim = next(candidates, None) if limit else None
         if victim is not None:
             self.remove(victim)
         if not limit or victim is not None:
