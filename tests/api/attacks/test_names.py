@@ -12,7 +12,21 @@ import pytest
 from tests.api.support import URL, Server, running
 from tests.events import dataset, run_event
 
-SQL = ("'", '"', "`", "' OR '1'='1", "'; DROP TABLE node; --", "x' UNION SELECT key FROM secret --", "--", "/*", "%", "_", "\\", ";", "0x41")
+SQL = (
+    "'",
+    '"',
+    "`",
+    "' OR '1'='1",
+    "'; DROP TABLE node; --",
+    "x' UNION SELECT key FROM secret --",
+    "--",
+    "/*",
+    "%",
+    "_",
+    "\\",
+    ";",
+    "0x41",
+)
 SEARCH = ("*", "^a", '"a', "a AND", "OR NOT", "NEAR(a b)", "col:a", "(", ")", "-a", "{", "a+b")
 GLOBS = ("?", "[", "]", "[a-z]", "[!a]", "[]]", "{a,b}", "**")
 TEXTS = ("$1", "${env:HOME}", "{{7*7}}", "%s", "%n", "NULL", "null", "NaN", "-1", "1e309", "#", "@", "<script>", "&amp;")

@@ -10,15 +10,41 @@ from tests.api.attacks.raw import connected, until_closed
 SAME = ("/api/v1/keys", "/api/v1/%6beys", "/%61pi/v1/keys", "/api/v1/keys?x=/../..", "http://localhost/api/v1/keys")
 """Paths of what the key may not do."""
 OTHERS = (
-    *("/api/v1//keys", "//api/v1/keys", "/api/v1/keys;x", "/api/v1;x/keys", "/api/v1/keys%2f", "/api/v1/keys%00", "/api/v1/keys/.", "/API/V1/KEYS"),
+    *(
+        "/api/v1//keys",
+        "//api/v1/keys",
+        "/api/v1/keys;x",
+        "/api/v1;x/keys",
+        "/api/v1/keys%2f",
+        "/api/v1/keys%00",
+        "/api/v1/keys/.",
+        "/API/V1/KEYS",
+    ),
     *("/api/v1/health/../keys", "/api/v1/health/%2e%2e/keys", "/api/v1/health/..%2fkeys", "/api/v1/health;/../keys", "/api/v1/./keys"),
-    *("/api/v1/%2e/keys", "/api/v1/%c0%ae%c0%ae/v1/keys", "/api/v1/%252e%252e/v1/keys", "/api/v1/\\keys", "/api%5cv1%5ckeys", "/api/v1/keys%20"),
+    *(
+        "/api/v1/%2e/keys",
+        "/api/v1/%c0%ae%c0%ae/v1/keys",
+        "/api/v1/%252e%252e/v1/keys",
+        "/api/v1/\\keys",
+        "/api%5cv1%5ckeys",
+        "/api/v1/keys%20",
+    ),
     *("/api/v1/%u006beys", "/api/v1/keys%0d%0aX-A:%20b", "/docs/../api/v1/keys", "/spec/facets/../../api/v1/keys"),
 )
 FILES = (
     *("/docs/files/../../../etc/passwd", "/docs/files/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/docs/files/..%2f..%2f..%2fetc%2fpasswd"),
-    *("/docs/files//etc/passwd", "/docs/files/%2fetc%2fpasswd", "/docs/files/..%5c..%5cetc%5cpasswd", "/docs/files/%c0%ae%c0%ae/etc/passwd"),
-    *("/spec/facets/../__init__.py", "/spec/facets/%2e%2e/__init__.py", "/spec/facets/..%2f__init__.py", "/docs/files/swagger-ui.css%00.js"),
+    *(
+        "/docs/files//etc/passwd",
+        "/docs/files/%2fetc%2fpasswd",
+        "/docs/files/..%5c..%5cetc%5cpasswd",
+        "/docs/files/%c0%ae%c0%ae/etc/passwd",
+    ),
+    *(
+        "/spec/facets/../__init__.py",
+        "/spec/facets/%2e%2e/__init__.py",
+        "/spec/facets/..%2f__init__.py",
+        "/docs/files/swagger-ui.css%00.js",
+    ),
 )
 
 

@@ -25,7 +25,20 @@ def test_the_authority_of_a_target_is_its_host(target: bytes, host: bytes, path:
 
 @pytest.mark.parametrize(
     "target",
-    [b"", b"*", b"x", b"file:///x", b"gopher://h/", b"h:443", b"http://", b"http:///x", b"http://u@h/", b"http://a,b/", b"http://[::1", b"/x#y"]
+    [
+        b"",
+        b"*",
+        b"x",
+        b"file:///x",
+        b"gopher://h/",
+        b"h:443",
+        b"http://",
+        b"http:///x",
+        b"http://u@h/",
+        b"http://a,b/",
+        b"http://[::1",
+        b"/x#y",
+    ]
     + [b"/" + bytes([code]) for code in (0, 9, 10, 13, 32, 127, 128, 255)],
 )
 def test_what_is_no_target_is_refused(target: bytes) -> None:
@@ -44,15 +57,30 @@ CHUNKED, FIVE = (b"transfer-encoding", b"chunked"), (b"content-length", b"5")
         ("2.0", [HOST], "HTTP/2.0"),
         ("1.1", [], "one header Host, not 0"),
         ("1.1", [HOST, HOST], "one header Host, not 2"),
-        *(("1.0", [(b"host", value)], "Host is not valid") for value in (b"", b"a,b", b"a/b", b"u@a", b"a b", b"a:b", b"[::1", b"a:123456")),
+        *(
+            ("1.0", [(b"host", value)], "Host is not valid")
+            for value in (b"", b"a,b", b"a/b", b"u@a", b"a b", b"a:b", b"[::1", b"a:123456")
+        ),
         ("1.1", [HOST, FIVE, FIVE], "Content-Length"),
-        *(("1.1", [HOST, (b"content-length", value)], "Content-Length") for value in (b"", b"+5", b"-1", b"0x5", b"5,5", b"5 5", b"9" * 19)),
+        *(
+            ("1.1", [HOST, (b"content-length", value)], "Content-Length")
+            for value in (b"", b"+5", b"-1", b"0x5", b"5,5", b"5 5", b"9" * 19)
+        ),
         ("1.1", [HOST, CHUNKED, FIVE], "Transfer-Encoding"),
         ("1.1", [HOST, CHUNKED, CHUNKED], "Transfer-Encoding"),
         ("1.0", [HOST, CHUNKED], "Transfer-Encoding"),
         *(
             ("1.1", [HOST, (b"transfer-encoding", value)], "Transfer-Encoding")
-            for value in (b"", b"identity", b"xchunked", b"chunked, identity", b"identity, chunked", b'"chunked"', b"\x0bchunked", b",chunked")
+            for value in (
+                b"",
+                b"identity",
+                b"xchunked",
+                b"chunked, identity",
+                b"identity, chunked",
+                b'"chunked"',
+                b"\x0bchunked",
+                b",chunked",
+            )
         ),
     ],
 )
