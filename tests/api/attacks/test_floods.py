@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.attacks.conftest import MIB, Attacked, code_of
+from tests.api.attacks.conftest import MIB, Attacked
 from tests.api.attacks.raw import connected, said, until_closed
 from tests.events import run_event
 

@@ -99,7 +99,7 @@ def test_no_name_is_more_than_a_name_to_any_question(server: Server) -> None:
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_each_name_finds_what_has_it_and_nothing_else(server: Server, name: str) -> None:
-    named = {"namespace": name, "name": name}
+    named: dict[str, Any] = {"namespace": name, "name": name}
     assert server.ask("/lineage/datasets/detail", **named)["name"] == name
     if not set(name) & set("*?["):
         assert [found["name"] for found in server.ask("/lineage/datasets", namespace=name)] == [name]

@@ -42,7 +42,7 @@ def test_the_authority_of_a_target_is_its_host(target: bytes, host: bytes, path:
     + [b"/" + bytes([code]) for code in (0, 9, 10, 13, 32, 127, 128, 255)],
 )
 def test_what_is_no_target_is_refused(target: bytes) -> None:
-    with pytest.raises(ValueError, match="target|authority|IPv6"):
+    with pytest.raises(ValueError, match=r"target|authority|IPv6"):
         origin_form(b"GET", target, [HOST])
     assert origin_form(b"OPTIONS", b"*", [HOST]) == (b"/", [HOST])
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 import uvicorn
 from tests.ports import free_port
@@ -191,7 +192,7 @@ def test_a_connection_too_many_is_refused_while_all_others_are_served(crowded: i
 def test_a_connection_that_waits_gives_way(crowded: int) -> None:
     with ExitStack() as stack:
         _, silent = opened(stack, crowded)
-        kept, kept_read = opened(stack, crowded, request(b""))
+        _, kept_read = opened(stack, crowded, request(b""))
         assert answer(kept_read)["body"] == BODY.decode()
         _, third = opened(stack, crowded, request(b""))
         assert answer(third)["body"] == BODY.decode()
@@ -233,7 +234,7 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             while not gone.is_set():
                 await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
-                await anyio.sleep(0)
+                await anyio.lowlevel.checkpoint()
 
     with contextmanager(serving)(limited(ConnectionLimits(read_s=0.3)), endless) as unread, ExitStack() as stack:
         opened(stack, unread, b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")

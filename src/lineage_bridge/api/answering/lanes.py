@@ -1,6 +1,7 @@
 """How many questions are answered at once, by their cost, so that none takes memory or time from events and other questions.
 
-In each lane callers take turns, and none takes it whole. Ingest has a lane of its own: it shares neither threads nor a queue with questions.
+In each lane callers take turns, and none takes it whole.
+Ingest has a lane of its own: it shares neither threads nor a queue with questions.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
