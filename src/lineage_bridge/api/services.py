@@ -75,7 +75,7 @@ class Services:
     in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a client that reads nothing for `send_timeout_s` seconds is
         given up. `questions` has each question answered by another process; without it, this one answers. `store_bytes` is the size of each
     store's files; `counters` count what comes in, and with `log_requests` every request is logged.
-        """
+    """
 
     log: EventLog
     records: RecordReader

@@ -24,7 +24,7 @@ def until_closed(connection: socket.socket) -> bytes:
     return bytes(received)
 
 
-def said(attacked: Attacked, sent: bytes) -> tuple[list[int], str]:
+def answered(attacked: Attacked, sent: bytes) -> tuple[list[int], str]:
     """The statuses of all answers on a connection, and the code of the last error."""
     connection = connected(attacked)
     with suppress(ConnectionError):

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.api.attacks.conftest import MIB, Attacked
-from tests.api.attacks.raw import connected, said, until_closed
+from tests.api.attacks.raw import answered, connected, until_closed
 from tests.events import run_event
 
 LINEAGE = "/api/v1/lineage"
@@ -38,7 +38,7 @@ def client(attacked: Attacked) -> Any:
 )
 def test_floods_of_headers(attacked: Attacked, headers: list[str]) -> None:
     with attacked.serving_others():
-        statuses, code = said(attacked, attacked.head(LINEAGE, *headers) + b"\r\n")
+        statuses, code = answered(attacked, attacked.head(LINEAGE, *headers) + b"\r\n")
         assert (statuses, code) in [([431], "head_too_large"), ([], "")], "the answer is lost if the client still sends"
     if len(headers) == 130:
         assert statuses == [431]
@@ -46,9 +46,9 @@ def test_floods_of_headers(attacked: Attacked, headers: list[str]) -> None:
 
 def test_a_long_target(attacked: Attacked) -> None:
     with attacked.serving_others():
-        assert said(attacked, attacked.head(f"/{'x' * 60_000}", "Connection: close") + b"\r\n")[0] == [404]
+        assert answered(attacked, attacked.head(f"/{'x' * 60_000}", "Connection: close") + b"\r\n")[0] == [404]
         for size in (70_000, MIB):
-            assert said(attacked, attacked.head(f"/{'x' * size}") + b"\r\n") in [([414], "target_too_long"), ([], "")]
+            assert answered(attacked, attacked.head(f"/{'x' * size}") + b"\r\n") in [([414], "target_too_long"), ([], "")]
 
 
 DEEP = {
@@ -132,12 +132,12 @@ def ending_of(connection: socket.socket) -> str:
 def test_chunks_that_never_end(attacked: Attacked) -> None:
     head = attacked.head(LINEAGE, "Transfer-Encoding: chunked") + b"\r\n"
     with attacked.serving_others():
-        assert said(attacked, head + b"1;" + b"a" * MIB)[0] in ([400], [])
-        assert said(attacked, head + b"7fffffffffffffff\r\n{") == ([408], "too_slow")
+        assert answered(attacked, head + b"1;" + b"a" * MIB)[0] in ([400], [])
+        assert answered(attacked, head + b"7fffffffffffffff\r\n{") == ([408], "too_slow")
 
 
 def test_pipelined_requests_are_answered_in_their_order(attacked: Attacked) -> None:
     ask = attacked.head("/api/v1/sources", method="GET") + b"\r\n"
     last = attacked.head("/api/v1/sources", "Connection: close", method="GET") + b"\r\n"
     with attacked.serving_others():
-        assert said(attacked, ask * 500 + last)[0] == [200] * 501
+        assert answered(attacked, ask * 500 + last)[0] == [200] * 501

@@ -7,7 +7,7 @@ permutations of PortSwigger's HTTP Request Smuggler. Those that both take for va
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.api.attacks.conftest import Attacked
-from tests.api.attacks.raw import said
+from tests.api.attacks.raw import answered
 from tests.events import run_event
 
 LINE = "POST /api/v1/lineage HTTP/1.1"
@@ -154,7 +154,7 @@ def forms(attacked: Attacked) -> dict[str, bytes]:
 def test_each_form_is_refused_and_nothing_behind_it_is_served(attacked: Attacked) -> None:
     asked = forms(attacked)
     with attacked.serving_others(), ThreadPoolExecutor(24) as pool:
-        answers = dict(zip(asked, pool.map(lambda sent: said(attacked, sent), asked.values()), strict=True))
+        answers = dict(zip(asked, pool.map(lambda sent: answered(attacked, sent), asked.values()), strict=True))
     allowed = ([400], "malformed_request"), ([400], "no_proxy")
     assert {name: answer for name, answer in answers.items() if answer not in allowed} == {}
     assert "smuggled" not in attacked.jobs()
@@ -176,7 +176,7 @@ def test_what_every_program_reads_in_one_way_is_accepted(attacked: Attacked) -> 
         event = run_event(job=f"lenient {name}")
         body = b"%x;ext=1;other\r\n%b\r\n0\r\nX-Behind: 1\r\n\r\n" % (len(event), event)
         sent = attacked.head("/api/v1/lineage", "Connection: close", header) + b"\r\n" + body
-        assert said(attacked, sent) == ([201], ""), name
+        assert answered(attacked, sent) == ([201], ""), name
     assert {f"lenient {name}" for name in LENIENT} <= attacked.jobs()
 
 
@@ -184,5 +184,5 @@ def test_who_sends_a_request_is_not_said_behind_its_body(attacked: Attacked) -> 
     event = run_event(job="behind")
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
     trailer = b"0\r\nAuthorization: Bearer %b\r\n\r\n" % attacked.key.encode()
-    assert said(attacked, head + b"%x\r\n%b\r\n" % (len(event), event) + trailer) == ([401], "no_key")
+    assert answered(attacked, head + b"%x\r\n%b\r\n" % (len(event), event) + trailer) == ([401], "no_key")
     assert "behind" not in attacked.jobs()
