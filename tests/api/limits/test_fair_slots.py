@@ -155,7 +155,8 @@ def test_in_any_order_of_events_no_slot_is_lost(size: int, queued: int, steps: l
                 assert not slots.waiting or holding.total() == size or max(holding.values()) >= size - holding.total()
             tasks.cancel_scope.cancel()
         assert (slots.waiting, holding.total()) == (0, 0)
-        for _ in range(size):
-            await slots.take(THIS_MACHINE)
+        with anyio.fail_after(10):
+            for _ in range(size):
+                await slots.take(THIS_MACHINE)
 
     anyio.run(main)
