@@ -49,6 +49,7 @@ read    stats ns a
 read    schemas ns a
 read    facets ns a
 read    life ns a
+read    foreign
 read    alias list
 operate alias add ns a ns b
 operate alias veto ns a ns b
