@@ -10,6 +10,7 @@ from lineage_bridge.api.limits.callers import caller_of, set_caller
 from lineage_bridge.api.limits.rates import IngestRates
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import RouteRequirements
+from lineage_bridge.api.web.forwarding import client_address, route_path
 from lineage_bridge.errors import OverloadedError
 from lineage_bridge.model.access import AccessScope
 
@@ -27,9 +28,9 @@ class RequestLimits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        caller = caller_of(admitted_principal(scope), (scope.get("client") or ("",))[0])
+        caller = caller_of(admitted_principal(scope), client_address(scope))
         set_caller(scope, caller)
-        is_ingest = self.routes.needed(scope["method"], scope["path"]) is AccessScope.INGEST
+        is_ingest = self.routes.needed(scope["method"], route_path(scope)) is AccessScope.INGEST
         held = 0
 
         async def counted() -> Message:
