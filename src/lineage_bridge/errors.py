@@ -141,7 +141,14 @@ class UnavailableError(LineageBridgeError):
 
 
 class OverloadedError(UnavailableError):
-    """Too much of the kind is being done at once."""
+    """Too much of the kind is being done at once, or a limit of one caller is reached: `code` says which limit it is.
+
+    It is worth trying again after `retry_after_s` seconds.
+    """
+
+    def __init__(self, message: str, hint: str = "", code: str = "overloaded", retry_after_s: int = 5) -> None:
+        super().__init__(message, hint)
+        self.code, self.retry_after_s = code, retry_after_s
 
 
 class AbandonedError(LineageBridgeError):

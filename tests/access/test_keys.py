@@ -2,16 +2,18 @@
 
 import json
 import secrets
+from base64 import b32decode
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from tests.events import KEY
 
 from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.key_text import digest_of, id_of, make_key
 from lineage_bridge.access.keys import INTERNAL, ApiKeys
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, RefusedError, RequestError
-from lineage_bridge.model.access import AccessScope, KeyOrder, Principal
+from lineage_bridge.model.access import AccessScope, ApiKey, KeyOrder, Principal
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
@@ -214,3 +216,30 @@ def test_changes_are_looked_for_at_most_so_often_and_those_of_this_process_at_on
     assert authenticator.take_uses().keys() == {key.id for key in own.records()}
     assert authenticator.take_uses() == {}
     watched.close()
+
+
+class Uncompared(bytes):
+    """A digest that may be compared in constant time only."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError(other)
+
+    __ne__ = __eq__
+    __hash__ = bytes.__hash__
+
+
+def test_digests_are_compared_in_constant_time() -> None:
+    """By construction: with `==` or a look-up by the digest, this test fails."""
+    made = make_key(secrets.token_bytes)
+    key = ApiKey(made.id, "ada", Uncompared(digest_of(made.text, KEY)), frozenset({AccessScope.READ}), (), "", 1)
+
+    class Changes:
+        def changed_keys(self) -> list[ApiKey]:
+            return [key]
+
+    found = KeyAuthenticator(Changes(), KEY, lambda: 2)
+    assert found.authenticate({"authorization": f"Bearer {made.text}"}, "192.0.2.1") == key.principal
+    guessed = make_key(lambda size: secrets.token_bytes(size) if size > 5 else b32decode(made.id.upper()))
+    assert guessed.id == made.id
+    with pytest.raises(RefusedError, match="does not know"):
+        found.authenticate({"authorization": f"Bearer {guessed.text}"}, "192.0.2.1")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import token_bytes
@@ -121,7 +122,11 @@ class Server:
             input_log=self.ledger,
             tasks=self.tasks,
         )
-        self.client = self.client_of()
+
+    @cached_property
+    def client(self) -> TestClient:
+        """A client on the server's own machine. Tests that need another API do not pay for this one."""
+        return self.client_of()
 
     def client_of(self, peer: str = "127.0.0.1", **changes: Any) -> TestClient:
         """A client of an API whose services differ."""

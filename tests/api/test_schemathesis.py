@@ -124,6 +124,53 @@ def test_answers_are_as_declared(document: Any, known: Mapping[str, Any]) -> Non
     assert wrong == []
 
 
+SCOPES: Final = ("read", "ingest", "operate", "admin")
+ONCE: Final = settings(TRIED, max_examples=1)
+
+
+@pytest.fixture(params=["empty", "filled"])
+def asking(request: pytest.FixtureRequest, tmp_path: Path, empty_store: Path) -> Iterator[tuple[Server, Any]]:
+    """A server that asks for keys, with an empty or a filled store, and what it declares, with the server behind it."""
+    with running(tmp_path, empty_store) as server:
+        if request.param == "filled":
+            server.send(*demo.events(NOW, "edition"), b'{"no": "event"}')
+        else:
+            server.fold()
+        found = schemathesis.openapi.from_dict(server.client.get("/openapi.json").json())
+        found.app = server.asking_for_keys(not_found_wait_s=0.0).app
+        found.config.update(base_url=URL)
+        yield server, found
+
+
+def beyond_rights(operation: Any, keys: Mapping[str, dict[str, str]]) -> Iterator[str]:
+    """What is wrong with the answers to a call of each principal."""
+    needed = operation.definition.raw.get("x-required-scope")
+    wrong: list[str] = []
+
+    @ONCE
+    @given(case=operation.as_strategy(generation_mode=POSITIVE))
+    def answers_each(case: Case) -> None:
+        case.query.update(dict.fromkeys({"wait", "wait_s"} & case.query.keys(), 0))
+        for scope, key in keys.items():
+            answer = case.call(headers=key)
+            if (answer.status_code == 403) != (needed not in (None, scope)):
+                wrong.append(f"{operation.label} as {scope}: {answer.status_code} {answer.text[:200]}")
+            case.validate_response(answer, checks=CHECKS)
+
+    try:
+        answers_each()
+    except FailureGroup as failures:
+        wrong += [f"{operation.label}: {failure}" for failure in failures.exceptions]
+    return iter(wrong)
+
+
+def test_each_principal_gets_what_is_declared_and_nothing_beyond_its_rights(asking: tuple[Server, Any]) -> None:
+    server, document = asking
+    keys = {scope: server.key(scope, scope) for scope in SCOPES}
+    operations = [found.ok() for found in document.get_all_operations()]
+    assert [text for operation in operations for text in beyond_rights(operation, keys)] == []
+
+
 def test_what_the_guard_and_the_encoding_refuse_is_declared(server: Server, document: Any) -> None:
     for found in document.get_all_operations():
         operation, client = found.ok(), server.client_of(access=AccessPolicy(allowed_hosts=frozenset()))

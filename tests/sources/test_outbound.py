@@ -21,7 +21,10 @@ METADATA = (
     "169.254.170.2",
     "::ffff:169.254.169.254",
     "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::a9fe:a9fe",
     "2002:a9fe:a9fe::",
+    "2001:0:102:304::5601:5601",
+    "::a9fe:a9fe",
     "fe80::1",
     "fe80::1%eth0",
     "fd00:ec2::254",
@@ -31,6 +34,21 @@ METADATA = (
     "::",
     "224.0.0.1",
 )
+SPELT = [
+    "0xa9.0xfe.0xa9.0xfe",
+    "0251.0376.0251.0376",
+    "0251.254.169.254",
+    "169.16689662",
+    "169.254.169.254.",
+    "[::169.254.169.254]",
+    "[64:ff9b:1::169.254.169.254]",
+    "[0:0:0:0:0:ffff:a9fe:a9fe]",
+    "[::]",
+    "\u2460\u2465\u2468.\u2461\u2464\u2463.\u2460\u2465\u2468.\u2461\u2464\u2463",
+    "169\u3002254\uff0e169\uff61254",
+    "169%2E254%2E169%2E254",
+]
+"""Spellings of such an address that collections of ways round filters list (OWASP, HackTricks, EdOverflow)."""
 ONLY_TEN = SourceContext(outbound=Outbound.parse("10.0.0.0/8"))
 
 
@@ -60,11 +78,28 @@ def test_with_a_list_only_its_networks_and_names_are_allowed() -> None:
         Outbound.parse("10.0.0.1/8")
 
 
-@pytest.mark.parametrize("host", ["169.254.169.254", "2852039166", "0xA9FEA9FE", "169.254.43518", "[::ffff:a9fe:a9fe]", "[fe80::1]", "0"])
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "2852039166", "0xA9FEA9FE", "169.254.43518", "[::ffff:a9fe:a9fe]", "[fe80::1]", "0", *SPELT]
+)
 def test_a_source_with_a_refused_address_is_not_added(host: str) -> None:
     for kind, settings in (("connect", {"url": f"http://{host}:8083"}), ("kafka", {"bootstrap_servers": f"fine:9092,{host}:9092"})):
         with pytest.raises(ConfigError, match="may not be called; an operator can allow"):
             make_observer("s", kind, settings)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("file:///x", "gopher://h:6379/_x", "ftp://h/", "dict://h/", "//h/", "http:h", "http:/h", "http:///h", "javascript:x"),
+        *("unix:///run/x.sock", "http+unix://%2frun%2fx.sock/", "jar:http://h!/", "netdoc:///x", " http://h", "http://h\r\nX: y"),
+        *("http://h/\nx", "http://h\t/", "http://h\0/", "http://169.254.169.254@h/", "http://h@169.254.169.254/", "http://h:80:80/"),
+        *("http://h\\@169.254.169.254/", "http://:@0/"),
+    ],
+)
+def test_an_address_that_is_no_plain_web_address_is_not_added(url: str) -> None:
+    for kind in ("connect", "flink", "ksqldb", "registry"):
+        with pytest.raises(ConfigError, match="setting url"):
+            make_observer("s", kind, {"url": url})
 
 
 _LAST = b"the last one"

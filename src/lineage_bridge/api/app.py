@@ -13,6 +13,7 @@ from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.auditing import RequestAudit
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
+from lineage_bridge.api.limits.requests import RequestLimits
 from lineage_bridge.api.routes.graphs import imports, nodes, views
 from lineage_bridge.api.routes.operations import analysis, audit, health, inputs, keys, logins, metrics, pages, quarantine, sources, tasks
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
@@ -87,6 +88,7 @@ def create_app(services: Services) -> FastAPI:
     pages.install_pages(app)
     requirements = RouteRequirements(app.routes)
     app.add_middleware(RequestAudit, routes=requirements, trail=services.audit, key=services.key)
+    app.add_middleware(RequestLimits, routes=requirements, rates=services.rates, bodies=services.bodies, clock_us=services.clock_us)
     app.add_middleware(Guard, routes=requirements, policy=services.access, max_body_bytes=services.max_body_bytes)
     app.telemetry = RequestTelemetry(services.counters, requirements, log_requests=services.log_requests)
     return app

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.lanes import Cost
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached
 from lineage_bridge.api.responses import POSITION_HEADER
 from lineage_bridge.api.services import Services
@@ -66,7 +67,7 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
             return
         position = position_tokens.decode(text)
         until = anyio.current_time() + wait
-        async with services.lanes[Cost.WAITING].slot():
+        async with services.lanes[Cost.WAITING].slot(caller_in(request.scope)):
             while not await to_thread.run_sync(is_reached, services, position, limiter=services.waiting_threads):
                 if anyio.current_time() >= until:
                     raise UnavailableError(

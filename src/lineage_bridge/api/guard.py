@@ -35,13 +35,13 @@ _LOCAL: Final = Principal("", ALL_SCOPES)
 _REMOTE: Final = Principal("", frozenset({AccessScope.INGEST, AccessScope.READ}))
 _NOBODY: Final = Principal("", frozenset())
 _CSP: Final = b"content-security-policy"
-_HEADERS: Final = (
+SECURITY_HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-_NO_CONTENT: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
+NO_CONTENT_POLICY: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
 """For answers that are no pages."""
 
 
@@ -104,7 +104,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, routes: RouteRequirements, policy: AccessPolicy, max_body_bytes: int) -> None:
         self.app, self.routes, self.policy, self.max_body_bytes = app, routes, policy, max_body_bytes
-        self.headers = [*_HEADERS, (INSECURE_HEADER, b"anyone may use this server")] if policy.is_insecure else [*_HEADERS]
+        self.headers = [*SECURITY_HEADERS, (INSECURE_HEADER, b"anyone may use this server")] if policy.is_insecure else [*SECURITY_HEADERS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve or refuse one request."""
@@ -116,7 +116,7 @@ class Guard:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [*message.get("headers", ()), *self.headers]
-                message["headers"] = headers if any(name == _CSP for name, _ in headers) else [*headers, _NO_CONTENT]
+                message["headers"] = headers if any(name == _CSP for name, _ in headers) else [*headers, NO_CONTENT_POLICY]
             await send(message)
 
         try:

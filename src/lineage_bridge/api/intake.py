@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 from anyio import to_thread
@@ -13,6 +14,7 @@ from msgspec import UNSET
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.bodies import read_payload
 from lineage_bridge.api.guard import admission
+from lineage_bridge.api.limits.callers import Caller, caller_in
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.schemas.intake import (
     Accepted,
@@ -30,6 +32,7 @@ from lineage_bridge.ingest.ingest import FOREIGN_NAMESPACE, Ingested, JudgedEven
 from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
 
 CHANNEL = "http"
+_Done = TypeVar("_Done")
 STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 403}
 """Code of a rejection -> status of the answer to a request that holds nothing else."""
 
@@ -56,12 +59,26 @@ class Intake:
             return ingest(payload, sender(request), self.services.log, self.services.clock_us(), key=self.services.key)
 
         if payload.estimated_bytes > self.services.thread_bytes:
-            return await self.ingest_in_thread(ingest_payload)
-        return await self._receipt(ingest_payload())
+            ingested = await self.in_thread(ingest_payload, caller_in(request.scope))
+        else:
+            ingested = ingest_payload()
+        if payload.compressed:
+            self._count_unpacked(ingested, len(payload.data), caller_in(request.scope))
+        return await self._receipt(ingested)
 
-    async def ingest_in_thread(self, ingest_events: Callable[[], Ingested]) -> Receipt:
+    async def ingest_in_thread(self, ingest_events: Callable[[], Ingested], caller: Caller) -> Receipt:
         """The receipt of what a function ingests, which runs in a thread. Raises what it raises, LogFullError, LogError."""
-        return await self._receipt(await to_thread.run_sync(ingest_events, limiter=self.services.ingest_threads))
+        return await self._receipt(await self.in_thread(ingest_events, caller))
+
+    async def in_thread(self, work: Callable[[], _Done], caller: Caller) -> _Done:
+        """What a function returns that runs in a thread, for which callers take turns. Raises what it raises."""
+        async with self.services.ingest_slots.slot(caller):
+            return await to_thread.run_sync(work, limiter=self.services.ingest_threads)
+
+    def _count_unpacked(self, ingested: Ingested, received: int, caller: Caller) -> None:
+        """Count the bytes of events that are more than were received."""
+        unpacked = sum(len(event.record.body) for event in ingested.events)
+        self.services.rates.count_bytes(caller, max(0, unpacked - received), self.services.clock_us())
 
     async def ingest_operation(self, request: Request, operation: object) -> str:
         """Append an operator's statement to the log; the position behind it. Raises UnavailableError, LogFullError, LogError."""

@@ -41,7 +41,6 @@ PROBLEM_JSON: Final = "application/problem+json"
 _TYPE: Final = "urn:lineage-bridge:problem:"
 _HEADERS: Final = {"Cache-Control": "no-store"}
 _RETRY_AFTER: Final = {"Retry-After": "1"}
-_RETRY_LATER: Final = {"Retry-After": "5"}
 _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (NotFoundError, 404, "not_found"),
     (AmbiguousError, 409, "ambiguous"),
@@ -132,9 +131,11 @@ def error_response(error: LineageBridgeError) -> Response:
         challenge = {"WWW-Authenticate": error.challenge} if error.challenge else None
         return error_answer(error.status, error.code, str(error), error.hint, _RETRY_AFTER if error.status == 503 else challenge)
     status, code = next(((status, code) for kind, status, code in _KINDS if isinstance(error, kind)), (503, "failed"))
+    if isinstance(error, OverloadedError):
+        code = error.code
     near = [Name(*names) for names in error.near] if isinstance(error, NotFoundError | AmbiguousError) else None
     problem = Problem(code, str(error), error.hint, msgspec.UNSET if near is None else near)
-    retry = _RETRY_LATER if isinstance(error, OverloadedError) else _RETRY_AFTER
+    retry = {"Retry-After": str(error.retry_after_s)} if isinstance(error, OverloadedError) else _RETRY_AFTER
     return problem_response(problem, status, retry if status == 503 else None)
 
 

@@ -12,6 +12,9 @@ from lineage_bridge.access.browsers.logins import Logins
 from lineage_bridge.api.answering.lanes import Lanes
 from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.guard import AccessPolicy
+from lineage_bridge.api.limits.body_memory import BodyMemory
+from lineage_bridge.api.limits.fair_slots import FairSlots
+from lineage_bridge.api.limits.rates import IngestRates
 from lineage_bridge.api.telemetry.counters import Counters
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.ingest.payload import MAX_EVENTS
@@ -26,6 +29,7 @@ from lineage_bridge.ports.tasks import TaskService
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 """Host names of this machine's loopback interface."""
+INGEST_THREADS = 4
 HEALTHY = "ok"
 """The state of a part that works."""
 
@@ -67,8 +71,9 @@ class Services:
     `access` is who may use the server; `logins` logs people in whose browsers it then knows, in `login_threads`.
     `issuer_problems` are the issuers of tokens, with what is wrong with their keys, if anything is. A
     question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
-    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`, records of inputs are appended
-    in `input_threads`; questions that wait look at the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a
+    `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`, for whose use callers take
+    turns (`ingest_slots`), and records of inputs are appended in `input_threads`. `rates` and `bodies` are what callers may send, and may
+    have in memory. Questions that wait look at the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a
     client that reads nothing for `send_timeout_s` seconds is given up. `questions` has each question answered by another process; without
     it, this one answers. `store_bytes` is the size of each store's files; `counters` count what comes in, and with `log_requests` every
     request is logged. `is_graph_suspect` is whether a question has met damage in the graph that the pipeline has not replaced yet.
@@ -105,8 +110,11 @@ class Services:
     not_found_wait_s: float = 2.0
     waiting_slots: Semaphore = field(default_factory=lambda: Semaphore(8))
     lanes: Lanes = field(default_factory=Lanes)
-    ingest_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
+    ingest_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(INGEST_THREADS))
     input_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
+    ingest_slots: FairSlots = field(default_factory=lambda: FairSlots(INGEST_THREADS))
+    rates: IngestRates = field(default_factory=IngestRates)
+    bodies: BodyMemory = field(default_factory=BodyMemory)
     waiting_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
     max_page_bytes: int = 8 << 20
     send_timeout_s: float = 30.0

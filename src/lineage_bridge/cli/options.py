@@ -15,7 +15,17 @@ Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url", "url_ca_file", "api_key_file")
 FOLDER = ("data_dir", "log_level", "log_format")
 SERVER = ("host", "port", "auth", "insecure_open", "tls_cert_file", "tls_key_file", "data_dir", "log_level", "log_format", "log_requests")
-CONNECTIONS = ("max_connections", "head_bytes", "head_timeout_s", "body_timeout_s", "body_bytes_per_s")
+CONNECTIONS = (
+    "max_connections",
+    "max_connections_per_address",
+    "head_bytes",
+    "head_timeout_s",
+    "body_timeout_s",
+    "body_bytes_per_s",
+    "body_memory_bytes",
+    "ingest_requests_per_s",
+    "ingest_bytes_per_s",
+)
 QUESTIONS = (
     "light_questions",
     "heavy_questions",

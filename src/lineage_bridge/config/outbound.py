@@ -5,11 +5,13 @@ that resolves to another address the second time gains nothing.
 """
 
 import socket
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final
+from urllib.parse import unquote
 
 from typing_extensions import Self
 
@@ -31,8 +33,10 @@ _METADATA: Final = frozenset(
     )
 )
 """Addresses beyond the link-local ones at which clouds give the credentials of a machine to its programs."""
-_TRANSLATED: Final = ip_network("64:ff9b::/96")
-"""IPv6 addresses whose last four bytes are an IPv4 address."""
+_TRANSLATED: Final = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+"""IPv6 addresses whose last four bytes are an IPv4 address (RFC 6052, RFC 8215, RFC 4291)."""
+_DOTS: Final = str.maketrans("\u3002\uff0e\uff61", "...")
+"""What name resolution reads as dots (RFC 3490, 3.1)."""
 _HINT: Final = "an operator can allow an address in the setting outbound_allow"
 
 
@@ -105,15 +109,15 @@ ANYWHERE: Final = Outbound()
 def _plain(address: _Address) -> _Address:
     """The IPv4 address inside of an IPv6 address, if there is one."""
     if isinstance(address, IPv6Address):
-        if address in _TRANSLATED:
+        if address.packed[-4:-2] != b"\0\0" and any(address in network for network in _TRANSLATED):
             return IPv4Address(address.packed[-4:])
-        return address.ipv4_mapped or address.sixtofour or address
+        return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else address)
     return address
 
 
 def _literal(host: str) -> str:
     """The address that a host is, without a look-up; empty if it is a name."""
-    bare = host.strip("[]")
+    bare = unicodedata.normalize("NFKC", unquote(host).translate(_DOTS)).strip("[]").rstrip(".")
     try:
         return str(ip_address(bare.partition("%")[0]))
     except ValueError:

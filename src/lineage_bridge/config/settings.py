@@ -135,14 +135,19 @@ class Settings(BaseModel):
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
 
     max_connections: int = Field(default=512, ge=1, le=65_536, description="connections that may be open at once")
+    max_connections_per_address: int = Field(default=256, ge=1, le=65_536, description="how many of them from one address")
     head_bytes: int = Field(default=64 * 1024, ge=1024, le=MIB, description="how large the line and the headers of a request may be")
     head_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="seconds that a client has to send them")
     body_timeout_s: float = Field(default=60.0, gt=0, le=3600, description="seconds that it has to send a body")
     body_bytes_per_s: int = Field(default=1024, ge=1, description="for each so many bytes of a body, it has a second more")
 
+    ingest_requests_per_s: int = Field(default=2000, ge=0, description="requests with events that one caller may send in a second; 0: any")
+    ingest_bytes_per_s: int = Field(default=32 * MIB, ge=0, description="bytes of events that one caller may send in a second; 0: any")
+    body_memory_bytes: int = Field(default=512 * MIB, ge=MIB, description="bytes of bodies of requests that may be in memory at once")
+
     light_questions: int = Field(default=4, ge=1, le=12, description="questions for a few nodes, runs or events answered at once")
-    heavy_questions: int = Field(default=2, ge=1, le=12, description="questions that follow flows or read long lists answered at once")
-    whole_graph_questions: int = Field(default=1, ge=1, le=12, description="exports and views of the whole graph answered at once")
+    heavy_questions: int = Field(default=3, ge=1, le=12, description="questions that follow flows or read long lists answered at once")
+    whole_graph_questions: int = Field(default=2, ge=1, le=12, description="exports and views of the whole graph answered at once")
     light_queue: int = Field(default=256, ge=0, le=512, description="how many more light questions wait for their turn")
     heavy_queue: int = Field(default=64, ge=0, le=512, description="how many more heavy questions wait for their turn")
     whole_graph_queue: int = Field(default=4, ge=0, le=512, description="how many more questions for the whole graph wait for their turn")

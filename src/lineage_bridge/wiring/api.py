@@ -73,6 +73,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
     from lineage_bridge.api.answering.relay import Relay  # noqa: PLC0415  # loads the web server
     from lineage_bridge.api.app import create_app  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.guard import AccessPolicy  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.limits.body_memory import BodyMemory  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.limits.rates import IngestRates  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.services import HEALTHY, LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
@@ -134,6 +136,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 logins=logged_in.logins,
                 issuer_problems=known.problems,
                 lanes=question_lanes(settings),
+                rates=IngestRates(settings.ingest_requests_per_s, settings.ingest_bytes_per_s),
+                bodies=BodyMemory(settings.body_memory_bytes),
                 questions=Relay(questions) if questions else None,
                 store_bytes=lambda: {"graph": _file_bytes(paths.graph), "state": _file_bytes(paths.state)},
                 log_requests=settings.log_requests,
@@ -228,11 +232,18 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
     """
     import uvicorn  # noqa: PLC0415  # the web server
 
-    from lineage_bridge.api.protocol import ConnectionLimits, limited  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.connections.limits import ConnectionLimits  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.connections.protocol import limited  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.web.handshakes import ServerConfig  # noqa: PLC0415  # of the same part
 
     limits = ConnectionLimits(
-        settings.max_connections, settings.head_bytes, settings.head_timeout_s, settings.body_timeout_s, settings.body_bytes_per_s
+        settings.max_connections,
+        settings.max_connections_per_address,
+        settings.head_bytes,
+        settings.head_timeout_s,
+        settings.body_timeout_s,
+        settings.body_bytes_per_s,
+        shared=ConnectionLimits.networks(settings.trusted_proxy.addresses),
     )
     # A thread that computes gives way sooner to the one that takes in events.
     sys.setswitchinterval(SWITCH_S)

@@ -17,6 +17,7 @@ from tests.events import T0, dataset, run_event
 
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, LIMITS, Cost, Lanes, Limit, Turn
 from lineage_bridge.api.app import PREFIX, create_app
+from lineage_bridge.api.limits.callers import THIS_MACHINE
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import AbandonedError, OverloadedError
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -108,19 +109,19 @@ def test_large_requests_are_ingested_while_all_threads_of_questions_are_taken(fi
 def test_a_question_waits_for_its_turn() -> None:
     async def main() -> list[str]:
         lane, order = limits(heavy=Limit(1, 1, SOON_S))[Cost.HEAVY], []
-        await lane.take()
+        await lane.take(THIS_MACHINE)
 
         async def ask() -> None:
-            async with lane.slot():
+            async with lane.slot(THIS_MACHINE):
                 order.append("second")
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             with pytest.raises(OverloadedError):
-                await lane.take()
+                await lane.take(THIS_MACHINE)
             order.append("first")
-            lane.release()
+            lane.release(THIS_MACHINE)
         return order
 
     assert anyio.run(main) == ["first", "second"]
@@ -129,11 +130,11 @@ def test_a_question_waits_for_its_turn() -> None:
 def test_a_question_waits_no_longer_than_its_lane_allows() -> None:
     async def main() -> None:
         lane = limits(heavy=Limit(1, 1, 0.01))[Cost.HEAVY]
-        await lane.take()
+        await lane.take(THIS_MACHINE)
         with pytest.raises(OverloadedError):
-            await lane.take()
-        lane.release()
-        await lane.take()
+            await lane.take(THIS_MACHINE)
+        lane.release(THIS_MACHINE)
+        await lane.take(THIS_MACHINE)
 
     anyio.run(main)
 
@@ -143,13 +144,13 @@ def test_the_65th_question_is_refused_where_64_fit() -> None:
         lane = question_lanes(Settings(whole_graph_questions=1, whole_graph_queue=63))[Cost.WHOLE_GRAPH]
         async with anyio.create_task_group() as tasks:
             for _ in range(64):
-                tasks.start_soon(lane.take)
+                tasks.start_soon(lane.take, THIS_MACHINE)
             await anyio.wait_all_tasks_blocked()
             assert lane.queued == 63
             with pytest.raises(OverloadedError):
-                await lane.take()
+                await lane.take(THIS_MACHINE)
             for _ in range(64):
-                lane.release()
+                lane.release(THIS_MACHINE)
 
     anyio.run(main)
 

@@ -1,5 +1,6 @@
 """How many questions are answered at once, by their cost, so that none takes memory or time from events and other questions.
 
+In each lane callers take turns, and none takes it whole.
 Ingest has a lane of its own: it shares neither threads nor a queue with questions.
 """
 
@@ -13,6 +14,8 @@ from typing import Final, Protocol
 
 import anyio
 
+from lineage_bridge.api.limits.callers import THIS_MACHINE, Caller
+from lineage_bridge.api.limits.fair_slots import FairSlots, QueueFullError
 from lineage_bridge.errors import AbandonedError, OverloadedError
 from lineage_bridge.ports.graph_reader import GraphReader
 
@@ -66,7 +69,10 @@ COSTS: Final[Mapping[str, Cost]] = {
 
 @dataclass(frozen=True)
 class Limit:
-    """`running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds."""
+    """`running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds.
+
+    `FairSlots` says how callers share both.
+    """
 
     running: int
     queued: int
@@ -75,8 +81,8 @@ class Limit:
 
 LIMITS: Final[Mapping[Cost, Limit]] = {
     Cost.LIGHT: Limit(4, 256, 10.0),
-    Cost.HEAVY: Limit(2, 64, 10.0),
-    Cost.WHOLE_GRAPH: Limit(1, 4, 10.0),
+    Cost.HEAVY: Limit(3, 64, 10.0),
+    Cost.WHOLE_GRAPH: Limit(2, 4, 10.0),
     Cost.WAITING: Limit(256, 0, 0.0),
 }
 
@@ -85,48 +91,47 @@ class Lane:
     """Questions of one cost: some running, some queued."""
 
     def __init__(self, cost: Cost, limit: Limit) -> None:
-        self.cost, self.limit, self.queued = cost, limit, 0
-        self._running = anyio.Semaphore(limit.running)
+        self.cost, self.limit = cost, limit
+        self._slots = FairSlots(limit.running, limit.queued)
 
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """While it is entered, one of the lane's slots is taken. Raises OverloadedError when none becomes free in time."""
-        await self.take()
-        try:
-            yield
-        finally:
-            self.release()
-
-    async def take(self) -> None:
-        """Take a slot. Raises OverloadedError when none becomes free in time."""
-        try:
-            self._running.acquire_nowait()
-        except anyio.WouldBlock:
-            await self._wait_for_slot()
-
-    def release(self) -> None:
-        """Give back a slot."""
-        self._running.release()
+    @property
+    def queued(self) -> int:
+        """How many questions wait for their turn."""
+        return self._slots.waiting
 
     @property
     def running(self) -> int:
         """How many slots are taken."""
-        return self.limit.running - self._running.value
+        return self._slots.taken
 
-    async def _wait_for_slot(self) -> None:
-        if self.queued >= self.limit.queued:
-            raise self._overloaded()
-        self.queued += 1
+    @asynccontextmanager
+    async def slot(self, caller: Caller) -> AsyncIterator[None]:
+        """While it is entered, the caller has one of the lane's slots. Raises OverloadedError when none becomes free in time."""
+        await self.take(caller)
+        try:
+            yield
+        finally:
+            self.release(caller)
+
+    async def take(self, caller: Caller) -> None:
+        """Take a slot. Raises OverloadedError when none becomes free in time."""
         try:
             with anyio.fail_after(self.limit.wait_s):
-                await self._running.acquire()
+                await self._slots.take(caller)
         except TimeoutError:
             raise self._overloaded() from None
-        finally:
-            self.queued -= 1
+        except QueueFullError as full:
+            raise self._overloaded(caller if full.by_caller else None) from None
 
-    def _overloaded(self) -> OverloadedError:
-        return OverloadedError(f"too many {self.cost.value} questions are being answered", "ask again in a few seconds")
+    def release(self, caller: Caller) -> None:
+        """Give back a slot."""
+        self._slots.release(caller)
+
+    def _overloaded(self, greedy: Caller | None = None) -> OverloadedError:
+        kind = f"{self.cost.value} questions"
+        if greedy is None:
+            return OverloadedError(f"too many {kind} are being answered", "ask again in a few seconds")
+        return OverloadedError(f"too many {kind} of {greedy.name} wait", "ask again when some are answered", "too_many_questions")
 
 
 class Lanes:
@@ -155,6 +160,7 @@ class Turn:
     """One question, from its first wait to the last byte of its answer. `abandon` may be called while a thread answers it."""
 
     lanes: Lanes
+    caller: Caller = THIS_MACHINE
     lane: Lane | None = None
     is_abandoned: bool = False
     _running: list[Interruptible] = field(default_factory=list)
@@ -163,14 +169,14 @@ class Turn:
     async def begin(self, cost: Cost) -> None:
         """Take a slot of the lane, until `end`. Raises OverloadedError."""
         lane = self.lanes[cost]
-        await lane.take()
+        await lane.take(self.caller)
         self.lane = lane
 
     def end(self) -> None:
         """Give back the slot, if one is taken."""
         lane, self.lane = self.lane, None
         if lane:
-            lane.release()
+            lane.release(self.caller)
 
     def abandon(self) -> None:
         """Nobody waits for the answer any more: end what works on it."""

@@ -17,11 +17,14 @@ from starlette.types import Message, Receive, Scope, Send
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.dependencies import wait_for_position
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
 from lineage_bridge.api.services import HEALTHY, Services
 from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMissingError
 
 POLL_S: Final = 0.1
+READ_RATE: Final = 32 << 10
+"""How many bytes of an answer a client has to read in a second."""
 PREFIX: Final = "/api/v1"
 _log = logging.getLogger(__name__)
 
@@ -92,7 +95,7 @@ Answer = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 async def answer_question(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a question until its client disconnects, or reads nothing for too long."""
-    turn, gone = Turn(services.lanes), anyio.Event()
+    turn, gone = Turn(services.lanes, caller_in(scope)), anyio.Event()
     failure: Exception | None = None
     token = CURRENT_TURN.set(turn)
     try:
@@ -139,11 +142,15 @@ def _after_disconnect(gone: anyio.Event) -> Receive:
 
 
 def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
-    """Like `send`, but calls `give_up` if the client reads nothing for some seconds."""
+    """Like `send`, but calls `give_up` if the client reads nothing for some seconds, or more slowly than READ_RATE in the long run."""
+    left = seconds
 
     async def send_in_time(message: Message) -> None:
-        with anyio.move_on_after(seconds) as waiting:
+        nonlocal left
+        began = anyio.current_time()
+        with anyio.move_on_after(left) as waiting:
             await send(message)
+        left = min(seconds, left - (anyio.current_time() - began) + len(message.get("body", b"")) / READ_RATE)
         if waiting.cancelled_caught:
             give_up()
             await anyio.lowlevel.checkpoint()

@@ -17,6 +17,7 @@ from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
+from lineage_bridge.api.limits.callers import Caller, caller_in, set_caller
 from lineage_bridge.api.web.forwarding import route_path
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.model.access import Visibility
@@ -38,6 +39,8 @@ class _Question(Struct, array_like=True):
     headers: list[tuple[bytes, bytes]]
     client: tuple[str, int] | None
     server: tuple[str, int | None] | None
+    caller: tuple[str, bool]
+    """Whom limits count."""
     visibility: Visibility | None
 
 
@@ -109,12 +112,14 @@ def _unavailable() -> UnavailableError:
 
 
 def _question(scope: Scope) -> _Question:
+    caller = caller_in(scope)
     return _Question(
         route_path(scope),
         scope["query_string"],
         scope["headers"],
         scope.get("client"),
         scope.get("server"),
+        (caller.name, caller.is_unlimited),
         CURRENT_VISIBILITY.get(),
     )
 
@@ -141,7 +146,7 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
 
 
 def _scope(question: _Question) -> dict[str, Any]:
-    return {
+    scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
@@ -156,6 +161,8 @@ def _scope(question: _Question) -> dict[str, Any]:
         "server": question.server,
         "state": {},
     }
+    set_caller(scope, Caller(*question.caller))
+    return scope
 
 
 def _until_gone(reader: StreamReader) -> Receive:

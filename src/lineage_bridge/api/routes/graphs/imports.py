@@ -1,10 +1,12 @@
 """Importing nodes and edges, which are ingested as design-time events."""
 
-from anyio import to_thread
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import read_payload
 from lineage_bridge.api.intake import STATUS, Intake, sender
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
 from lineage_bridge.api.routes.graphs.nodes import GraphId, check_graph_id
@@ -26,7 +28,8 @@ def routes(services: Services, intake: Intake) -> APIRouter:
     async def post_import(request: Request, graph_id: GraphId) -> Response:
         check_graph_id(services, graph_id)
         payload, now_us = await read_payload(request, services), services.clock_us()
-        imported = await to_thread.run_sync(_imported, payload, now_us, limiter=services.ingest_threads)
+        caller = caller_in(request.scope)
+        imported = await intake.in_thread(partial(_imported, payload, now_us), caller)
 
         def ingest_import() -> Ingested:
             ingested = ingest(SplitPayload(imported.events), sender(request), services.log, now_us, key=services.key, all_or_nothing=True)
@@ -34,7 +37,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
                 _check_accepted(event)
             return ingested
 
-        receipt = await intake.ingest_in_thread(ingest_import)
+        receipt = await intake.ingest_in_thread(ingest_import, caller)
         summary = ImportAnswer(services.graph_id, imported.nodes, imported.edges, imported.skipped, receipt.position)
         return json_response(summary, headers={POSITION_HEADER: receipt.position})
 

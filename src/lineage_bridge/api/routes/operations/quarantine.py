@@ -12,6 +12,7 @@ from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_route
 from lineage_bridge.api.dependencies import Offset, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake, one_answer, sender
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.intake import Accepted, QuarantineAnswer, RejectedAnswer
@@ -84,7 +85,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
             payload = SplitPayload([record.body], single=True)
             return ingest(payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True)
 
-        receipt = await intake.ingest_in_thread(ingest_again)
+        receipt = await intake.ingest_in_thread(ingest_again, caller_in(request.scope))
         (event,) = receipt.ingested.events
         if isinstance(event.verdict, Rejected):
             verdict = event.verdict

@@ -11,6 +11,7 @@ from msgspec import UNSET
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.dependencies import position_header
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.aliases import AliasEnd
@@ -55,7 +56,7 @@ def routes(services: Services) -> APIRouter:
     ) -> Response:
         """Changes of the graph since a cursor; repeated statements are no changes. 410 if changes after the cursor are no longer kept."""
         until = anyio.current_time() + wait_s
-        async with services.lanes[Cost.WAITING].slot():
+        async with services.lanes[Cost.WAITING].slot(caller_in(request.scope)):
             while True:
                 feed, headers = await to_thread.run_sync(read, after, kind or [], limit, limiter=services.waiting_threads)
                 if feed.changes or anyio.current_time() >= until or await request.is_disconnected():

@@ -6,16 +6,19 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 import uvicorn
 from tests.ports import free_port
 from tests.serving import COMMAND, bare_environment
 
-from lineage_bridge.api.protocol import ConnectionLimits, Protocol, limited
+from lineage_bridge.api.connections.limits import ConnectionLimits
+from lineage_bridge.api.connections.protocol import Protocol, limited
 
 BODY = b'{"an": "event"}'
 JAVA = b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\nUpgrade: h2c\r\n"
@@ -36,12 +39,12 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    yield from serving(Protocol)
+    yield from serving(limited(ConnectionLimits()))
 
 
-def serving(protocol: type[Protocol]) -> Iterator[int]:
+def serving(protocol: type[Protocol], app: Any = echo) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(echo, loop="asyncio", http=protocol, lifespan="off", log_config=None))
+        server = uvicorn.Server(uvicorn.Config(app, loop="asyncio", http=protocol, lifespan="off", log_config=None))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         yield listener.getsockname()[1]
@@ -165,18 +168,82 @@ def crowded() -> Iterator[int]:
     yield from serving(limited(ConnectionLimits(connections=2, head_s=600.0)))
 
 
-def test_a_connection_too_many_is_closed_and_the_others_are_answered(crowded: int) -> None:
+def opened(stack: ExitStack, port: int, sent: bytes = b"") -> tuple[socket.socket, Any]:
+    """A connection, and what is read from it."""
+    connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+    connection.sendall(sent)
+    return connection, stack.enter_context(connection.makefile("rb"))
+
+
+def test_a_connection_too_many_is_refused_while_all_others_are_served(crowded: int) -> None:
     with ExitStack() as stack:
-        opened = [stack.enter_context(socket.create_connection(("127.0.0.1", crowded), timeout=600)) for _ in range(2)]
-        assert b" 503 " in ending(crowded)
-        for connection in opened:
-            connection.sendall(request())
-            assert answer(stack.enter_context(connection.makefile("rb")))["body"] == BODY.decode()
+        started = [opened(stack, crowded, request(b"Expect: 100-continue\r\n")[:-1]) for _ in range(2)]
+        for _, read in started:
+            assert (read.readline(), read.readline()) == (b"HTTP/1.1 100 Continue\r\n", b"\r\n")
+        refused = ending(crowded, b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert b" 503 " in refused
+        assert b"\r\nRetry-After: 5\r\n".lower() in refused.lower()
+        assert b'"code":"too_many_connections"' in refused
+        for connection, read in started:
+            connection.sendall(BODY[-1:])
+            assert answer(read)["body"] == BODY.decode()
+
+
+def test_a_connection_that_waits_gives_way(crowded: int) -> None:
+    with ExitStack() as stack:
+        _, silent = opened(stack, crowded)
+        _, kept_read = opened(stack, crowded, request(b""))
+        assert answer(kept_read)["body"] == BODY.decode()
+        _, third = opened(stack, crowded, request(b""))
+        assert answer(third)["body"] == BODY.decode()
+        assert b'"code":"too_many_connections"' in silent.read()
+        _, fourth = opened(stack, crowded, request(b""))
+        assert answer(fourth)["body"] == BODY.decode()
+        assert kept_read.read() == b"", "what was served before is closed without a word"
+
+
+def test_headers_behind_a_body_are_no_headers(port: int) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+    (found,) = answers(port, head + b"2\r\n{}\r\n0\r\nX-Forwarded-User: admin\r\nOrigin: https://evil\r\n\r\n")
+    assert (found["body"], sorted(found["headers"])) == ("{}", ["host", "transfer-encoding"])
+
+
+def test_chunks_that_are_nearly_all_framing_are_refused(port: int) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+    (found,) = answers(port, head + b"1\r\nx\r\n" * 50_000 + b"0\r\n\r\n")
+    assert found["body"] == "x" * 50_000
+    refused = ending(port, head, *[b"1;" + b"a" * 40_000 + b"\r\nx\r\n"] * 8, pause_s=0.05)
+    assert b'"code":"malformed_request"' in refused
+
+
+def test_a_request_behind_another_is_refused_without_a_word_that_could_be_taken_for_its_answer(port: int) -> None:
+    assert ending(port, request(b"") + b"no request\r\n\r\n") == b""
+
+
+def test_a_client_that_does_not_read_is_disconnected() -> None:
+    gone = threading.Event()
+
+    async def endless(_: Any, receive: Any, send: Any) -> None:
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            gone.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch)
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            while not gone.is_set():
+                await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
+                await anyio.lowlevel.checkpoint()
+
+    with contextmanager(serving)(limited(ConnectionLimits(read_s=0.3)), endless) as unread, ExitStack() as stack:
+        opened(stack, unread, b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert gone.wait(20)
 
 
 def test_settings_limit_the_connections_of_a_server(tmp_path: Path) -> None:
     port = free_port()
-    limits = ("--max-connections", "2", "--head-bytes", "1024", "--head-timeout-s", "120")
+    limits = ("--max-connections", "3", "--max-connections-per-address", "2", "--head-bytes", "1024", "--head-timeout-s", "120")
     command = [*COMMAND, "api", "--port", str(port), "--data-dir", str(tmp_path / "data"), *limits]
     with subprocess.Popen(command, env=bare_environment(), stderr=subprocess.DEVNULL, cwd=tmp_path) as process:
         try:
@@ -187,9 +254,8 @@ def test_settings_limit_the_connections_of_a_server(tmp_path: Path) -> None:
                 time.sleep(0.1)
             assert b" 431 " in ending(port, b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ", b"x" * 2048)
             with ExitStack() as stack:
-                for _ in range(2):
-                    stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
-                assert b" 503 " in ending(port)
+                first, *_ = [opened(stack, port) for _ in range(3)]
+                assert b'"code":"too_many_connections_of_address"' in first[1].read()
         finally:
             process.terminate()
 

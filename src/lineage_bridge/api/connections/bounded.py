@@ -1,0 +1,133 @@
+"""A connection whose client has a time for what it sends and reads, and gets an answer when that is over."""
+
+from asyncio import BaseTransport, TimerHandle
+from typing import ClassVar, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from lineage_bridge.api.connections.limits import ConnectionLimits
+from lineage_bridge.api.connections.refusals import refusal
+from lineage_bridge.api.connections.table import ConnectionTable
+
+LINGER_S: Final = 5.0
+"""How long a client may go on to send a body after the answer."""
+REFUSED_S: Final = 0.2
+"""How long a refused client may read the answer."""
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """uvicorn's connection within limits. What reads from it says by `_expect` what it waits for."""
+
+    limits: ClassVar[ConnectionLimits]
+    table: ClassVar[ConnectionTable["BoundedConnection"]]
+
+    _unfinished = ""
+    """What the client has not sent to its end: `head`, `body`, or nothing."""
+    _received = _body = _head_size = 0
+    _deadline = 0.0
+    _timer: TimerHandle | None = None
+    _read_timer: TimerHandle | None = None
+    _has_cycle = _has_served = _is_refused = False
+    _problem = ""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)  # type: ignore[arg-type]  # asyncio's transport, as uvicorn expects
+        self._expect("head", self.limits.head_s)
+        exceeded, victim = self.table.add(self, self.client[0] if self.client else "")
+        if victim is not None:
+            victim.give_way(exceeded)
+        elif exceeded:
+            self._refuse(exceeded)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._expect("", 0.0)
+        self._stop_read_timer()
+        self.table.remove(self)
+        super().connection_lost(exc)
+
+    def give_way(self, exceeded: str) -> None:
+        """Close a connection whose client has not sent a whole head, because there are too many."""
+        if self._has_served and not self._received:
+            self.transport.close()
+        else:
+            self._refuse(exceeded)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, and not much longer for a body that nobody reads."""
+        self._has_served = True
+        super().on_response_complete()
+        if self._unfinished == "body":
+            self._expect("body", LINGER_S)
+        elif not self.pipeline:
+            self.table.set_waiting(self, is_waiting=True)
+
+    def pause_writing(self) -> None:
+        """The client has not read what was sent: give it some time."""
+        super().pause_writing()
+        if self._read_timer is None:
+            self._read_timer = self.loop.call_later(self.limits.read_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        self._stop_read_timer()
+        super().resume_writing()
+
+    def _stop_read_timer(self) -> None:
+        if self._read_timer:
+            self._read_timer.cancel()
+            self._read_timer = None
+
+    def _expect(self, what: str, seconds: float) -> None:
+        """Wait for the end of a head or a body, for so long; with nothing, wait for nothing."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if what == "body":
+            self.table.set_waiting(self, is_waiting=False)
+        self._unfinished, self._received, self._body = what, 0, 0
+        if what:
+            self._deadline = self.loop.time() + seconds
+            self._timer = self.loop.call_at(self._deadline, self._check_deadline)
+
+    def _check_deadline(self) -> None:
+        """Close the connection if its time is over. Time in which we did not read is not the client's."""
+        self._timer = None
+        if self.flow.read_paused:
+            self._deadline = self.loop.time() + self.limits.body_s
+        if self.loop.time() < self._deadline:
+            self._timer = self.loop.call_at(self._deadline, self._check_deadline)
+        else:
+            self._refuse("too_slow")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request."""
+        self._refuse("malformed_request", msg)
+
+    def _refuse(self, code: str, problem: str = "") -> None:
+        """Answer with an error, if it can be told from an answer to another request, and close the connection."""
+        if self._is_refused:
+            return
+        may_answer = self._may_answer() and not self.transport.is_closing()
+        self._expect("", 0.0)
+        self.table.set_waiting(self, is_waiting=False)
+        self._is_refused = True
+        if not may_answer:
+            self.transport.close()
+            return
+        if self._has_cycle and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.pipeline.clear()
+        self.transport.write(refusal(code, problem))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        # What the client still sends is read: to close before it is read would be an abort, and the answer be lost (RFC 9112, 9.6).
+        self.loop.call_later(REFUSED_S, self.transport.close)
+
+    def _may_answer(self) -> bool:
+        """Whether the next bytes that are sent would be the answer to the request that is being received."""
+        if not self._has_cycle:
+            return True
+        return not self.cycle.response_started if self._unfinished == "body" else self.cycle.response_complete

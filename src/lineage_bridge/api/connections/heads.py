@@ -1,0 +1,52 @@
+"""What the head of a request must be, so that every program on its way reads the same request (RFC 9112).
+
+The parser refuses much of this itself. What is checked here holds whatever the parser lets pass.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+Header = tuple[bytes, bytes]
+
+_AUTHORITY: Final = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(:[0-9]{0,5})?")
+_TARGET: Final = re.compile(rb"[\x21\x22\x24-\x7e]+")
+_LENGTH: Final = re.compile(rb"[0-9]{1,18}")
+_WEB: Final = re.compile(rb"https?://", re.IGNORECASE)
+
+
+def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tuple[bytes, list[Header]]:
+    """The target without scheme and authority, and the headers with the authority as Host, as RFC 9112, 3.2.2 says.
+
+    Raises ValueError for a target that is no target, with what is wrong.
+    """
+    if not _TARGET.fullmatch(target):
+        raise ValueError("the target has characters that must be encoded")
+    if target.startswith(b"/"):
+        return target, list(headers)
+    if target == b"*" and method == b"OPTIONS":
+        return b"/", list(headers)
+    if not _WEB.match(target):
+        raise ValueError("the target is neither a path nor a web address")
+    parts = urlsplit(target)
+    if not parts.netloc or not _AUTHORITY.fullmatch(parts.netloc):
+        raise ValueError("the authority of the target is not valid")
+    path = parts.path or b"/"
+    return path + (b"?" + parts.query if parts.query else b""), [*(h for h in headers if h[0] != b"host"), (b"host", parts.netloc)]
+
+
+def check_head(version: str, headers: Sequence[Header]) -> None:
+    """Raise ValueError if it is not clear to whom a request is addressed, or where its body ends, with what is wrong."""
+    if version not in ("1.1", "1.0"):
+        raise ValueError(f"HTTP/{version} is not spoken here")
+    found = {name: [value for header, value in headers if header == name] for name in (b"host", b"content-length", b"transfer-encoding")}
+    hosts, lengths, codings = found.values()
+    if len(hosts) > 1 or (version == "1.1" and not hosts):
+        raise ValueError(f"a request has one header Host, not {len(hosts)}")
+    if hosts and not (hosts[0] and _AUTHORITY.fullmatch(hosts[0])):
+        raise ValueError("the header Host is not valid")
+    if len(lengths) > 1 or (lengths and not _LENGTH.fullmatch(lengths[0])):
+        raise ValueError("the header Content-Length is not one number")
+    if codings and (lengths or version != "1.1" or [coding.lower() for coding in codings] != [b"chunked"]):
+        raise ValueError("of Transfer-Encoding only chunked is known, once, in HTTP/1.1 and without Content-Length")

@@ -1,0 +1,79 @@
+"""Which connections are open, and which of them gives way when there are too many."""
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from lineage_bridge.api.connections.limits import ConnectionLimits
+from lineage_bridge.api.limits.callers import network_of
+
+_Connection = TypeVar("_Connection")
+
+
+@dataclass
+class _Address(Generic[_Connection]):
+    """The connections of one address; those of them that wait for a request, the longest first."""
+
+    is_shared: bool
+    open: int = 0
+    waiting: dict[_Connection, None] = field(default_factory=dict)
+
+
+class ConnectionTable(Generic[_Connection]):
+    """The open connections of a server.
+
+    A connection waits while its client has not sent a whole head. When there is one too many, of its address or of all, the one that has
+    waited longest gives way, so clients that connect and say nothing keep nobody out.
+    """
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self._limits = limits
+        self._addresses: dict[str, _Address[_Connection]] = {}
+        self._waiting: dict[_Connection, str] = {}
+        self._open: dict[_Connection, str] = {}
+
+    def add(self, connection: _Connection, peer: str) -> tuple[str, _Connection | None]:
+        """Note a new connection, which waits. Returns the limit that it exceeds, if any, and the connection that gives way to it."""
+        address = network_of(peer)
+        found = self._addresses.setdefault(address, _Address(self._limits.is_shared(peer)))
+        limit, candidates = "", iter(self._waiting)
+        if not found.is_shared and found.open >= self._limits.per_address:
+            limit, candidates = "too_many_connections_of_address", iter(found.waiting)
+        elif len(self._open) >= self._limits.connections:
+            limit = "too_many_connections"
+        found.open += 1
+        self._open[connection] = address
+        victim = next(candidates, None) if limit else None
+        if victim is not None:
+            self.remove(victim)
+        if not limit or victim is not None:
+            self.set_waiting(connection, is_waiting=True)
+        return limit, victim
+
+    def set_waiting(self, connection: _Connection, *, is_waiting: bool) -> None:
+        """Note whether a connection waits for a request."""
+        address = self._open.get(connection)
+        if address is None:
+            return
+        self._waiting.pop(connection, None)
+        self._addresses[address].waiting.pop(connection, None)
+        if is_waiting:
+            self._waiting[connection] = address
+            self._addresses[address].waiting[connection] = None
+
+    def remove(self, connection: _Connection) -> None:
+        """Forget a connection, if it is not forgotten already."""
+        self.set_waiting(connection, is_waiting=False)
+        address = self._open.pop(connection, None)
+        if address is None:
+            return
+        self._addresses[address].open -= 1
+        if not self._addresses[address].open:
+            del self._addresses[address]
+
+    @property
+    def addresses(self) -> int:
+        """From how many addresses connections are open."""
+        return len(self._addresses)
+
+    def __len__(self) -> int:
+        return len(self._open)

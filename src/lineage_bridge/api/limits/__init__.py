@@ -1,0 +1,1 @@
+"""What one caller may take of the server, so that something is left for the others."""
