@@ -238,7 +238,7 @@ def test_digests_are_compared_in_constant_time() -> None:
             return [key]
 
     found = KeyAuthenticator(Changes(), KEY, lambda: 2)
-    assert found.authenticate({"authorization": f"Bearer {made.text}"}, "192.0.2.1") == key.principal
+    assert found.authenticate({"authorization": f"Bearer {made.text}"}, "192.0.2.1") == Principal("ada", key.scopes)
     guessed = make_key(lambda size: secrets.token_bytes(size) if size > 5 else b32decode(made.id.upper()))
     assert guessed.id == made.id
     with pytest.raises(RefusedError, match="does not know"):

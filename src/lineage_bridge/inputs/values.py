@@ -11,7 +11,8 @@ from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload
 from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.wire import MAX_BYTES, Rejected
+from lineage_bridge.openlineage.verdict import Rejected
+from lineage_bridge.openlineage.wire import MAX_BYTES
 
 MAX_VALUE_BYTES: Final = MAX_BYTES - (4 << 20)
 """How much of a value is taken in, unpacked. Each of its records has to fit into a request to the API, also when secrets were masked."""
