@@ -135,7 +135,6 @@ def test_a_secret_is_sent_as_the_issuer_takes_it():
         {"key": OTHER},
         {"key": made_key("ES256", "one")},
     ],
-    ids=str,
 )
 def test_an_id_token_that_is_not_for_this_login_is_refused(changes):
     company = Company()

@@ -91,7 +91,6 @@ def test_bodies_of_one_caller_leave_memory_to_others() -> None:
         (Principal("", frozenset()), "2001:db8:1:2:9::%eth0", Caller("2001:db8:1:2::/64")),
         (Principal("", frozenset()), "testclient", Caller("testclient")),
     ],
-    ids=str,
 )
 def test_whom_limits_count(principal: Principal, peer: str, caller: Caller) -> None:
     assert caller_of(principal, peer) == caller
