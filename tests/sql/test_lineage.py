@@ -50,6 +50,15 @@ def test_a_unit_of_time_is_no_column_of_a_table_of_unknown_columns(expression: s
     assert {flow.in_column.lower() for flow in found.columns} == columns
 
 
+@pytest.mark.parametrize("word", ["CURRENT_DATE", "CURRENT_TIME", "current_timestamp", "LOCALTIME", "LOCALTIMESTAMP"])
+def test_a_word_for_the_time_of_the_query_is_no_column_of_a_table_of_unknown_columns(word: str) -> None:
+    found = lineage_of(f"INSERT INTO s SELECT o.a, {word} AS t FROM o JOIN p ON o.a = p.a WHERE o.b < {word};", "flink")
+    assert {flow.in_column for flow in found.columns} == {"a"}
+    assert {influence.in_column for influence in found.indirect} == {"a", "b"}
+    quoted = lineage_of(f"INSERT INTO s SELECT `{word}` AS t FROM o;", "flink")
+    assert {flow.in_column for flow in quoted.columns} == {word}
+
+
 def _matches(influence: Influence, edge: tuple[str, str, str, str]) -> bool:
     return (influence.in_table, influence.in_column, influence.out_table) == edge[:3] and edge[3] in influence.kinds
 

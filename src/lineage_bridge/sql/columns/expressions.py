@@ -7,14 +7,14 @@ from functools import singledispatchmethod
 
 from sqlglot import exp
 
-from lineage_bridge.sql.columns.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, UNITS
+from lineage_bridge.sql.columns.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, RESERVED_MOMENTS, UNITS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.values import NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name, written
 from lineage_bridge.sql.statements.catalog import Catalog, Table
 from lineage_bridge.sql.text.lowering import FIELD
 from lineage_bridge.sql.text.plain import Query
-from lineage_bridge.sql.text.tokens import Token
+from lineage_bridge.sql.text.tokens import Kind, Token
 
 Ctes = Mapping[str, QueryRelation]
 """The common table expressions in scope, by name."""
@@ -166,7 +166,9 @@ class Expressions(ABC):
             found = None if relation is None else relation.value(names[cut])
             if found is not None:
                 return found if len(path) == cut + 1 else found.through(Subtype.TRANSFORMATION)
-        if len(names) == 1:
+        if len(names) == 1 and not self.analysis.ksql and self._is_moment(node):
+            found = scope.defined(names[0])
+        elif len(names) == 1:
             found = scope.column(names[0])
         elif not self.analysis.ksql:
             # What has the name of a relation here is a column only if a definition says so.
@@ -178,6 +180,11 @@ class Expressions(ABC):
         if names[0].upper() not in MOMENTS:
             self.fault(f"no table here has a column '{written(names)}'", node)
         return NO_SOURCES
+
+    def _is_moment(self, node: exp.Expr) -> bool:
+        """Whether a name is a word for the time of the query, not a column."""
+        token = self.query.token_of(node) if node.name.upper() in RESERVED_MOMENTS else None
+        return token is not None and token.kind is Kind.WORD
 
 
 def column_path(path: Sequence[str]) -> Sequence[str]:

@@ -38,6 +38,9 @@ MOMENTS = UNITS | words(
 )
 """Names that are not columns: the time of the query, a unit of time, the type of a literal."""
 
+RESERVED_MOMENTS = words("CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP")
+"""The words of Flink for the time of the query, which name a column only in back quotes."""
+
 MEASURED = words("DATEADD DATESUB EXTRACT TIMEADD TIMESTAMPADD TIMESTAMPDIFF TIMESTAMPSUB TIMESUB")
 """Functions whose first argument may be a unit of time, or the field of a time."""
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
 from lineage_bridge.sources.common.connect.secrets import is_secret
-from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
+from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed, replace_all_of
 
 Scope = Mapping[str, str]
 Filter = Callable[[str, str, Scope, Scope], str | None]
@@ -135,6 +135,13 @@ def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
     return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
 
 
+def _replaced(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
+    """Return what the first pair `regex=replacement` of a setting makes of the text whose regex matches all of it, else the text."""
+    pairs = (pair.partition("=") for pair in listed(config.get(key, "")))
+    made = (replace_all_of(regex.strip(), replacement.strip(), text) for regex, sign, replacement in pairs if sign)
+    return next((name for name in made if name is not None), text)
+
+
 def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
     """Return the table's name that the Snowflake sink builds from a topic's: with a hash if the name is not an identifier."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_$]*", text):
@@ -221,6 +228,7 @@ FILTERS: dict[str, Filter] = {
     "path": _path,
     "qualified": _qualified,
     "region": lambda text, _argument, _config, _scope: text.lower().replace("_", "-"),
+    "replaced": _replaced,
     "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower() if "://" in text else None,
     "snowflake": _snowflake,
     "some": lambda text, _argument, _config, _scope: text or None,

@@ -7,9 +7,12 @@ from typing import NamedTuple
 from lineage_bridge.sources.common.connect.catalogue.objects import unquoted
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
+from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 _KEYS = (".kcql", ".route.query", ".query.route")
 """How the settings with statements end; the second is that of early versions."""
+_MAPS = (".export.map", ".import.map")
+"""How the settings end with which the first versions paired sources with targets: `orders-topic:orders`."""
 _STATEMENT = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<target>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<source>`[^`]+`|[^\s;]+)(?P<options>[^;]*)",
     re.IGNORECASE | re.DOTALL,
@@ -52,6 +55,10 @@ def kcql_queues_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundOb
 
 
 def _statements(view: ConnectorView) -> Iterator[_Statement]:
+    for pair in (pair for key, value in sorted(view.config.items()) if key.endswith(_MAPS) for pair in listed(value)):
+        source, sign, target = pair.partition(":")
+        if sign:
+            yield _Statement(target.strip(), source.strip(), "queue")
     for text in (value for key, value in sorted(view.config.items()) if key.endswith(_KEYS)):
         for match in _STATEMENT.finditer(text):
             kind, target = _KIND.search(match["options"]), unquoted(match["target"])

@@ -17,8 +17,8 @@ from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicNa
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
-_TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b")
-"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `$BUCKET`."""
+_TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\.")
+"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`."""
 _IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
 """What no address contains: of containers, only Azure's own have a `$`."""
 
@@ -55,7 +55,8 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
     for found in reader(view, _before_routing(view, chain, observed, side)):
         name = traced.see(view, found, found.topic or "", (found.how,))
         for topic in listed(found.topic or ""):
-            _routed(traced, view, chain, found._replace(topic=topic), name, observed)
+            if not _TO_FILL_IN.search(topic):
+                _routed(traced, view, chain, found._replace(topic=topic), name, observed)
     if not traced.topics:
         for topic in _literal_topics(view, chain):
             traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.LISTED,)))

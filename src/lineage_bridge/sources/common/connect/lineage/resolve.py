@@ -22,6 +22,7 @@ from lineage_bridge.sources.common.connect.lineage.side_topics import side_topic
 from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_chain
 
 NOTHING_ELSE = ConnectorEvidence()
+_SERVER, _SERVER_OF_OLD = "topic.prefix", "database.server.name"
 _AFTER_ONLY = "after.state.only"
 _AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
 """Confluent Cloud's first generation of Debezium connectors: their records are rows unless a setting says otherwise."""
@@ -31,7 +32,7 @@ def resolve(config: Mapping[str, str], evidence: ConnectorEvidence = NOTHING_ELS
     """Resolve the connection from the configuration and the evidence. `classes`: the catalogue, including a user's own mappings."""
     settings = {**config, **evidence.settings}
     connector = _as_configured((catalogue() if classes is None else classes).find(settings, evidence.direction), settings)
-    view = ConnectorView(connector, settings, evidence)
+    view = ConnectorView(connector, _as_observed(connector, settings, evidence), evidence)
     chain = read_chain(config)
     side = side_topics(view, chain)
     is_source = connector.direction == SOURCE
@@ -55,6 +56,17 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
         return connector
     setting = settings.get(_AFTER_ONLY, "true" if named in _AFTER_ONLY_BY_DEFAULT else "")
     return replace(connector, shape="row") if setting.strip().lower() == "true" else connector
+
+
+def _as_observed(connector: ConnectorClass, settings: Mapping[str, str], evidence: ConnectorEvidence) -> Mapping[str, str]:
+    """Return the settings, without Debezium's newer one for the name of the server if the topics used have the name of the older one."""
+    prefix, name = (settings.get(key, "").strip() for key in (_SERVER, _SERVER_OF_OLD))
+    if connector.shape != "debezium" or not prefix or not name:
+        return settings
+    used = evidence.observed_topics
+    if not any(topic.startswith(f"{name}.") for topic in used) or any(topic.startswith(f"{prefix}.") for topic in used):
+        return settings
+    return {key: value for key, value in settings.items() if key != _SERVER}
 
 
 def _merged_datasets(found: Iterable[ExternalDataset], more: tuple[EvidenceKind, ...]) -> tuple[ExternalDataset, ...]:
