@@ -2,15 +2,13 @@
 
 import logging
 import os
-import shutil
 import signal
 import socket
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lineage_bridge.access.authentication import Authenticators
@@ -21,7 +19,6 @@ from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableErro
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
-from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.recovery import Recovery
 from lineage_bridge.eventlog.watch import LogWatch
 from lineage_bridge.eventlog.writer import LogWriter
@@ -43,6 +40,7 @@ from lineage_bridge.store.whole.analysis import Findings
 from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_service
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
+from lineage_bridge.wiring.disk import disk_space, file_bytes
 from lineage_bridge.wiring.inputs import input_service
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
@@ -118,7 +116,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 clock_us=now_us,
                 pipeline=lambda: pipeline_status(paths),
                 is_alive=is_alive,
-                disk=lambda: DiskSpace(*_disk_space(paths.log, records)),
+                disk=lambda: DiskSpace(*disk_space(paths.log, records)),
                 log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
                 version=version(),
                 graph_id=graph,
@@ -139,7 +137,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 rates=IngestRates(settings.ingest_requests_per_s, settings.ingest_bytes_per_s),
                 bodies=BodyMemory(settings.body_memory_bytes),
                 questions=Relay(questions) if questions else None,
-                store_bytes=lambda: {"graph": _file_bytes(paths.graph), "state": _file_bytes(paths.state)},
+                store_bytes=lambda: {"graph": file_bytes(paths.graph), "state": file_bytes(paths.state)},
                 log_requests=settings.log_requests,
             )
         )
@@ -157,23 +155,6 @@ def _report(recovery: Recovery) -> None:
         _log.error("the log's mark was lost; %d bytes behind the last record are set aside in %s", recovery.cut_bytes, recovery.saved)
     elif recovery.cut_bytes:
         _log.warning("%d bytes of a write that was never acknowledged were cut off the log", recovery.cut_bytes)
-
-
-def _disk_space(folder: Path, records: LogReader) -> tuple[int, int]:
-    """Bytes that the log uses, and bytes free where it lies; none where the folder is gone."""
-    try:
-        return records.disk_bytes(), shutil.disk_usage(folder).free
-    except FileNotFoundError:
-        return 0, 0
-
-
-def _file_bytes(database: Path) -> int:
-    """Bytes of an SQLite database with what is written ahead; 0 if there is none."""
-    total = 0
-    for name in (database.name, f"{database.name}-wal"):
-        with suppress(FileNotFoundError):
-            total += database.with_name(name).stat().st_size
-    return total
 
 
 def _log_health(found: LogCheck | None) -> "LogHealth":

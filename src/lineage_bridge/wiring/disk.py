@@ -1,0 +1,24 @@
+"""How much of its disk an installation uses."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from lineage_bridge.eventlog.reader import LogReader
+
+
+def disk_space(folder: Path, records: LogReader) -> tuple[int, int]:
+    """Bytes that the log uses, and bytes free where it lies; none where the folder is gone."""
+    try:
+        return records.disk_bytes(), shutil.disk_usage(folder).free
+    except FileNotFoundError:
+        return 0, 0
+
+
+def file_bytes(database: Path) -> int:
+    """Bytes of an SQLite database with what is written ahead; 0 if there is none."""
+    total = 0
+    for name in (database.name, f"{database.name}-wal"):
+        with suppress(FileNotFoundError):
+            total += database.with_name(name).stat().st_size
+    return total
