@@ -12,8 +12,8 @@ from tests.inputs.support import Installation, installed
 
 from lineage_bridge.errors import GoneError, LogFullError, RequestError
 from lineage_bridge.eventlog.writer import LogWriter
-from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition
+from lineage_bridge.graph.log_record import RETRY, LogRecord, read_note
+from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.ingest.payload import Payload
 from lineage_bridge.inputs.intake_client import CollectingLog
@@ -183,6 +183,21 @@ def test_what_the_log_refuses_does_not_count(installation: Installation) -> None
     progress = failing.progress("events")
     assert progress is not None
     assert (progress.accepted, next_places(failing)) == (0, {})
+
+
+def test_what_somebody_tries_again_keeps_where_it_comes_from_and_is_no_position(installation: Installation) -> None:
+    (rejected,) = records(3, b'{"job": 1}')
+    installation.ledger.append("events", batch([rejected]))
+    repeated = CollectingLog()
+    ingest(Payload(rejected.body), Sender(RETRY, Principal("operator", frozenset()), read_note(rejected.note)), repeated, T0, key=KEY)
+    (record,) = repeated.records
+    assert read_origin(record.note) == read_origin(rejected.note) is not None
+    with pytest.raises(RequestError):
+        installation.ledger.append("events", batch([record]))
+    installation.writer.append([record])
+    progress = again(installation).progress("events")
+    assert progress is not None
+    assert (progress.accepted, sum(progress.rejected.values())) == (0, 1)
 
 
 def test_a_note_holds_the_reason_and_the_origin(installation: Installation) -> None:
