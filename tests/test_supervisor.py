@@ -13,7 +13,7 @@ import pytest
 from lineage_bridge import supervisor
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.supervisor import Program, ending, pause, supervise, write_status
+from lineage_bridge.supervisor import Program, ending, pause, programs, supervise, write_status
 
 WRITE = """
 import os, select, signal, sys, time
@@ -181,3 +181,11 @@ def test_the_lock_is_free_again_afterwards(tmp_path):
     for _ in range(2):
         with supervisor._exclusive(settings.paths):
             pass
+
+
+def test_inputs_stop_while_the_api_still_answers_them() -> None:
+    """Nobody accepts the connections of the socket, which stays open, once the API has ended."""
+    names = [program.name for program in programs(7)]
+    assert sorted(names) == ["api", "inputs", "observe", "pipeline"]
+    assert names.index("inputs") < names.index("api")
+    assert [program.descriptors for program in programs(7) if program.name == "api"] == [(7,)]

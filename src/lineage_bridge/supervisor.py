@@ -153,6 +153,19 @@ def supervise(
             child.stop(kill_now, until)
 
 
+def programs(listener: int) -> list[Program]:
+    """What `serve` runs, in the order in which it stops; `listener` is the descriptor of the socket that the API gets.
+
+    Inputs stop while the API still answers what they have sent: after it, calls would wait at the socket, which we keep open.
+    """
+    return [
+        Program("inputs", (*COMMAND, "inputs", "--attached")),
+        Program("api", (*COMMAND, "api", "--attached", "--fd", str(listener)), (listener,)),
+        Program("pipeline", (*COMMAND, "pipeline", "--attached")),
+        Program("observe", (*COMMAND, "observe", "--attached")),
+    ]
+
+
 PrintMessages = Callable[[Settings, threading.Event, bool], None]
 """Prints messages for the user, in a thread. Arguments: the settings with the actual port, a stop event, and whether the log was empty."""
 
@@ -170,14 +183,8 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
         write_status(settings)
         empty = _is_empty(settings)
         threading.Thread(target=print_messages, args=(settings, stop, empty), name="banner", daemon=True).start()
-        programs = [
-            Program("api", (*COMMAND, "api", "--attached", "--fd", str(listener.fileno())), (listener.fileno(),)),
-            Program("pipeline", (*COMMAND, "pipeline", "--attached")),
-            Program("observe", (*COMMAND, "observe", "--attached")),
-            Program("inputs", (*COMMAND, "inputs", "--attached")),
-        ]
         try:
-            supervise(programs, {**os.environ, **settings.environment()}, stop, kill_now, settings.stop_timeout_s)
+            supervise(programs(listener.fileno()), {**os.environ, **settings.environment()}, stop, kill_now, settings.stop_timeout_s)
         finally:
             paths.serve_status.unlink(missing_ok=True)
 

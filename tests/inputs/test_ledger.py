@@ -11,8 +11,9 @@ from tests.events import KEY, T0, run_event
 from tests.inputs.support import Installation, installed
 
 from lineage_bridge.errors import GoneError, LogFullError, RequestError
-from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.log_record import RETRY, LogRecord, read_note
+from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.ingest.payload import Payload
 from lineage_bridge.inputs.intake_client import CollectingLog
@@ -103,6 +104,40 @@ def test_a_log_that_was_put_back_is_asked_and_what_it_lacks_comes_again(installa
         assert next_places(restored.ledger) == {("id", "0"): (1, 0), ("id", "1"): (50, 0)}
 
 
+def put_back(folder: Path) -> None:
+    shutil.rmtree(folder / "log")
+    shutil.copytree(folder / "copy", folder / "log")
+
+
+def filled(folder: Path) -> int:
+    """Fill a log of which a copy is kept in between; the end that it reached."""
+    with installed(folder) as before:
+        before.ledger.append("events", batch(records(0, run_event())))
+        shutil.copytree(folder / "log", folder / "copy")
+        before.ledger.append("events", batch(records(1, run_event()), records(2, run_event())))
+        return before.writer.end()
+
+
+def test_a_log_that_was_put_back_and_grew_again_while_nobody_asked_is_no_other(tmp_path: Path) -> None:
+    end = filled(tmp_path)
+    put_back(tmp_path)
+    with installed(tmp_path) as paused:
+        while paused.writer.end() <= end:
+            paused.writer.append(records(0, run_event(), name="other"))
+    with installed(tmp_path) as resumed:
+        assert next_places(resumed.ledger) == {("id", "0"): (1, 0)}
+
+
+def test_a_log_that_was_put_back_and_grew_before_a_server_opened_it_is_noticed(tmp_path: Path) -> None:
+    end = filled(tmp_path)
+    put_back(tmp_path)
+    with LogWriter(tmp_path / "log") as writer:
+        while writer.end() <= end:
+            writer.append(records(0, run_event(), name="other"))
+    with installed(tmp_path) as restored:
+        assert next_places(restored.ledger) == {("id", "0"): (1, 0)}
+
+
 def test_places_without_records_are_kept(installation: Installation) -> None:
     """What was skipped: its end is known although no record of the log shows it."""
     installation.ledger.append("events", batch(ends={WHERE: 7}))
@@ -148,6 +183,21 @@ def test_what_the_log_refuses_does_not_count(installation: Installation) -> None
     progress = failing.progress("events")
     assert progress is not None
     assert (progress.accepted, next_places(failing)) == (0, {})
+
+
+def test_what_somebody_tries_again_keeps_where_it_comes_from_and_is_no_position(installation: Installation) -> None:
+    (rejected,) = records(3, b'{"job": 1}')
+    installation.ledger.append("events", batch([rejected]))
+    repeated = CollectingLog()
+    ingest(Payload(rejected.body), Sender(RETRY, Principal("operator", frozenset()), read_note(rejected.note)), repeated, T0, key=KEY)
+    (record,) = repeated.records
+    assert read_origin(record.note) == read_origin(rejected.note) is not None
+    with pytest.raises(RequestError):
+        installation.ledger.append("events", batch([record]))
+    installation.writer.append([record])
+    progress = again(installation).progress("events")
+    assert progress is not None
+    assert (progress.accepted, sum(progress.rejected.values())) == (0, 1)
 
 
 def test_a_note_holds_the_reason_and_the_origin(installation: Installation) -> None:

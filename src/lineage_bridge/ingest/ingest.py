@@ -29,8 +29,8 @@ _NOTE_CHARACTERS = 2000
 class Sender(NamedTuple):
     """Through which channel something came in, and the principal that sent it, who may send events of some namespaces only.
 
-    `first`: the note of an event that somebody else sent first, with the limits of that principal. They stay. `origin` is where
-    an input read it, which each of its records keeps.
+    `first`: the note of an event that somebody else sent first, with the limits of that principal, and where it was read. They stay.
+    `origin` is where an input read it, which each of its records keeps.
     """
 
     channel: str
@@ -46,7 +46,7 @@ class Sender(NamedTuple):
             return RecordNote(namespaces=limits, origin=self.origin)
         sender = self.first.sender if self.first.namespaces else ""
         waived = bool(self.first.namespaces) and (self.first.waived or self.first.code == FOREIGN_NAMESPACE)
-        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=self.origin)
+        return RecordNote(namespaces=self.first.namespaces or limits, sender=sender, waived=waived, origin=self.origin or self.first.origin)
 
     def event_origin(self, index: int, count: int) -> RecordOrigin | None:
         """The origin of one of `count` events that came in together."""

@@ -73,7 +73,7 @@ class IntakeClient:
         headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": MEDIA_TYPE}
         try:
             answer = self._http.request(method, f"/api/v1/inputs/{quote(name)}/{what}", content=body, headers=headers)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: another thread has just closed this client, to connect anew
             self._open_again()
             raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error
         if answer.status_code >= 500 or answer.status_code in _LATER:

@@ -1,7 +1,8 @@
 """Which events of inputs the log has: each is appended once, however often it is sent.
 
 The origins in the log's own records are the truth. What is stored beside the log is a copy up to some offset, so that only the records
-behind it are read at the start; a copy that reaches further than the log, which was put back to an earlier state, is not used.
+behind it are read at the start. A copy of another log is not used: one that reaches further than the log, which was put back to an earlier
+state, or one whose last record is not where it was, because the log has grown again since.
 """
 
 import logging
@@ -35,13 +36,14 @@ def principal_name(name: str) -> str:
 
 
 class _Saved(msgspec.Struct, frozen=True):
-    """What is stored of an input. It covers the records of the log before `read_from`."""
+    """What is stored of an input. It covers the records of the log before `read_from`; the last of them is at `last_at`."""
 
     opened: bool
     begun: list[PartitionPlace]
     places: list[PartitionPlace]
     progress: InputProgress
     read_from: int
+    last_at: int | None = None
 
 
 @dataclass
@@ -54,6 +56,7 @@ class _Ledger:
     progress: InputProgress = field(default_factory=InputProgress)
     read_from: int = 0
     saved_from: int = 0
+    last_at: int | None = None
 
     def next_place(self, where: StreamPartition) -> EventPlace:
         """The first place that the log does not have."""
@@ -63,8 +66,9 @@ class _Ledger:
         """Everything before a place is in the log, or holds no event."""
         self.places[where] = max(self.places.get(where, _FIRST), place)
 
-    def count(self, record: LogRecord, origin: RecordOrigin) -> None:
-        """Count a record that the log has."""
+    def count(self, record: LogRecord, origin: RecordOrigin, at: int) -> None:
+        """Count a record that the log has at an offset."""
+        self.last_at = at
         self.advance(origin.where, origin.next_place)
         progress, rejected = self.progress, self.progress.rejected
         if record.kind == RecordKind.REJECTED:
@@ -76,7 +80,7 @@ class _Ledger:
     def saved(self) -> bytes:
         """The text to store."""
         begun, places = ([PartitionPlace(*item) for item in sorted(found.items())] for found in (self.begun, self.places))
-        return msgspec.json.encode(_Saved(self.opened, begun, places, self.progress, self.read_from))
+        return msgspec.json.encode(_Saved(self.opened, begun, places, self.progress, self.read_from, self.last_at))
 
 
 class _RejectionCode(msgspec.Struct):
@@ -104,7 +108,12 @@ class InputLedger:
     def __init__(self, event_log: EventLog, read: ReadLog, repository: InputRepository, session: str) -> None:
         self._log, self._read, self._repository, self._session = event_log, read, repository, session
         end = event_log.end()
-        self._saved = {name: _restored(text, end) for name, text in repository.ledgers().items()}
+        self._saved = {name: _restored(text) for name, text in repository.ledgers().items()}
+        for name, ledger in self._saved.items():
+            if ledger.read_from > end:
+                # At once: the log may have grown beyond what was stored when this is read again.
+                self._saved[name] = _of_shorter_log(ledger)
+                self._save(name, self._saved[name])
         self._ledgers: dict[str, _Ledger] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._choosing = threading.Lock()
@@ -133,9 +142,9 @@ class InputLedger:
         with self._lock(name):
             ledger = self._loaded(name, batch.session)
             fresh = list(_fresh(name, batch.records, ledger))
-            self._log.submit([record for record, _ in fresh]).result()
-            for record, origin in fresh:
-                ledger.count(record, origin)
+            offsets = self._log.submit([record for record, _ in fresh]).result()
+            for (record, origin), at in zip(fresh, offsets, strict=True):
+                ledger.count(record, origin, at)
             for where, place in batch.ends:
                 ledger.advance(where, place)
             # No record of this input is on its way: what the log has of it is counted.
@@ -175,34 +184,52 @@ class InputLedger:
         return self._ledgers[name]
 
     def _caught_up(self, name: str, ledger: _Ledger) -> _Ledger:
-        principal, end = principal_name(name), self._log.end()
-        for _, record in self._read(ledger.read_from, end) if ledger.read_from < end else ():
-            origin = read_origin(record.note) if record.principal == principal else None
-            if origin and origin.input == name:
-                ledger.count(record, origin)
+        end = self._log.end()
+        if not self._is_of_this_log(name, ledger, end):
+            ledger = _of_shorter_log(ledger)
+        for at, record in self._read(ledger.read_from, end) if ledger.read_from < end else ():
+            if origin := _origin(name, record):
+                ledger.count(record, origin, at)
         ledger.read_from = max(ledger.read_from, end)
         return ledger
+
+    def _is_of_this_log(self, name: str, ledger: _Ledger, end: int) -> bool:
+        """Whether the log still has the last record that a ledger counted where it was. The log may have been put back and have grown."""
+        last_at = ledger.last_at
+        if last_at is None:
+            return True
+        found = next(iter(self._read(last_at, end)), None) if last_at < end else None
+        return found is not None and found[0] == last_at and _origin(name, found[1]) == ledger.progress.last
 
     def _save(self, name: str, ledger: _Ledger) -> None:
         self._repository.save_ledger(name, ledger.saved())
         ledger.saved_from = ledger.read_from
 
 
-def _restored(text: bytes, end: int) -> _Ledger:
-    """What was stored. If the log ends before, only where partitions begin is kept: the rest is computed from the log."""
+def _restored(text: bytes) -> _Ledger:
+    """What was stored."""
     saved = _SAVED.decode(text)
-    if saved.read_from > end:
-        log.warning("the log is shorter than it was: what inputs have read is taken from the log")
-        return _Ledger(saved.opened, dict(saved.begun))
-    return _Ledger(saved.opened, dict(saved.begun), dict(saved.places), saved.progress, saved.read_from, saved.read_from)
+    return _Ledger(saved.opened, dict(saved.begun), dict(saved.places), saved.progress, saved.read_from, saved.read_from, saved.last_at)
+
+
+def _of_shorter_log(ledger: _Ledger) -> _Ledger:
+    """What stays of a ledger when the log was put back to an earlier state: where partitions begin. The rest is computed from the log."""
+    log.warning("the log is not the one it was: what inputs have read is taken from the log")
+    return _Ledger(ledger.opened, dict(ledger.begun))
+
+
+def _origin(name: str, record: LogRecord) -> RecordOrigin | None:
+    """The origin of a record of an input; None for another record."""
+    origin = read_origin(record.note) if record.principal == principal_name(name) else None
+    return origin if origin and origin.input == name else None
 
 
 def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_Fresh]:
     """The records that are behind what the log has, each once. Raises RequestError."""
     behind: dict[StreamPartition, EventPlace] = {}
     for record in records:
-        origin = read_origin(record.note)
-        if origin is None or origin.input != name or record.principal != principal_name(name):
+        origin = _origin(name, record)
+        if origin is None:
             raise RequestError(f"a record is not one of the input {name}", "only LineageBridge's own process sends such records")
         where = origin.where
         if origin.place >= behind.get(where, ledger.next_place(where)):

@@ -18,6 +18,8 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.model.sources import SourceCheck
 
 COMMIT_S: Final = 1.0
+READ_BYTES: Final = 16 << 20
+"""How many bytes of values are read at once, if they are more than one."""
 
 
 class KafkaInput(Input[KafkaInputSettings]):
@@ -42,6 +44,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._commits, self._commit_at, self._refresh_at = {}, 0.0, 0.0
         self._kept: list[Message] = []
         self._is_held, self._raised = False, list[LineageBridgeError]()
+        self._behind: list[tuple[str, int]] = []
         try:
             self._admin = AdminClient(client_config(self.settings) | {"error_cb": self._note_cause})
             callbacks = {"error_cb": self._note_cause, "on_commit": self._note_commit}
@@ -58,11 +61,13 @@ class KafkaInput(Input[KafkaInputSettings]):
         if self._is_held:
             consumer.resume(self._assignment.partitions())
             self._is_held = False
+        if self._behind:
+            self._recover()
         if time.monotonic() >= self._refresh_at:
             self._refresh()
         kept, self._kept = self._kept, []
         try:
-            messages = kept or consumer.consume(most, self.settings.poll_s)
+            messages = kept or self._messages(consumer, most)
         except KafkaException as error:
             raise input_error(error, "records cannot be read", *self._causes) from error
         if self._raised:
@@ -76,6 +81,18 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._handle(failures)
         self._commit_if_due()
         return self._of_known_topics(records)
+
+    def _messages(self, consumer: Consumer, most: int) -> list[Message]:
+        """What comes within `poll_s`: so many messages at most, and no further one once they have READ_BYTES."""
+        found: list[Message] = []
+        size, until = 0, time.monotonic() + self.settings.poll_s
+        while len(found) < most and size < READ_BYTES:
+            message = consumer.poll(max(0.0, until - time.monotonic()))
+            if message is None:
+                break
+            found.append(message)
+            size += len(message)
+        return found
 
     def _of_known_topics(self, records: Sequence[IncomingRecord]) -> Sequence[IncomingRecord]:
         """The records whose topics are still those they were read as.
@@ -180,28 +197,29 @@ class KafkaInput(Input[KafkaInputSettings]):
         where = self._assignment.take(topic, number, offset)
         if where is None:
             return None
-        kind, at_ms = message.timestamp()
-        return IncomingRecord(where, offset, as_bytes(message.value()), at_ms if kind else None, as_bytes(message.key()), _headers(message))
+        return IncomingRecord(where, offset, as_bytes(message.value()), _time(message), as_bytes(message.key()), _headers(message))
 
     def _handle(self, failures: Sequence[Message]) -> None:
         """What to do about partitions that could not be read; the others go on."""
-        lost = []
         for message in failures:
             error = message.error()
             if error is None:
                 continue
             if error.code() in LOST and message.topic() is not None:
-                lost.append((str(message.topic()), message.partition() or 0))
+                self._behind.append((str(message.topic()), message.partition() or 0))
             elif error.code() in UNKNOWN:
                 self._refresh_at = 0.0
             elif error.fatal() or error.code() in _ENDING:
                 raise input_error(error, "records cannot be read", *self._causes)
             else:
                 self._note_cause(error)
-        if lost:
-            self._refresh()
-            self._assignment.recover(lost)
-            self._assign_again()
+
+    def _recover(self) -> None:
+        """Go on in partitions that do not have the next offset. What was read of them before that was noticed is in the log by now."""
+        behind, self._behind = self._behind, []
+        self._refresh()
+        self._assignment.recover(behind)
+        self._assign_again()
 
     # commits
 
@@ -232,12 +250,24 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._causes[:] = [*self._causes[-9:], error]
 
 
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
+"""The years 1 to 9999."""
 _ENDING: Final = frozenset((KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._AUTHENTICATION))  # noqa: SLF001  # that is its public name
 """Errors after which the connection is closed and opened again later."""
 
 
+def _time(message: Message) -> int | None:
+    """When a record was written; None without a time, or with one that no calendar has: producers may state any."""
+    kind, at_ms = message.timestamp()
+    return at_ms if kind and _FIRST_MS <= at_ms <= _LAST_MS else None
+
+
 def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
-    headers: Any = message.headers() or ()
+    """The headers; none if the name of one is no text, which the client cannot show."""
+    try:
+        headers: Any = message.headers() or ()
+    except (SystemError, UnicodeDecodeError):
+        return ()
     return tuple((str(name), as_bytes(value)) for name, value in headers)
 
 
