@@ -34,7 +34,13 @@ def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress |
 def route_path(scope: Scope) -> str:
     """The path of a request below the path of the server."""
     path: str = scope["path"]
-    return path[len(scope.get(_PREFIX, "")) :]
+    return path[len(server_prefix(scope)) :]
+
+
+def server_prefix(scope: Scope) -> str:
+    """The path below which the server is shown; empty if it is shown at the root of its host."""
+    prefix: str = scope.get(_PREFIX, "")
+    return prefix
 
 
 def client_address(scope: Scope) -> str:
