@@ -11,6 +11,7 @@ from lineage_bridge.config.external import ExternalAddress
 
 _CLIENT: Final = "lineage_bridge.client"
 _PREFIX: Final = "lineage_bridge.prefix"
+_SENT_HOST: Final = "lineage_bridge.sent_host"
 
 
 def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> None:
@@ -25,6 +26,7 @@ def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress |
     if found.client:
         scope[_CLIENT] = found.client
     if found.host:
+        scope[_SENT_HOST] = Headers(scope=scope).get("host", "")
         scope["headers"] = [(b"host", found.host.encode()), *((name, value) for name, value in scope["headers"] if name != b"host")]
     if prefix:
         scope["root_path"] = scope[_PREFIX] = prefix
@@ -47,6 +49,12 @@ def client_address(scope: Scope) -> str:
     """Where a request comes from, as its proxy says, if it came through one."""
     found: str = scope.get(_CLIENT, "")
     return found or peer_address(scope)
+
+
+def hosts_of(scope: Scope) -> frozenset[str]:
+    """The hosts to which a request was addressed: by its client, and, if a proxy says another, on the connection."""
+    hosts = {Headers(scope=scope).get("host", ""), scope.get(_SENT_HOST, "")}
+    return frozenset(filter(None, hosts))
 
 
 def peer_address(scope: Scope) -> str:
