@@ -40,6 +40,7 @@ def test_an_address_is_read_as_browsers_write_it(text: str, origin: str, prefix:
         "https://a.example/a%2Fb",
         'https://a.example/"',
         "https://a.example/api",
+        "https://a.example/metrics",
         "https://a.example/docs/x",
         "https://ä.example",
     ],

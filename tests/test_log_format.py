@@ -49,3 +49,9 @@ def test_lines_name_the_request_that_is_served():
         assert json.loads(lines.format(record("slow")))["request_id"] == "load-7"
     finally:
         REQUEST_ID.reset(token)
+
+
+def test_a_message_is_one_line_whatever_it_names():
+    line = log_formatter("text", "api").format(record("GET %s", "/x\n2026-01-05 INFO api: forged\r\x1b[2J\u2028ü\t"))
+    assert line.endswith("WARNING api: GET /x\\n2026-01-05 INFO api: forged\\r\\x1b[2J\\u2028ü\t")
+    assert len(log_formatter("text", "api").format(record("failed", failed=True)).splitlines()) > 2, "tracebacks keep their lines"

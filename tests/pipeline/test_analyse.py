@@ -150,6 +150,7 @@ def test_findings_are_read_by_part_and_page(tmp_path: Path) -> None:
     assert [json.loads(line)["name"] for line in kept.lines("impact", 10, 0)] == ["b", "a"]
     assert [json.loads(line)["name"] for line in kept.lines("impact", 1, 1)] == ["a"]
     assert kept.lines("impact", 5, 2) == []
+    assert list(kept.every("impact")) == kept.lines("impact", 10, 0)
     assert json.loads(kept.lines("cycle", 5, 0)[0])["nodes"][1]["name"] == "b"
     assert "last_read" not in json.loads(kept.lines("unused", 5, 0)[0])
     assert {file.name for file in tmp_path.iterdir()} == {"analysis.ndjson"}

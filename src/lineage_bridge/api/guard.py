@@ -19,7 +19,7 @@ from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import Requirement, RouteRequirements
-from lineage_bridge.api.web.forwarding import peer_address, restore_request, route_path
+from lineage_bridge.api.web.forwarding import hosts_of, peer_address, restore_request, route_path
 from lineage_bridge.api.web.redirects import login_redirect
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import RefusedError
@@ -174,9 +174,9 @@ class Guard:
         principal = principal or self._signed_in(scope, headers)
         if principal is not None:
             return principal
-        host = headers.get("host", "")
-        if host and policy.allowed_hosts is not None and _without_port(host) not in policy.allowed_hosts:
-            raise RefusedError(403, "foreign_host", f"this server is not {host!r}", "address it as localhost or 127.0.0.1")
+        for host in sorted(hosts_of(scope)):
+            if policy.allowed_hosts is not None and _without_port(host) not in policy.allowed_hosts:
+                raise RefusedError(403, "foreign_host", f"this server is not {host!r}", "address it as localhost or 127.0.0.1")
         if policy.required:
             return _NOBODY
         return _LOCAL if _is_loopback(peer) else _REMOTE

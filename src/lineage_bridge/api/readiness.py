@@ -49,8 +49,8 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
         return False
 
 
-def readiness(services: Services) -> Readiness:
-    """The state of each part now."""
+def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
+    """The state of each part now. Without `names_inputs` it does not say which inputs are failing."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
     texts = position_tokens.encode_log_end(services.log.end()), position_tokens.encode(applied)
@@ -62,7 +62,8 @@ def readiness(services: Services) -> Readiness:
     except LogError as error:
         lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
     health = services.log_health()
-    parts = PartStates(_intake(services, disk), _log(health), store, pipeline_part(services), _issuers(services), _inputs(services))
+    intake, inputs = _intake(services, disk), _inputs(services, names=names_inputs)
+    parts = PartStates(intake, _log(health), store, pipeline_part(services), _issuers(services), inputs)
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
     damage = LogDamage(health.damaged, health.unacknowledged, health.unreadable_bytes)
     return Readiness(ready, parts, lag, settling, disk, damage)
@@ -112,7 +113,7 @@ def _issuers(services: Services) -> PartState | UnsetType:
     return PartState(HEALTHY, f"the keys of {', '.join(issuers)} are known") if issuers else UNSET
 
 
-def _inputs(services: Services) -> PartState | UnsetType:
+def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
     try:
         records = [record for record in services.inputs.records() if not record.paused]
     except StoreError as error:
@@ -120,7 +121,7 @@ def _inputs(services: Services) -> PartState | UnsetType:
     if not records:
         return UNSET
     if problem := services.inputs.problem(records):
-        return PartState("failing", problem)
+        return PartState("failing", problem if names else "not all inputs are read")
     lags = [record.status.lag_records for record in records if record.status]
     known = [lag for lag in lags if lag is not None]
     behind = f"{sum(known):,} records are still to be read" if len(known) == len(records) else "how far they lag is not known yet"

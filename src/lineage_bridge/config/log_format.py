@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from contextvars import ContextVar
 from datetime import datetime, timezone
 from typing import Final, Literal, TypeAlias
@@ -9,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 LogFormat: TypeAlias = Literal["text", "json"]
 REQUEST_ID: Final[ContextVar[str]] = ContextVar("request_id", default="")
 """The id of the request that this task or thread serves; empty outside of requests."""
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _TEXT: Final = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 
 
@@ -19,9 +21,9 @@ class _TextLines(logging.Formatter):
         super().__init__(_TEXT.format(program=program))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
-        """The line without a traceback."""
-        id_ = REQUEST_ID.get()
-        return f"{super().formatMessage(record)} [request {id_}]" if id_ else super().formatMessage(record)
+        """The line without a traceback. Characters that would begin another line, or that a terminal obeys, are written as escapes."""
+        id_, line = REQUEST_ID.get(), _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], super().formatMessage(record))
+        return f"{line} [request {id_}]" if id_ else line
 
 
 class _JsonLines(logging.Formatter):

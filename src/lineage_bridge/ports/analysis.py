@@ -21,3 +21,6 @@ class FindingsReader(Protocol):
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
         """Lines of a part (impact, cycle, orphan, unused), each a JSON object."""
+
+    def every(self, part: str) -> Iterator[bytes]:
+        """All lines of a part, read once."""

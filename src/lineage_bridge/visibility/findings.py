@@ -1,6 +1,6 @@
 """What an analysis of the whole graph found about one's own."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -10,7 +10,6 @@ from lineage_bridge.model.access import Visibility
 from lineage_bridge.model.analysis import FindingsPart, FindingsSummary
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.visibility.border import BEYOND
-from lineage_bridge.visibility.paging import every
 
 _CYCLE: Final = "cycle"
 _IMPACT: Final = "impact"
@@ -22,19 +21,17 @@ class LimitedFindings:
     def __init__(self, findings: FindingsReader, visibility: Visibility) -> None:
         self._findings, self._visibility = findings, visibility
         whole = findings.summary
-        counts = {part: sum(1 for _ in self._own(part)) for part in whole.parts}
+        counts = {part: sum(1 for _ in self.every(part)) for part in whole.parts}
         parts = {part: FindingsPart(0, count) for part, count in counts.items()}
         self.summary: FindingsSummary = msgspec.structs.replace(whole, parts=parts, nodes=counts.get(_IMPACT, 0), flows=None)
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
         """Lines of a part."""
-        return list(islice(self._own(part), offset, offset + limit))
+        return list(islice(self.every(part), offset, offset + limit))
 
-    def _own(self, part: str) -> Iterator[bytes]:
-        def keep(lines: Sequence[bytes]) -> list[bytes]:
-            return [shown for line in lines if (shown := self._shown(part, line)) is not None]
-
-        return every(lambda most, start: self._findings.lines(part, most, start), keep)
+    def every(self, part: str) -> Iterator[bytes]:
+        """All lines of a part."""
+        return (shown for line in self._findings.every(part) if (shown := self._shown(part, line)) is not None)
 
     def _shown(self, part: str, line: bytes) -> bytes | None:
         found = msgspec.json.decode(line)

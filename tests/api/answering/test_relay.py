@@ -18,6 +18,8 @@ from tests.events import dataset, run_event
 from lineage_bridge.api.answering.lanes import Limit
 from lineage_bridge.api.answering.relay import Relay, answer_questions
 from lineage_bridge.api.app import create_app, create_question_app
+from lineage_bridge.api.guard import AccessPolicy
+from lineage_bridge.config.external import ExternalAddress
 
 NEVER_SENT = "00000000-0000-4000-8000-00000000dead"
 
@@ -72,6 +74,15 @@ def test_an_answer_is_the_same_from_another_process(filled: Server, path: str, q
     with answering(filled) as questions:
         there = filled.client_of(questions=questions).get(path, params=query, headers=headers)
     assert (there.status_code, there.json(), there.headers) == (here.status_code, here.json(), here.headers)
+
+
+def test_the_link_to_the_next_page_is_below_the_path_of_the_server(filled: Server) -> None:
+    with answering(filled) as questions:
+        client = filled.client_of(questions=questions, access=AccessPolicy(external=ExternalAddress("https://lineage.example", "/lineage")))
+        for path in ("/api/v1/lineage/datasets", "/lineage/api/v1/lineage/datasets"):
+            link = client.get(path, params={"limit": 1}).headers["link"]
+            assert link == '</lineage/api/v1/lineage/datasets?limit=1&offset=1>; rel="next"'
+            assert client.get(link[1:].partition(">")[0]).json()[0]["name"] == "b"
 
 
 def test_an_answer_larger_than_any_frame_comes_whole(server: Server) -> None:

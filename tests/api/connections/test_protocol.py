@@ -218,6 +218,8 @@ def test_chunks_that_are_nearly_all_framing_are_refused(port: int) -> None:
 
 def test_a_request_behind_another_is_refused_without_a_word_that_could_be_taken_for_its_answer(port: int) -> None:
     assert ending(port, request(b"") + b"no request\r\n\r\n") == b""
+    chunked = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n"
+    assert ending(port, request(b"") + chunked) == b"", "nor one whose body is none"
 
 
 def test_a_client_that_does_not_read_is_disconnected() -> None:

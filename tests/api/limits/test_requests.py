@@ -58,3 +58,10 @@ def test_bodies_that_would_take_all_memory_are_refused_and_give_it_back(server: 
         assert code_of(refused) == (503, "too_many_bytes_at_once")
         assert "etl" in refused.text
         assert client.post(LINEAGE, content=EVENT, headers=key).status_code == 201
+
+
+def test_the_body_of_a_question_is_dropped_and_takes_no_memory(server: Server) -> None:
+    server.send(EVENT)
+    client = server.asking_for_keys(bodies=BodyMemory(100))
+    answer = client.request("GET", "/api/v1/lineage/jobs", content=b"x" * 1000, headers=server.key("reader", "read"))
+    assert answer.status_code == 200

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
 
+import anyio
 import pytest
 from starlette.testclient import TestClient
+from tests.api.answering.test_lanes import scope_of
 from tests.api.support import LINEAGE, URL, Server
 from tests.events import run_event
 
 from lineage_bridge.api.app import create_app
+from lineage_bridge.api.scopes import RouteRequirements
+from lineage_bridge.api.telemetry.counters import Counters
+from lineage_bridge.api.telemetry.requests import RequestTelemetry
 from lineage_bridge.config.log_format import log_formatter
 
 HEADER = "x-request-id"
@@ -89,3 +94,17 @@ def test_an_error_inside_the_server_is_logged_with_the_id_of_its_request(server:
         answer = client.get("/api/v1/analysis", headers={HEADER: "why-9"})
     assert (answer.status_code, answer.json()["error"]["id"]) == (500, "why-9")
     assert [line["request_id"] for line in lines.lines if line["level"] == "error"] == ["why-9"]
+
+
+def test_a_request_whose_client_goes_before_the_answer_is_no_error_of_the_server() -> None:
+    async def abandoned(*_: Any) -> Any:
+        return None
+
+    async def ask() -> None:
+        await telemetry(abandoned, scope_of("/api/v1/search"), abandoned, abandoned)
+
+    counters = Counters()
+    telemetry = RequestTelemetry(counters, RouteRequirements([], {}), log_requests=False)
+    anyio.run(ask)
+    samples = [sample for metric in counters.registry.collect() for sample in metric.samples]
+    assert {sample.labels["status"] for sample in samples if "status" in sample.labels} == {"499"}

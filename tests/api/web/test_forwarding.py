@@ -10,6 +10,7 @@ from tests.events import run_event
 
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.guard import AccessPolicy
+from lineage_bridge.api.services import LOOPBACK
 from lineage_bridge.config.external import ExternalAddress
 
 EXTERNAL = ExternalAddress("https://lineage.example", "/lineage")
@@ -46,6 +47,19 @@ def test_who_is_asked_depends_on_the_connection_alone(server: Server) -> None:
     trusted = server.client_of("192.0.2.7", access=AccessPolicy(proxies=Networks(["192.0.2.7"])))
     assert trusted.post(ERASE, json=RUN, headers={"X-Forwarded-For": "127.0.0.1"}).json()["error"]["code"] == "not_local"
     assert behind(server).post(ERASE, json=RUN, headers={"X-Forwarded-For": "192.0.2.1"}).status_code == 202
+
+
+def test_a_page_that_rebinds_its_name_to_this_machine_gains_nothing_by_a_header(server: Server) -> None:
+    policy = AccessPolicy(proxies=Networks(["127.0.0.1"]), allowed_hosts=LOOPBACK)
+    client = server.client_of(access=policy)
+    for host, forwarded, status in (
+        ("127.0.0.1:8000", "localhost", 200),
+        ("evil.example:8000", "localhost", 403),
+        ("localhost", "evil.example", 403),
+    ):
+        answer = client.get("/api/v1/sources", headers={"Host": host, "X-Forwarded-Host": forwarded})
+        assert answer.status_code == status
+        assert status == 200 or answer.json()["error"]["code"] == "foreign_host"
 
 
 @pytest.mark.parametrize("path", ["/docs", "/lineage/docs"])

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.limits.callers import Caller, caller_in, set_caller
-from lineage_bridge.api.web.forwarding import route_path
+from lineage_bridge.api.web.forwarding import route_path, server_prefix
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.model.access import Visibility
 
@@ -34,6 +34,7 @@ _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
 class _Question(Struct, array_like=True):
     """What is passed on of a request, and what whoever sent it sees of the graph."""
 
+    prefix: str
     path: str
     query: bytes
     headers: list[tuple[bytes, bytes]]
@@ -114,6 +115,7 @@ def _unavailable() -> UnavailableError:
 def _question(scope: Scope) -> _Question:
     caller = caller_in(scope)
     return _Question(
+        server_prefix(scope),
         route_path(scope),
         scope["query_string"],
         scope["headers"],
@@ -146,16 +148,17 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
 
 
 def _scope(question: _Question) -> dict[str, Any]:
+    path = question.prefix + question.path
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
         "method": "GET",
         "scheme": "http",
-        "path": question.path,
-        "raw_path": question.path.encode(),
+        "path": path,
+        "raw_path": path.encode(),
         "query_string": question.query,
-        "root_path": "",
+        "root_path": question.prefix,
         "headers": question.headers,
         "client": question.client,
         "server": question.server,

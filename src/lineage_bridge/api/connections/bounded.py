@@ -130,4 +130,6 @@ class BoundedConnection(HttpToolsProtocol):
         """Whether the next bytes that are sent would be the answer to the request that is being received."""
         if not self._has_cycle:
             return True
-        return not self.cycle.response_started if self._unfinished == "body" else self.cycle.response_complete
+        if self._unfinished == "body":
+            return not self.pipeline and not self.cycle.response_started
+        return self.cycle.response_complete

@@ -17,6 +17,8 @@ from lineage_bridge.config.log_format import REQUEST_ID
 HEADER: Final = b"x-request-id"
 _USABLE: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_UNANSWERED: Final = 499
+"""Stands for the status of a request whose client went before it was answered, as in nginx's logs."""
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +44,7 @@ class RequestTelemetry:
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         started, id_ = perf_counter(), take_request_id(scope)
-        status, size = 500, 0
+        status, size = _UNANSWERED, 0
 
         async def send_with_id(message: Message) -> None:
             nonlocal status, size

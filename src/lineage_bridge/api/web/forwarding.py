@@ -11,6 +11,7 @@ from lineage_bridge.config.external import ExternalAddress
 
 _CLIENT: Final = "lineage_bridge.client"
 _PREFIX: Final = "lineage_bridge.prefix"
+_SENT_HOST: Final = "lineage_bridge.sent_host"
 
 
 def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> None:
@@ -25,6 +26,7 @@ def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress |
     if found.client:
         scope[_CLIENT] = found.client
     if found.host:
+        scope[_SENT_HOST] = Headers(scope=scope).get("host", "")
         scope["headers"] = [(b"host", found.host.encode()), *((name, value) for name, value in scope["headers"] if name != b"host")]
     if prefix:
         scope["root_path"] = scope[_PREFIX] = prefix
@@ -34,13 +36,25 @@ def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress |
 def route_path(scope: Scope) -> str:
     """The path of a request below the path of the server."""
     path: str = scope["path"]
-    return path[len(scope.get(_PREFIX, "")) :]
+    return path[len(server_prefix(scope)) :]
+
+
+def server_prefix(scope: Scope) -> str:
+    """The path below which the server is shown; empty if it is shown at the root of its host."""
+    prefix: str = scope.get(_PREFIX, "")
+    return prefix
 
 
 def client_address(scope: Scope) -> str:
     """Where a request comes from, as its proxy says, if it came through one."""
     found: str = scope.get(_CLIENT, "")
     return found or peer_address(scope)
+
+
+def hosts_of(scope: Scope) -> frozenset[str]:
+    """The hosts to which a request was addressed: by its client, and, if a proxy says another, on the connection."""
+    hosts = {Headers(scope=scope).get("host", ""), scope.get(_SENT_HOST, "")}
+    return frozenset(filter(None, hosts))
 
 
 def peer_address(scope: Scope) -> str:

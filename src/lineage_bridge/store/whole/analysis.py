@@ -37,16 +37,23 @@ class Findings:
 
     def lines(self, part: str, limit: int, offset: int) -> list[bytes]:
         """The lines of one part, unparsed."""
+        return list(self._read(part, offset, limit))
+
+    def every(self, part: str) -> Iterator[bytes]:
+        """All lines of one part, unparsed, while the file is read once."""
+        return self._read(part, 0, None)
+
+    def _read(self, part: str, offset: int, limit: int | None) -> Iterator[bytes]:
         try:
             of = self.summary.parts[part]
+            stop = of.count if limit is None else min(offset + limit, of.count)
             with self.path.open("rb") as file:
                 file.seek(self._behind + of.start)
-                lines = [line.rstrip(b"\n") for line in islice(file, min(offset, of.count), min(offset + limit, of.count))]
-            for line in lines:
-                msgspec.json.decode(line)
+                for line in islice(file, min(offset, of.count), stop):
+                    msgspec.json.decode(line)
+                    yield line.rstrip(b"\n")
         except (KeyError, OSError, ValueError, msgspec.DecodeError) as error:
             raise NotFoundError("the last analysis cannot be read", "run it again: lineage-bridge analyse") from error
-        return lines
 
 
 def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:

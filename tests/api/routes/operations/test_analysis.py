@@ -1,12 +1,16 @@
 """The last analysis over HTTP."""
 
 from dataclasses import replace
+from typing import NoReturn
 
 from starlette.testclient import TestClient
+from tests.api.answering.test_lanes import limits
 from tests.api.support import NOW, URL, Server
 
+from lineage_bridge.api.answering.lanes import Limit
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.position_tokens import decode
+from lineage_bridge.errors import NotFoundError
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.analysis import Analysis, NodeMeasure
 from lineage_bridge.model.graph import Node
@@ -33,3 +37,18 @@ def test_the_last_analysis_is_read_by_part_and_page(server: Server) -> None:
     assert [item["name"] for item in client.get(following).json()["items"]] == ["d2", "d1"]
     assert [item["name"] for item in client.get("/api/v1/analysis", params={"part": "orphan"}).json()["items"]] == ["d0", "d1"]
     assert client.get("/api/v1/analysis", params={"part": "other"}).status_code == 422
+
+
+def test_an_analysis_is_read_in_the_lane_of_long_lists(server: Server) -> None:
+    lanes = limits(heavy=Limit(1, 0, 0.0))
+
+    def read_while_another_asks() -> NoReturn:
+        if not asked:
+            asked.append("another")
+            answers.append(client.get("/api/v1/analysis").json()["error"]["code"])
+        raise NotFoundError("there is none")
+
+    asked, answers = list[str](), list[str]()
+    client = server.client_of(findings=read_while_another_asks, lanes=lanes)
+    assert client.get("/api/v1/analysis").status_code == 404
+    assert answers == ["overloaded"]

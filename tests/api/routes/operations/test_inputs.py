@@ -100,6 +100,8 @@ def test_readiness_names_inputs_that_are_not_read_and_is_ready_all_the_same(serv
         assert (part()["state"], expected in part()["detail"]) == ("ok", True)
     server.parts.report = InputsReport(7, NOW, {"events": InputStatus("failing")})
     assert part() == {"state": "failing", "detail": "failing: events"}
+    limited = server.asking_for_keys().get("/api/v1/ready", headers=server.key("team", "read", namespaces=("ours",)))
+    assert limited.json()["parts"]["inputs"] == {"state": "failing", "detail": "not all inputs are read"}
     server.parts.report = InputsReport(7, NOW - 20_000_000, {"events": InputStatus("reading")})
     assert "has not reported for 20 s" in part()["detail"]
     assert server.ask("/inputs/events")["state"] == "unread"

@@ -2,11 +2,14 @@
 
 from typing import Annotated, Literal
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET, Raw
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.dependencies import Offset, page
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -20,14 +23,7 @@ def routes(services: Services) -> APIRouter:
     """The routes for the findings of the last analysis."""
     router = APIRouter(tags=["analysis"])
 
-    @router.get("/analysis", response_model=None, responses=response_docs({200: AnalysisPage, 404: ErrorAnswer}, writes=False))
-    def get_analysis(
-        request: Request,
-        part: Annotated[PartName, Query(description="Part of the analysis")] = "impact",
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-        offset: Offset = 0,
-    ) -> Response:
-        """Results of the last `lineage-bridge analyse`: how much is down- and upstream of each node, cycles, orphans, unused datasets."""
+    def read(request: Request, part: PartName, limit: int, offset: int) -> Response:
         findings = services.findings()
         summary = findings.summary
         shown, link = page(request, findings.lines(part, limit + 1, offset), limit, offset)
@@ -45,5 +41,17 @@ def routes(services: Services) -> APIRouter:
             ),
             headers=link,
         )
+
+    @router.get("/analysis", response_model=None, responses=response_docs({200: AnalysisPage, 404: ErrorAnswer}, writes=False))
+    async def get_analysis(
+        request: Request,
+        part: Annotated[PartName, Query(description="Part of the analysis")] = "impact",
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        offset: Offset = 0,
+    ) -> Response:
+        """Results of the last `lineage-bridge analyse`: how much is down- and upstream of each node, cycles, orphans, unused datasets."""
+        # Whoever is limited has every line judged, so this counts as a question that reads long lists.
+        async with services.lanes[Cost.HEAVY].slot(caller_in(request.scope)):
+            return await to_thread.run_sync(read, request, part, limit, offset)
 
     return router

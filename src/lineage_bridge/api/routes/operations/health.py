@@ -33,9 +33,9 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         return json_response(Health(disk_use(services)) if may_read else Health())
 
     @router.get("/ready", response_model=None, responses=response_docs({200: Readiness, 503: Readiness}, writes=False))
-    def get_ready() -> Response:
+    def get_ready(request: Request) -> Response:
         """Whether intake, store and pipeline work, and how far answers lag behind the log."""
-        state = readiness(services)
+        state = readiness(services, names_inputs=admission(request).principal.visibility is None)
         headers = {POSITION_HEADER: state.lag.applied}
         return json_response(state, 200 if state.ready else 503, headers if state.ready else {**headers, "Retry-After": "1"})
 
