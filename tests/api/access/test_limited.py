@@ -137,7 +137,9 @@ def test_history_names_neighbours_only(server: Server) -> None:
         assert ours.get("/api/v1/graph/life", params={"namespace": THEIRS, "name": "old"}).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/api/v1/sources", "/api/v1/sources/x", "/api/v1/tasks", "/api/v1/tasks/x", "/metrics"])
+@pytest.mark.parametrize(
+    "path", ["/api/v1/inputs", "/api/v1/inputs/x", "/api/v1/sources", "/api/v1/sources/x", "/api/v1/tasks", "/api/v1/tasks/x", "/metrics"]
+)
 def test_what_is_of_all_is_refused(server: Server, path: str) -> None:
     ours, everybody = clients(server, neighbours=True)
     answer = ours.get(path)
