@@ -28,6 +28,8 @@ TRIED: Final = settings(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
+# Threads of tasks that earlier calls began draw random numbers while arguments are made, which is no fault of the arguments.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 POSITIVE, NEGATIVE = GenerationMode("positive"), GenerationMode("negative")
 MODES: Final = ((POSITIVE, False), (POSITIVE, True), (NEGATIVE, False))
 """What calls are made of, and whether they name what is there."""

@@ -25,6 +25,14 @@ operate source pause s
 operate source resume s
 operate source poll s
 operate source remove s
+read    input list
+read    input kinds
+read    input show i
+operate input add i kafka bootstrap_servers=b:9092 topics=["t"]
+operate input test i
+operate input pause i
+operate input resume i
+operate input remove i
 operate extract
 operate extract --resume t
 read    watch
@@ -64,7 +72,7 @@ ingest  demo load
 """
 ROWS = [(line.split()[0], line.split()[1:]) for line in TABLE.strip().splitlines()]
 ON_THE_DATA_FOLDER = {
-    *("serve", "api", "pipeline", "observe", "export", "verify", "analyse", "sql", "replay", "backup", "restore", "version"),
+    *("serve", "api", "pipeline", "observe", "inputs", "export", "verify", "analyse", "sql", "replay", "backup", "restore", "version"),
     *("log", "key", "audit", "secret"),
 }
 """Commands that no server is asked for: the files that they read and write belong to their user."""
@@ -116,7 +124,7 @@ def keys(asking: tuple[Server, str]) -> dict[str, dict[str, str]]:
 
 
 def test_every_command_is_in_the_table() -> None:
-    groups = {line[0] for line in LINES if len(line) == 2} | {"source"}
+    groups = {line[0] for line in LINES if len(line) == 2} | {"source", "input"}
     asked = {line for line in LINES if line[0] not in ON_THE_DATA_FOLDER} - {(group,) for group in groups} - WITH_SEVERAL_CALLS
     assert asked <= {tuple(line[: 2 if line[0] in groups else 1]) for _, line in ROWS}
 

@@ -30,6 +30,9 @@ TRIED_ELSEWHERE = {
     "GET /api/v1/source-kinds": "tells of the program",
     "GET /api/v1/sources": "test_what_is_of_all_is_refused",
     "GET /api/v1/sources/{name}": "as above",
+    "GET /api/v1/input-kinds": "tells of the program",
+    "GET /api/v1/inputs": "test_what_is_of_all_is_refused",
+    "GET /api/v1/inputs/{name}": "as above",
     "GET /api/v1/tasks": "as above",
     "GET /api/v1/tasks/{task_id}": "as above",
 }
