@@ -50,8 +50,8 @@ class DriftFinder:
         edges: list[RawEdge] = [edge for name in names for edge in self.connection.execute(_FLOWS, {"job": name}).fetchall()]
         declaring = {port[0] for port in ports if port[3] == Origin.DECLARED} | {edge[2] for edge in edges if edge[3] == Origin.DECLARED}
         first = min((self.nodes.by_id(name) for name in declaring), key=lambda node: (node.namespace, node.name), default=job)
-        told = {job.id} | (set(names) - declaring if first.id == job.id else set())
-        return sorted((found for found in (*self._ports(ports), *self._flows(edges)) if found.job.id in told), key=_order)
+        own = {job.id} | (set(names) - declaring if first.id == job.id else set())
+        return sorted((found for found in (*self._ports(ports), *self._flows(edges)) if found.job.id in own), key=_order)
 
     def _ports(self, ports: Sequence[RawPort]) -> Iterator[Drift]:
         same = self._same(port[1] for port in ports)
