@@ -24,7 +24,7 @@ class StreamSide(NamedTuple):
     """What inputs of the stream need: where they are taken in, and a function that says what Spark lacks for that, or nothing."""
 
     feed: StreamFeed
-    lacks: Callable[[], str]
+    missing: Callable[[], str]
 
 
 class _Running:
@@ -110,7 +110,7 @@ class InputManager:
             return InputReader(self._kinds.make(*given), channel, self._log, self._key, self._clock_us, self._clock)
         made = self._kinds.make_stream(*given)
         judge = RecordJudge(record.name, channel, tuple(made.settings.namespaces), self._key)
-        return StreamReader(made, judge, self._stream.feed, self._log, self._stream.lacks, self._clock_us, self._clock)
+        return StreamReader(made, judge, self._stream.feed, self._log, self._stream.missing, self._clock_us, self._clock)
 
     def _end(self, name: str) -> None:
         running = self._running.pop(name)

@@ -79,7 +79,7 @@ class RowJudge:
 class StreamReader(SessionReader):
     """Reads an input of the stream until told to stop; after a failure it waits, and begins again where the store stands.
 
-    `lacks` says what Spark lacks to read it, or nothing.
+    `missing` says what Spark lacks to read it, or nothing.
     """
 
     def __init__(
@@ -88,18 +88,18 @@ class StreamReader(SessionReader):
         judge: RecordJudge,
         feed: StreamFeed,
         event_log: InputLog,
-        lacks: Callable[[], str],
+        missing: Callable[[], str],
         clock_us: Callable[[], int],
         clock: Callable[[], float],
     ) -> None:
         super().__init__(source, clock_us, clock)
-        self.source, self._judge, self._feed, self._log, self._lacks = source, judge, feed, event_log, lacks
+        self.source, self._judge, self._feed, self._log, self._missing = source, judge, feed, event_log, missing
         self._most = FIRST_RECORDS
 
     def _read_until(self, stop: threading.Event) -> None:
         """Read until `stop`."""
-        if lack := self._lacks():
-            raise SourceError(lack, "fetch them with: lineage-bridge jars")
+        if absent := self._missing():
+            raise SourceError(absent, "fetch them with: lineage-bridge jars")
         name, settings = self.source.name, self.source.settings
         self._feed.finish(name)
         positions = StreamPositions(name, self._feed, self._log)

@@ -23,7 +23,7 @@ from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, 
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
 from lineage_bridge.pipeline.streams.beside import NO_STREAMS, Streams, StreamThread, read_beside
-from lineage_bridge.pipeline.streams.feed import Feed
+from lineage_bridge.pipeline.streams.feed import SparkFeed
 from lineage_bridge.ports.graph_store import Batch, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 
@@ -86,7 +86,7 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
             state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
         )
         log.info("running, Spark is process %d", spark.java.pid)
-        beside = stack.enter_context(read_beside(streams, Feed(spark.session, serve, paths.archive, key)))
+        beside = stack.enter_context(read_beside(streams, SparkFeed(spark.session, serve, paths.archive, key)))
         _watch(query, spark, (_Settler(serve, status, stop, paths), beside), status, stop)
         query.stop()
 

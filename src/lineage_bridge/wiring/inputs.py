@@ -104,8 +104,8 @@ def run_inputs(settings: Settings) -> None:
             path.unlink(missing_ok=True)
 
 
-def read_streams(settings: Settings, feed: StreamFeed, lacks: Callable[[], str], stop: threading.Event) -> None:
-    """Read the inputs of the stream until `stop`, in the pipeline's process, into `feed`; `lacks` as StreamReader has it."""
+def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str], stop: threading.Event) -> None:
+    """Read the inputs of the stream until `stop`, in the pipeline's process, into `feed`; `missing` as StreamReader has it."""
     service, key, path = input_service(settings), state_database(settings).key(), settings.paths.streams_report
     known: list[InputRecord] = []
 
@@ -125,7 +125,7 @@ def read_streams(settings: Settings, feed: StreamFeed, lacks: Callable[[], str],
             clock_us=now_us,
             clock=time.monotonic,
             context=source_context(settings),
-            stream=StreamSide(feed, lacks),
+            stream=StreamSide(feed, missing),
         )
         try:
             manager.run(stop)

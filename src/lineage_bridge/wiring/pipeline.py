@@ -24,7 +24,7 @@ from lineage_bridge.wiring.shared import readers, state_database
 
 if TYPE_CHECKING:
     from lineage_bridge.pipeline.streams.beside import Streams
-    from lineage_bridge.pipeline.streams.feed import Feed
+    from lineage_bridge.pipeline.streams.feed import SparkFeed
 
 PAGE = 4096
 
@@ -65,13 +65,13 @@ def _streams(settings: Settings) -> "Streams":
     inputs = input_service(settings).configured()
     jars = cached(KAFKA, default_cache()) if any(is_streamed(record.settings) for record in inputs) else []
 
-    def read(feed: "Feed", stop: threading.Event) -> None:
-        def lacks() -> str:
+    def read(feed: "SparkFeed", stop: threading.Event) -> None:
+        def missing() -> str:
             if not jars and cached(KAFKA, default_cache()):
                 feed.failure = UnavailableError("Spark starts again with the archives that an input needs")
             return "" if jars else "Spark lacks the Java archives that it needs to read Kafka"
 
-        read_streams(settings, feed, lacks, stop)
+        read_streams(settings, feed, missing, stop)
 
     return Streams(jars, read)
 

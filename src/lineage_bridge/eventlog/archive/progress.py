@@ -26,12 +26,12 @@ class Counted(Protocol):
     last_us: int
 
 
-class _Saved(msgspec.Struct):
+class _SavedCounts(msgspec.Struct):
     progress: InputProgress
     ends: dict[str, int]
 
 
-_DECODER = msgspec.json.Decoder(_Saved)
+_DECODER = msgspec.json.Decoder(_SavedCounts)
 
 
 class SavedProgress:
@@ -39,7 +39,7 @@ class SavedProgress:
 
     def __init__(self, archive: ArchiveReader, name: str) -> None:
         self.path = archive.root / quoted(name) / NAME
-        saved = _read(self.path) or _Saved(InputProgress(), {})
+        saved = _read(self.path) or _SavedCounts(InputProgress(), {})
         self.progress, self.ends, self.is_saved = saved.progress, saved.ends, True
         for of in archive.partitions():
             if of.input == name:
@@ -63,7 +63,7 @@ class SavedProgress:
             return
         fresh = self.path.with_name(f"{NAME}.{os.getpid()}.new")
         with suppress(OSError):
-            fresh.write_bytes(msgspec.json.encode(_Saved(self.progress, self.ends)))
+            fresh.write_bytes(msgspec.json.encode(_SavedCounts(self.progress, self.ends)))
             fresh.replace(self.path)
             self.is_saved = True
 
@@ -93,7 +93,7 @@ def _key(of: ArchivedPartition) -> str:
     return f"{of.source}/{of.partition}"
 
 
-def _read(path: Path) -> _Saved | None:
+def _read(path: Path) -> _SavedCounts | None:
     try:
         return _DECODER.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -106,10 +106,10 @@ def saved_progress(root: Path, name: str) -> InputProgress | None:
     return saved.progress if saved else None
 
 
-def added(one: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
+def added(first: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
     """The counts of what came both ways."""
-    if one is None or other is None:
-        return one or other
-    rejected = {code: one.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**one.rejected, **other.rejected}}
-    latest = max(one, other, key=lambda progress: progress.last_us or 0)
-    return InputProgress(one.accepted + other.accepted, rejected, latest.last, latest.last_us)
+    if first is None or other is None:
+        return first or other
+    rejected = {code: first.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**first.rejected, **other.rejected}}
+    latest = max(first, other, key=lambda progress: progress.last_us or 0)
+    return InputProgress(first.accepted + other.accepted, rejected, latest.last, latest.last_us)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lineage_bridge.pipeline.process import STOP_S
-from lineage_bridge.pipeline.streams.feed import Feed
+from lineage_bridge.pipeline.streams.feed import SparkFeed
 
 
-def _nothing(feed: Feed, stop: threading.Event) -> None:
+def _nothing(feed: SparkFeed, stop: threading.Event) -> None:
     """No input is read."""
     _ = feed, stop
 
@@ -20,7 +20,7 @@ class Streams:
     """Inputs of the stream: the Java archives that they need, and a function that reads them until it is told to stop."""
 
     jars: Sequence[Path] = ()
-    read: Callable[[Feed, threading.Event], None] = _nothing
+    read: Callable[[SparkFeed, threading.Event], None] = _nothing
 
 
 NO_STREAMS = Streams()
@@ -29,7 +29,7 @@ NO_STREAMS = Streams()
 class StreamThread(threading.Thread):
     """Folds what the archive has and the store lacks, and then reads the inputs. `failure` ends the process."""
 
-    def __init__(self, streams: Streams, feed: Feed) -> None:
+    def __init__(self, streams: Streams, feed: SparkFeed) -> None:
         super().__init__(name="streams", daemon=True)
         self.streams, self.feed, self.stop = streams, feed, threading.Event()
         self._failure: Exception | None = None
@@ -49,7 +49,7 @@ class StreamThread(threading.Thread):
 
 
 @contextmanager
-def read_beside(streams: Streams, feed: Feed) -> Iterator[StreamThread]:
+def read_beside(streams: Streams, feed: SparkFeed) -> Iterator[StreamThread]:
     """Read the inputs while the block lasts."""
     thread = StreamThread(streams, feed)
     thread.start()

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 
 
-class Feed:
+class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
     A failure of the store is kept in `failure`: the process has to end.
@@ -92,8 +92,9 @@ class Feed:
         for given in ranges:
             of = ArchivedPartition(name, given.where)
             planned[of] = self._at(of), EventPlace(given.end, 0).address
+        progress = self._progress(name)  # counts the files that are in place by now
         self._put(planned, parts)
-        self._progress(name).count(parts, planned)
+        progress.count(parts, planned)
         self.under_way[name] = self.writer.submit(self._commit, planned, Batch(_offsets(planned), batch.rows), workers)
         newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
         return TakenRows(sum(part.read for part in parts), sum(p.skipped for p in parts), sum(p.size for p in parts), newest)
