@@ -5,6 +5,7 @@
 
 import argparse
 import json
+import os
 import random
 import sqlite3
 import sys
@@ -14,14 +15,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
 import psutil
+from bench.generator import Corpus, generate
+from bench.load import is_json
 from tests.crash.faults import FAULTS
 from tests.crash.support import SOON_S, SPARK_S, Asking, Process, is_running, nothing_left, settings_in, until
 from tests.crash.ways import WAYS, Way
 from tests.events import dataset, run_event
+from tests.inputs.exports import compared
 from tests.servers import broker
 from tests.servers.broker import Kafka
 from tests.store.tables import tables_in
@@ -34,6 +39,8 @@ from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
 from lineage_bridge.graph.record_origin import read_origin
 from lineage_bridge.graph.relations import BY_NAME
+from lineage_bridge.pipeline.session import start_session
+from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jars, ivy_for
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
@@ -231,11 +238,35 @@ def torture(folder: Path, rounds: int, seed: int, report: Callable[[str], None])
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="make torture", description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--exports", type=int, default=100_000, help="events that come by each way, to compare exports; 0: none")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-torture-") as folder:
-        torture(Path(folder), options.rounds, options.seed, lambda line: print(line, flush=True))  # noqa: T201 - the point of it
+        (Path(folder) / "rounds").mkdir()
+        torture(Path(folder) / "rounds", options.rounds, options.seed, say)
+        if options.exports:
+            compare_exports(Path(folder), options.exports)
     return 0
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)  # noqa: T201 - the point of it
+
+
+def compare_exports(folder: Path, events: int) -> None:
+    """Bring the same events in by every way, and compare the exports byte for byte."""
+    bodies = [body for sent in islice(generate(Corpus(events)), events) if is_json(body := sent.body)]
+    (folder / "broker").mkdir()
+    (folder / "exports").mkdir()
+    jars = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
+    spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=jars)
+    try:
+        with broker.started(folder / "broker", CLUSTER) as kafka:
+            compared(folder / "exports", bodies, kafka, spark, say)
+    finally:
+        spark.stop()
+    say("the exports are equal")
 
 
 if __name__ == "__main__":
