@@ -13,9 +13,9 @@ from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jar
 @click.command(cls=Command, examples=("jars",))
 @with_output("print their paths as JSON")
 def jars(as_json: bool) -> None:
-    """Fetch the Java archives that inputs of the form stream need, into your cache.
+    """Fetch what Spark needs to read Kafka into your cache.
 
-    They are Spark's own reader of Kafka and what it needs. Their bytes are compared with what is pinned here. Nothing is fetched that is
+    Inputs of the form stream need these Java archives. They are Spark's own reader of Kafka and what it needs. Their bytes are compared with what is pinned here. Nothing is fetched that is
     there already. A mirror of Maven Central is named in LINEAGE_BRIDGE_IVY_SETTINGS, a settings file of Ivy's.
     """
     paths = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
