@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.spark]
 
 
 def test_every_way_in_gives_the_same_export(kafka: Kafka, spark: SparkSession, tmp_path: Path) -> None:
-    events = [body for sent in islice(generate(Corpus(3_000)), 3_000) if is_json(body := sent.body)]
+    events = [body for sent in islice(generate(Corpus(2_000)), 2_000) if is_json(body := sent.body)]
     lines: list[str] = []
     compared(tmp_path, [*events, b'{"no": "event"}'], kafka, spark, lines.append)
     assert len(lines) == 3

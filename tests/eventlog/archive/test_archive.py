@@ -8,7 +8,7 @@ from lineage_bridge.errors import OffsetError
 from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
 from lineage_bridge.eventlog.archive.progress import SavedProgress, saved_progress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
-from lineage_bridge.eventlog.archive.writer import MANY, PARTS, ArchiveWriter, PartFile
+from lineage_bridge.eventlog.archive.writer import PARTS, ArchiveWriter, PartFile
 from lineage_bridge.eventlog.segment import UnreadableBytes
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress, RecordKind, RecordNote, write_note
@@ -31,14 +31,13 @@ def record(offset: int, number: int = 0, count: int = 1, kind: RecordKind = Reco
 
 def put(writer: ArchiveWriter, start: int, end: int, *records: LogRecord, parts: int = 1) -> None:
     """Archive the records between two offsets, in so many parts."""
-    made = []
-    for number in range(parts if records else 0):
-        part = PartFile(writer.root)
-        for some in records[number * len(records) // parts : (number + 1) * len(records) // parts]:
-            part.append(some)
-        part.close()
-        made.append(part.path)
-    writer.put({OF: (EventPlace(start, 0).address, EventPlace(end, 0).address)}, {OF: made})
+    with writer.parts() as folder:
+        made = [PartFile(folder) for _ in range(parts if records else 0)]
+        for number, part in enumerate(made):
+            for some in records[number * len(records) // parts : (number + 1) * len(records) // parts]:
+                part.append(some)
+            part.close()
+        writer.put({OF: (EventPlace(start, 0).address, EventPlace(end, 0).address)}, {OF: [part.path for part in made]})
 
 
 def bodies(root: Path, first: int = 0, end: int = 1 << 40) -> list[bytes]:
@@ -63,14 +62,15 @@ def test_records_are_read_back_by_their_addresses(root: Path) -> None:
     assert list((root / PARTS).iterdir()) == []
 
 
-def test_many_small_files_become_one_and_nothing_changes_for_readers(root: Path) -> None:
+def test_many_small_files_become_one_and_nothing_changes_for_readers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_bridge.eventlog.archive.writer.MANY", 4)
     writer = ArchiveWriter(root)
-    for offset in range(MANY * MANY + 3):
+    for offset in range(19):
         put(writer, offset, offset + 1, record(offset))
     levels = [file.level for file in files_in(OF.folder(root))]
     assert levels == [2, 0, 0, 0]
-    assert bodies(root) == [f"{offset}/0".encode() for offset in range(MANY * MANY + 3)]
-    assert bodies(root, 100, 102) == [b"100/0", b"101/0"]
+    assert bodies(root) == [f"{offset}/0".encode() for offset in range(19)]
+    assert bodies(root, 10, 12) == [b"10/0", b"11/0"]
 
 
 def test_of_a_file_and_those_it_was_made_of_one_counts(root: Path) -> None:
@@ -86,7 +86,7 @@ def test_of_a_file_and_those_it_was_made_of_one_counts(root: Path) -> None:
 
 def test_parts_that_nobody_put_in_a_place_are_removed(root: Path) -> None:
     writer = ArchiveWriter(root)
-    left = PartFile(root)
+    left = PartFile(root / PARTS)
     left.append(record(0))
     left.close()
     assert (ArchiveReader(root).partitions(), writer.end(OF)) == ([], 0)

@@ -19,6 +19,7 @@ from tests.servers.tls import CLIENT
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.errors import StoreError
+from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.graph.record_origin import RecordOrigin, read_origin
@@ -241,6 +242,7 @@ def test_a_damaged_partition_does_not_stop_the_other(kafka: Kafka, streamed: Str
         write(kafka, topic, 1, event(2))
         until(lambda: len(streamed.archived()) == 2)
     assert numbers(streamed) == [1, 2]
+    assert list((streamed.archive.root / PARTS).iterdir()) == [], "parts of batches that could not be read"
 
 
 def test_only_what_was_committed_counts(kafka: Kafka, streamed: Streamed, topic: str) -> None:

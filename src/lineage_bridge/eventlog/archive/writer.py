@@ -1,8 +1,10 @@
 """Writes the archive: workers write parts, the pipeline, which alone does, puts them in their places."""
 
 import os
+import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -19,10 +21,10 @@ LARGE_BYTES: Final = 64 << 20
 
 
 class PartFile:
-    """A part that a worker writes: the records of one partition, in order. `close` makes it durable."""
+    """A part that a worker writes: the records of one partition, in order, in `folder`. `close` makes it durable."""
 
-    def __init__(self, root: Path) -> None:
-        self.path = root / PARTS / uuid.uuid4().hex
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / uuid.uuid4().hex
         self._file = self.path.open("wb")
 
     def append(self, record: LogRecord) -> None:
@@ -47,8 +49,18 @@ class ArchiveWriter:
 
     def clear(self) -> None:
         """Remove parts that nobody puts in a place."""
-        for path in (self.root / PARTS).iterdir():
-            path.unlink(missing_ok=True)
+        shutil.rmtree(self.root / PARTS)
+        (self.root / PARTS).mkdir()
+
+    @contextmanager
+    def parts(self) -> Iterator[Path]:
+        """A folder for the parts of one batch, which is removed with what is left in it."""
+        folder = self.root / PARTS / uuid.uuid4().hex
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def end(self, of: ArchivedPartition) -> int:
         """Up to which address a partition is archived."""
@@ -70,8 +82,6 @@ class ArchiveWriter:
                 join(given, file.path, self._scratch())
             known.append(file)
         sync_folders([of.folder(self.root) for of in ranges])
-        for path in (path for some in parts.values() for path in some):
-            path.unlink(missing_ok=True)
         for of in ranges:
             self._compact(of)
 

@@ -37,6 +37,11 @@ _Pair = tuple[str, int]
 class KafkaStream(StreamInput[KafkaInputSettings]):
     """Topics that Spark reads. No member of a group: all partitions of all topics are read here."""
 
+    def __init__(self, name: str, settings: KafkaInputSettings, installation: str = "") -> None:
+        super().__init__(name, settings, installation)
+        self._lost = 0
+        self._next: dict[_Pair, int] = {}
+
     def open(self, positions: Positions) -> None:
         """Connect."""
         self._causes: list[KafkaError] = []
@@ -50,7 +55,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._topics: dict[str, FoundTopic] = {}
         self._problems: tuple[str, ...] = ()
         self._of_partitions: dict[_Pair, tuple[float, str]] = {}
-        self._next: dict[_Pair, int] = {}
+        self._next = {}
         self._ends: Mapping[_Pair, int] = {}
         self._commit_at = self._refresh_at = 0.0
         self._commit_problem = ""
@@ -121,12 +126,16 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         known = bool(self._next) and all(pair in self._ends for pair in self._next)
         set_back = tuple(text for _, text in self._of_partitions.values())
         commit = (self._commit_problem,) if self._commit_problem else ()
-        return ReadingState(len(self._next), lag if known else None, self._assignment.lost, (*self._problems, *set_back, *commit))
+        return ReadingState(
+            len(self._next), lag if known else None, self._lost + self._assignment.lost, (*self._problems, *set_back, *commit)
+        )
 
     def close(self) -> None:
         """Copy the last offsets to the group."""
-        if getattr(self, "_next", None):
+        if self._next:
+            self._lost += self._assignment.lost
             self._commit()
+            self._next = {}
 
     def _refresh(self) -> None:
         """Look for topics that are new or were created again, and for records that were deleted before they were read."""

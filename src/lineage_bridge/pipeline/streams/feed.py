@@ -82,18 +82,17 @@ class SparkFeed:
     ) -> TakenRows | None:
         """Read, judge, archive and fold ranges, wait for the commit before this one, and begin to commit."""
         assigned = {(given.where.stream, given.where.partition): ArchivedPartition(name, given.where) for given in ranges}
-        batch, parts, workers = self._fold(read, assigned, judge)
-        self.finish(name)
-        if not still():
-            for part in parts:
-                Path(part.path).unlink(missing_ok=True)
-            return None
-        planned: dict[ArchivedPartition, tuple[int, int]] = {}
-        for given in ranges:
-            of = ArchivedPartition(name, given.where)
-            planned[of] = self._at(of), EventPlace(given.end, 0).address
-        progress = self._progress(name)  # counts the files that are in place by now
-        self._put(planned, parts)
+        with self.archive.parts() as folder:
+            batch, parts, workers = self._fold(read, assigned, judge, folder)
+            self.finish(name)
+            if not still():
+                return None
+            planned: dict[ArchivedPartition, tuple[int, int]] = {}
+            for given in ranges:
+                of = ArchivedPartition(name, given.where)
+                planned[of] = self._at(of), EventPlace(given.end, 0).address
+            progress = self._progress(name)  # counts the files that are in place by now
+            self._put(planned, parts)
         progress.count(parts, planned)
         self.under_way[name] = self.writer.submit(self._commit, planned, Batch(_offsets(planned), batch.rows), workers)
         newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
@@ -120,12 +119,12 @@ class SparkFeed:
         return self.serve.position(of.source).get(of.partition, 0)
 
     def _fold(
-        self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow
+        self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow, folder: Path
     ) -> tuple[Batch, list[Part], list[int]]:
         """What the ranges hold. Raises UnreachableError if Spark cannot read them."""
         try:
             rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
-            table = rows.transform(fold_incoming, assigned=assigned, judge=judge, root=self.root, key=self.key).toArrow()
+            table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key).toArrow()
         except SPARK_ERRORS as error:
             raise UnreachableError(f"Spark cannot read: {gist(str(error))}", "logs/spark.log in the data folder has more") from error
         packed = list(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))

@@ -47,11 +47,11 @@ class Part(msgspec.Struct, array_like=True):
 PARTS = msgspec.msgpack.Decoder(list[Part])
 
 
-def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, root: Path, key: bytes) -> DataFrame:
-    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `root` is the archive's folder."""
+def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes) -> DataFrame:
+    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        writing = Writing(root, judge)
+        writing = Writing(folder, judge)
         yield fold_partition(writing.records(_rows(batches), assigned), (), key, frozenset())
         yield writing.finish()
 
@@ -61,8 +61,8 @@ def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, root:
 class Writing:
     """Judges rows, and writes their records to parts, one for each partition."""
 
-    def __init__(self, root: Path, judge: JudgeRow) -> None:
-        self.root, self.judge = root, judge
+    def __init__(self, folder: Path, judge: JudgeRow) -> None:
+        self.folder, self.judge = folder, judge
         self.parts: dict[tuple[str, str], tuple[Part, PartFile]] = {}
 
     def records(self, rows: Iterable[StreamRow], assigned: Assigned) -> Iterator[StoredRecord]:
@@ -97,7 +97,7 @@ class Writing:
     def _part(self, row: StreamRow, assigned: Assigned) -> tuple[Part, PartFile]:
         at = row.where.stream, row.where.partition
         if at not in self.parts:
-            file, of = PartFile(self.root), assigned[at]
+            file, of = PartFile(self.folder), assigned[at]
             self.parts[at] = Part(of.source, of.partition, row.offset, str(file.path), os.getpid()), file
         return self.parts[at]
 
