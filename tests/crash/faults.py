@@ -20,78 +20,78 @@ if TYPE_CHECKING:
     from tests.crash.torture import World
 
 
-def kill_api(world: "World", chance: random.Random) -> str:
+def kill_api(victim: "World", chance: random.Random) -> str:
     """kill -9 of the API, in the middle of an append if one comes."""
-    return world.kill("api", chance.random())
+    return victim.kill("api", chance.random())
 
 
-def kill_pipeline(world: "World", chance: random.Random) -> str:
+def kill_pipeline(victim: "World", chance: random.Random) -> str:
     """kill -9 of the pipeline."""
-    return world.kill("pipeline", chance.random())
+    return victim.kill("pipeline", chance.random())
 
 
-def kill_inputs(world: "World", chance: random.Random) -> str:
+def kill_inputs(victim: "World", chance: random.Random) -> str:
     """kill -9 of the process that reads inputs."""
-    return world.kill("inputs", chance.random())
+    return victim.kill("inputs", chance.random())
 
 
-def kill_everything(world: "World", chance: random.Random) -> str:
+def kill_everything(victim: "World", chance: random.Random) -> str:
     """kill -9 of all processes at once, as when the machine is reset."""
     time.sleep(chance.random())
-    for part in world.parts:
-        world.running[part].process.kill()
-    spark = pipeline_status(world.settings).get("spark_pid")
+    for part in victim.parts:
+        victim.running[part].process.kill()
+    spark = pipeline_status(victim.settings).get("spark_pid")
     with suppress(psutil.Error):
         psutil.Process(spark).kill()
-    for part in world.parts:
-        world.start(part)
+    for part in victim.parts:
+        victim.start(part)
     return "killed all processes"
 
 
-def kill_spark(world: "World", chance: random.Random) -> str:
+def kill_spark(victim: "World", chance: random.Random) -> str:
     """kill -9 of Spark's Java process; the pipeline ends, and is started again."""
     time.sleep(chance.random())
-    pid = pipeline_status(world.settings)["spark_pid"]
+    pid = pipeline_status(victim.settings)["spark_pid"]
     with suppress(psutil.Error):
         psutil.Process(pid).kill()
-    pipeline = world.running["pipeline"]
+    pipeline = victim.running["pipeline"]
     until(lambda: not pipeline.alive(), SOON_S, "the end of the pipeline")
-    world.start("pipeline")
+    victim.start("pipeline")
     return f"killed Spark (pid {pid})"
 
 
-def kill_worker(world: "World", chance: random.Random) -> str:
+def kill_worker(victim: "World", chance: random.Random) -> str:
     """kill -9 of Spark's Python workers; Spark's job fails, and what asked for it goes on."""
     time.sleep(chance.random())
-    workers = workers_under(pipeline_status(world.settings)["spark_pid"])
+    workers = workers_under(pipeline_status(victim.settings)["spark_pid"])
     for worker in workers:
         with suppress(psutil.Error):
             worker.kill()
     return f"killed {len(workers)} workers of Spark"
 
 
-def kill_broker(world: "World", chance: random.Random) -> str:
+def kill_broker(victim: "World", chance: random.Random) -> str:
     """kill -9 of the broker, and a start."""
     time.sleep(chance.random())
-    return world.kill_broker()
+    return victim.kill_broker()
 
 
-def torn_write(world: "World", chance: random.Random) -> str:
+def torn_write(victim: "World", chance: random.Random) -> str:
     """The API is killed in an append, and bytes that belong to no record follow the log's and the archive's last."""
-    told = world.kill("api", chance.random(), start=False)
-    segment = max(world.settings.paths.log.glob("*.log"))
+    killed = victim.kill("api", chance.random(), start=False)
+    segment = max(victim.settings.paths.log.glob("*.log"))
     with segment.open("ab") as file:
         file.write(chance.randbytes(chance.randrange(1, 300)))
-    parts = world.settings.paths.archive / PARTS
+    parts = victim.settings.paths.archive / PARTS
     if parts.exists():
         (parts / "torn").write_bytes(chance.randbytes(100))
-    world.start("api")
-    return f"{told}; left torn bytes behind {segment.name}"
+    victim.start("api")
+    return f"{killed}; left torn bytes behind {segment.name}"
 
 
-def full_disk(world: "World", chance: random.Random) -> str:
+def full_disk(victim: "World", chance: random.Random) -> str:
     """The kernel refuses what the API and Spark's workers write, for a while."""
-    processes = [psutil.Process(world.running["api"].pid), *workers_under(pipeline_status(world.settings)["spark_pid"])]
+    processes = [psutil.Process(victim.running["api"].pid), *workers_under(pipeline_status(victim.settings)["spark_pid"])]
     limits = {}
     for process in processes:
         with suppress(psutil.Error, ProcessLookupError):
@@ -104,29 +104,29 @@ def full_disk(world: "World", chance: random.Random) -> str:
     return f"{len(limits)} processes could write nothing for a while"
 
 
-def lost_checkpoint(world: "World", chance: random.Random) -> str:
+def lost_checkpoint(victim: "World", chance: random.Random) -> str:
     """Spark's files, and the counts beside the archive, are gone."""
-    world.kill("pipeline", chance.random(), start=False)
-    shutil.rmtree(world.settings.paths.spark, ignore_errors=True)
-    for file in world.settings.paths.archive.glob("*/progress.json"):
+    victim.kill("pipeline", chance.random(), start=False)
+    shutil.rmtree(victim.settings.paths.spark, ignore_errors=True)
+    for file in victim.settings.paths.archive.glob("*/progress.json"):
         file.unlink()
-    world.start("pipeline")
+    victim.start("pipeline")
     return "removed Spark's checkpoint and the archive's counts"
 
 
-def lost_graph(world: "World", chance: random.Random) -> str:
+def lost_graph(victim: "World", chance: random.Random) -> str:
     """The graph is gone; it is folded again from the log and the archive."""
-    world.kill("pipeline", chance.random(), start=False)
-    for file in world.settings.data_dir.glob("graph.db*"):
+    victim.kill("pipeline", chance.random(), start=False)
+    for file in victim.settings.data_dir.glob("graph.db*"):
         file.unlink(missing_ok=True)
-    world.start("pipeline")
+    victim.start("pipeline")
     return "removed the graph"
 
 
-def rebalance(world: "World", chance: random.Random) -> str:
+def rebalance(victim: "World", chance: random.Random) -> str:
     """Another member joins the group of the embedded input, and leaves again."""
-    group = world.group_of("kafka-embedded")
-    consumer = Consumer({**world.kafka.client_config(), "group.id": group, "auto.offset.reset": "earliest", "log_level": 0})
+    group = victim.group_of("kafka-embedded")
+    consumer = Consumer({**victim.kafka.client_config(), "group.id": group, "auto.offset.reset": "earliest", "log_level": 0})
     try:
         consumer.subscribe(["kafka-embedded"])
         deadline = time.monotonic() + 2 + chance.random()

@@ -208,7 +208,7 @@ def numbers_of(records: Sequence[StoredRecord]) -> set[int]:
 
 
 @contextmanager
-def world(folder: Path) -> Iterator[World]:
+def installed(folder: Path) -> Iterator[World]:
     """An installation, with a broker of its own: it is killed."""
     for name in ("kafka", "data"):
         (folder / name).mkdir()
@@ -225,7 +225,7 @@ def torture(folder: Path, rounds: int, seed: int, report: Callable[[str], None])
     """So many rounds; each fault comes once before any comes again."""
     chance = random.Random(seed)
     report(f"seed {seed}, {rounds} rounds")
-    with world(folder) as made:
+    with installed(folder) as made:
         made.settle()
         left: list[str] = []
         for number in range(rounds):
@@ -243,13 +243,13 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-torture-") as folder:
         (Path(folder) / "rounds").mkdir()
-        torture(Path(folder) / "rounds", options.rounds, options.seed, say)
+        torture(Path(folder) / "rounds", options.rounds, options.seed, print_line)
         if options.exports:
             compare_exports(Path(folder), options.exports)
     return 0
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line at once."""
     print(line, flush=True)  # noqa: T201 - the point of it
 
@@ -263,10 +263,10 @@ def compare_exports(folder: Path, events: int) -> None:
     spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=jars)
     try:
         with broker.started(folder / "broker", CLUSTER) as kafka:
-            compared(folder / "exports", bodies, kafka, spark, say)
+            compared(folder / "exports", bodies, kafka, spark, print_line)
     finally:
         spark.stop()
-    say("the exports are equal")
+    print_line("the exports are equal")
 
 
 if __name__ == "__main__":
