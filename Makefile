@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench jars servers producers oracle lock migration clean
+.PHONY: help run test check format bench torture jars servers producers oracle lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -26,6 +26,9 @@ format: ## write the format, and the fixes the linter is sure of
 
 bench: ## print speeds as JSON
 	@$(IN_DEV) .venv/bin/python -m bench $(ARGS)
+
+torture: ## kill processes, fill disks and lose files while events come by every way (ARGS="--rounds 200 --seed 7")
+	@$(IN_DEV) .venv/bin/python -m tests.crash.torture $(ARGS)
 
 jars: ## fetch the Java archives the tests of real producers need, into the user's cache
 	@$(IN_DEV) .venv/bin/python -m tools.jars agent

@@ -1,7 +1,9 @@
 """inputs: events a second and processor time an event over Kafka, beside HTTP in the same run, and the time from either to an answer."""
 
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from uuid import UUID
@@ -44,6 +46,7 @@ def run(work: Path, *, quick: bool = False) -> Result:
             total = _taken(client)
             out["kafka"] = _measured(server, len(events), lambda: _brought(server, client, lambda: None, len(events), total))
             _settle(client)
+            out["to_the_graph"] = {form: _to_the_graph(server, client, kafka, producer, events, form) for form in ("embedded", "stream")}
             report("inputs: freshness")
             out["freshness"] = _freshness(client, producer, 5 if quick else 40)
     return out
@@ -61,13 +64,64 @@ def _measured(server: Running, count: int, work: Callable[[], object]) -> Result
     return {**per_event(count, sum(spent.values()), wall, calibrate()), **shares}
 
 
+def _to_the_graph(server: Running, client: httpx.Client, kafka: broker.Kafka, producer: Producer, events: list[bytes], form: str) -> Result:
+    """A backlog in a topic until the graph has all of it, with the processor time of all processes of the server, Spark's included.
+
+    The input is read for a while before, so that what is measured is no start.
+    """
+    report(f"inputs: to the graph, {form}")
+    topic, first = f"backlog-{form}", events[:500]
+    kafka.create_topics(topic, partitions=PARTITIONS)
+    settings = {"bootstrap_servers": kafka.bootstrap, "topics": [topic], "form": form, "poll_s": 0.2}
+    before = _in_graph(server)
+    client.post("/api/v1/inputs", json={"name": topic, "kind": "kafka", "settings": settings}).raise_for_status()
+    _produce(producer, first, topic)
+    _until(server, lambda: _in_graph(server) >= before + len(first))
+    client.post(f"/api/v1/inputs/{topic}/pause").raise_for_status()
+    time.sleep(2)
+    _produce(producer, events, topic)
+    processes = [server.process, *server.process.children(recursive=True)]
+    cpu, began = _cpu(processes), time.monotonic()
+    client.post(f"/api/v1/inputs/{topic}/resume").raise_for_status()
+    _until(server, lambda: _in_graph(server) >= before + len(first) + len(events))
+    wall = time.monotonic() - began
+    spent = _cpu([server.process, *server.process.children(recursive=True)]) - cpu
+    client.post(f"/api/v1/inputs/{topic}/pause").raise_for_status()
+    _settle(client)
+    return {**per_event(len(events), spent, wall, calibrate()), "backlog_recovery_s": round(wall, 2)}
+
+
+def _cpu(processes: list[psutil.Process]) -> float:
+    """Seconds of processor time of processes, and of those of their children that have ended."""
+    total = 0.0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def _in_graph(server: Running) -> int:
+    """How many records of events the graph has."""
+    with closing(sqlite3.connect(f"file:{server.data_dir / 'graph.db'}?mode=ro", uri=True, timeout=30)) as graph:
+        return int(graph.execute("SELECT (SELECT count(*) FROM event_record) + (SELECT count(*) FROM quarantine)").fetchone()[0])
+
+
+def _until(server: Running, holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 600
+    while not holds():
+        if time.monotonic() > deadline or not server.process.is_running():
+            raise TimeoutError("the backlog was not taken in")
+        time.sleep(0.1)
+
+
 def _process(server: Running, command: str) -> psutil.Process:
     return next(child for child in server.process.children() if command in child.cmdline())
 
 
-def _produce(producer: Producer, events: list[bytes]) -> None:
+def _produce(producer: Producer, events: list[bytes], topic: str = TOPIC) -> None:
     for number, event in enumerate(events):
-        producer.produce(TOPIC, event, partition=number % PARTITIONS)
+        producer.produce(topic, event, partition=number % PARTITIONS)
         producer.poll(0)
     producer.flush(60)
 

@@ -1,5 +1,6 @@
 """Fixtures of the whole suite: one Spark session and one server a run, and the servers of `tests.servers`."""
 
+import os
 import signal
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from lineage_bridge.pipeline.session import start_session
+from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jars, ivy_for
 from tests import distribution
 from tests.servers import fixtures
 from tests.serving import Served, serving
@@ -55,7 +57,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run."""
-    session = start_session(tmp_path_factory.mktemp("spark"), master="local[2]", memory="1g")
+    jars = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
+    session = start_session(tmp_path_factory.mktemp("spark"), master="local[2]", memory="1g", jars=jars)
     yield session
     session.stop()
 

@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 
 from tests.servers.archives import LOCKS, ivy_in
-from tools.jars import ivy_command, sha256_of
+
+from lineage_bridge.pipeline.streams.jars import ivy_command, sha256_of
 
 KAFKA, DEBEZIUM, FLINK, LOG4J, APICURIO, OPENLINEAGE = "4.3.1", "3.5.0.Final", "2.3.0", "2.25.4", "3.0.9", "1.53.0"
 KEYCLOAK = "26.0.0"

@@ -7,6 +7,7 @@ LineageBridgeError
 │   ├── LogFullError        the disk (or a size limit) refused the write; nothing of it was acknowledged
 │   ├── RecordError         bytes are not one complete record, or a record exceeds a limit
 │   └── OffsetError         an offset lies outside the log
+├── JarError                a Java archive cannot be fetched, or its bytes are not the pinned ones
 ├── StoreError              the graph store cannot do what was asked
 │   ├── StoreMissingError   the store does not exist yet
 │   ├── StoreVersionError   the store has another version of the schema
@@ -67,6 +68,10 @@ class RecordError(LogError):
 
 class OffsetError(LogError):
     """An offset lies outside the log."""
+
+
+class JarError(LineageBridgeError):
+    """A Java archive cannot be fetched, or its bytes are not the pinned ones."""
 
 
 class StoreError(LineageBridgeError):

@@ -72,7 +72,22 @@ ingest  demo load
 """
 ROWS = [(line.split()[0], line.split()[1:]) for line in TABLE.strip().splitlines()]
 ON_THE_DATA_FOLDER = {
-    *("serve", "api", "pipeline", "observe", "inputs", "export", "verify", "analyse", "sql", "replay", "backup", "restore", "version"),
+    *(
+        "serve",
+        "api",
+        "pipeline",
+        "observe",
+        "inputs",
+        "export",
+        "verify",
+        "analyse",
+        "sql",
+        "jars",
+        "replay",
+        "backup",
+        "restore",
+        "version",
+    ),
     *("log", "key", "audit", "secret"),
 }
 """Commands that no server is asked for: the files that they read and write belong to their user."""

@@ -1,6 +1,8 @@
-"""The API or the pipeline as a process of its own, wired as the product wires it, over a disk or a store that can be told to fail.
+"""The API, the pipeline or the reader of inputs as a process of its own, wired as the product wires it.
 
-`processes.py api | power | pipeline`, the settings in the environment. On standard input, a point to stop at, once, or "go" to go
+Their disk or store can be told to fail.
+
+`processes.py api | power | pipeline | inputs`, the settings in the environment. On standard input, a point to stop at, once, or "go" to go
 on from there; on standard output a line of JSON when the point is reached. The process is killed when standard input ends.
 
 `power` is the API over a disk that makes a kill as bad as a power loss.
@@ -23,9 +25,9 @@ from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
-from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.api import listen, serve_api
+from lineage_bridge.wiring.inputs import run_inputs
 from lineage_bridge.wiring.pipeline import run_pipeline
 
 MARK = "durable"
@@ -144,7 +146,7 @@ class StallingStore:
         return self.writer.position(source)
 
     def apply(self, batch: Batch, budget: Budget) -> None:
-        end = batch.ranges[LOG_SOURCE, 0][1]
+        end = max(end for _, end in batch.ranges.values())
         with _before_commit(
             self.writer.connection.raw, lambda: self.points.reach("commit", f"write and commit of batch ending at place {end}")
         ):
@@ -183,6 +185,8 @@ def main(part: str) -> None:
 
     if part == "pipeline":
         run_pipeline(settings, store)
+    elif part == "inputs":
+        run_inputs(settings)
     else:
         with listen(settings) as listener:
             serve_api(settings, listener, PowerDisk() if part == "power" else StallingDisk(points))

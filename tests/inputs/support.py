@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.events import KEY
 
@@ -17,7 +17,7 @@ from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import RecordOrigin, read_origin
 from lineage_bridge.inputs.kinds import KINDS
 from lineage_bridge.inputs.ledger import InputLedger
-from lineage_bridge.inputs.reading import InputReader
+from lineage_bridge.inputs.reading import InputReader, SessionReader
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 from lineage_bridge.store.state.database import StateDatabase
@@ -25,6 +25,7 @@ from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.wiring.processes import now_us
 
 SOON_S = 45.0
+ReaderT = TypeVar("ReaderT", bound=SessionReader)
 
 
 def until(holds: Callable[[], object], what: str = "it") -> None:
@@ -108,7 +109,7 @@ def installed(folder: Path) -> Iterator[Installation]:
 
 
 @contextmanager
-def running(reader: InputReader) -> Iterator[InputReader]:
+def running(reader: ReaderT) -> Iterator[ReaderT]:
     stop = threading.Event()
     thread = threading.Thread(target=reader.run, args=(stop,))
     thread.start()

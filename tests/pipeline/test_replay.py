@@ -11,6 +11,7 @@ from tests.pipeline.test_serve import Pipeline, as_record, sample_events
 from tests.store.reading import reader_of
 from tests.store.tables import execute, tables_of
 
+from lineage_bridge.config import DataFolder
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
@@ -27,7 +28,7 @@ SMALL = Chunk(limit_records=150, part_bytes=40_000)
 def replayed(spark: SparkSession, pipeline: Pipeline, path: Path, chunk: Chunk = SMALL) -> tuple[GraphWriter, list[Progress]]:
     progress: list[Progress] = []
     fresh = open_fresh(path, NAMES)
-    replay(spark, pipeline.folder / "log", fresh, KEY, chunk, progress.append)
+    replay(spark, DataFolder(pipeline.folder), fresh, KEY, chunk, progress.append)
     return fresh, progress
 
 
@@ -64,7 +65,7 @@ def test_a_replay_includes_records_that_arrive_meanwhile(spark: SparkSession, tm
             pipeline.append(as_record(late.pop()))
 
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
-        replay(spark, tmp_path / "log", fresh, KEY, Chunk(limit_records=20), send_more)
+        replay(spark, DataFolder(tmp_path), fresh, KEY, Chunk(limit_records=20), send_more)
         assert fresh.position("log") == {0: pipeline.log.end()}
         assert execute(fresh, "SELECT count(*) FROM node WHERE name = 'late'").fetchone() == (2,)
     pipeline.close()
@@ -75,7 +76,7 @@ def test_a_name_whose_id_is_taken_is_set_aside(spark: SparkSession, tmp_path: Pa
     pipeline.append(as_record(run_event(inputs=[dataset("a")])), as_record(run_event(job="fine", outputs=[dataset("b")])))
     with closing(open_fresh(tmp_path / "fresh.db", NAMES)) as fresh:
         execute(fresh, "INSERT INTO node VALUES (?, 1, 'elsewhere', 'squatter', 0)", (NAMES.dataset("ns", "a"),))
-        replay(spark, tmp_path / "log", fresh, KEY, Chunk(), lambda _: None)
+        replay(spark, DataFolder(tmp_path), fresh, KEY, Chunk(), lambda _: None)
         assert execute(fresh, "SELECT code, count(*) FROM quarantine GROUP BY code").fetchall() == [("id_collision", 1)]
         assert execute(fresh, "SELECT count(*) FROM node WHERE name = 'fine'").fetchone() == (1,)
     pipeline.close()

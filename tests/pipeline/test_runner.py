@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from lineage_bridge.pipeline.runner import gist
+from lineage_bridge.pipeline.process import gist
 from lineage_bridge.pipeline.status import StatusFile, replace_file
 
 RAISED = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):

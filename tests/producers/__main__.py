@@ -21,9 +21,8 @@ from tests.producers.graphs import Expected, difference, expected_graph
 from tests.producers.real import airflow, dbt, debezium, flink, python, spark
 from tests.producers.trial import Trial
 from tests.serving import run, serving
-from tools.jars import JarError
 
-from lineage_bridge.errors import LineageBridgeError
+from lineage_bridge.errors import JarError, LineageBridgeError
 
 log = logging.getLogger("producers")
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from tests.producers.support import Around, Column, Flow, Name, Port, kept_aside, name_of, names_of
 from tests.serving import Served, bare_environment
-from tools.jars import default_cache, fetch, ivy_for
+from tools.jars import fetch
+
+from lineage_bridge.pipeline.streams.jars import default_cache, ivy_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
 

@@ -18,7 +18,8 @@ from xml.sax.saxutils import quoteattr
 
 import platformdirs
 from filelock import FileLock
-from tools.jars import Ivy, Jar, default_cache, fetch_jars, ivy_for
+
+from lineage_bridge.pipeline.streams.jars import Ivy, Jar, default_cache, fetch_jars, ivy_for
 
 LOCKS = Path(__file__).resolve().parent / "locks"
 REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from tools.jars import ivy_for
 
+from lineage_bridge.pipeline.streams.jars import ivy_for
 from tests.ports import HOST
 from tests.serving import bare_environment
 

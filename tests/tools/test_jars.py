@@ -3,7 +3,10 @@
 import hashlib
 
 import pytest
-from tools.jars import GROUPS, IVY_SETTINGS, Ivy, Jar, JarError, fetch, fetch_jars, ivy_for, module_description
+from tools.jars import GROUPS, fetch
+
+from lineage_bridge.errors import JarError
+from lineage_bridge.pipeline.streams.jars import IVY_SETTINGS, Ivy, Jar, fetch_jars, ivy_for, module_description
 
 BYTES = b"an archive"
 JAR = Jar("org.example", "thing", "1.0", hashlib.sha256(BYTES).hexdigest())

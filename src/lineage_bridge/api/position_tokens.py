@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from lineage_bridge.errors import RequestError
+from lineage_bridge.eventlog.archive.files import is_archived
 from lineage_bridge.ports.log import LOG_SOURCE
 
 Position = Mapping[tuple[str, int], int]
@@ -15,8 +16,8 @@ _OFFSETS = msgspec.json.Decoder(dict[str, int])
 
 
 def encode(position: Position) -> str:
-    """The token of a position: base64url without padding."""
-    offsets = {f"{source}/{partition}": offset for (source, partition), offset in sorted(position.items())}
+    """The token of a position: base64url without padding. It tells of the log: nobody is told of a place in the archive to wait for."""
+    offsets = {f"{source}/{partition}": offset for (source, partition), offset in sorted(position.items()) if not is_archived(source)}
     return urlsafe_b64encode(msgspec.json.encode(offsets)).decode().rstrip("=")
 
 

@@ -50,6 +50,7 @@ COMMANDS = {
     "analyse": "analyse",
     "sql": "sql",
     "replay": "replay",
+    "jars": "jars",
     "log": "log",
     "backup": "backup",
     "restore": "backup",

@@ -18,7 +18,7 @@ class DataFolder:
         """Create the folder, for its user alone, and leave what this process and its children write from now on to the user alone."""
         os.umask(_PRIVATE)
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        for path in (self.data_dir, self.log, self.state, self.graph, self.secrets):
+        for path in (self.data_dir, self.log, self.archive, self.state, self.graph, self.secrets):
             if path.exists() and path.stat().st_uid == os.getuid() and path.stat().st_mode & _PRIVATE:
                 path.chmod(path.stat().st_mode & ~_PRIVATE)
 
@@ -26,6 +26,11 @@ class DataFolder:
     def log(self) -> Path:
         """The folder of the event log's segments."""
         return self.data_dir / "log"
+
+    @property
+    def archive(self) -> Path:
+        """The folder of what inputs of the stream have read."""
+        return self.data_dir / "archive"
 
     @property
     def graph(self) -> Path:
@@ -91,6 +96,11 @@ class DataFolder:
     def inputs_report(self) -> Path:
         """How inputs stand, written about every second by the process that reads them."""
         return self.data_dir / "inputs.json"
+
+    @property
+    def streams_report(self) -> Path:
+        """How inputs of the stream stand, written about every second by the pipeline, which reads them."""
+        return self.data_dir / "streams.json"
 
     @property
     def turns(self) -> Path:

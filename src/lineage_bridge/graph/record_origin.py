@@ -26,6 +26,20 @@ class EventPlace(NamedTuple):
     offset: int
     number: int
 
+    @property
+    def address(self) -> int:
+        """The place as one number, in the same order: the offset of a record that is addressed by its place."""
+        return self.offset << _NUMBER_BITS | self.number
+
+    @staticmethod
+    def at(address: int) -> "EventPlace":
+        """The place with an address."""
+        return EventPlace(address >> _NUMBER_BITS, address & (1 << _NUMBER_BITS) - 1)
+
+
+_NUMBER_BITS = 14
+"""More than a payload may hold events."""
+
 
 class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the input `input` read an event: see StreamPartition and EventPlace; the record at `offset` holds `count` events.

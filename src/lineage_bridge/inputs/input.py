@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.ports.streams import SparkRead, StreamRange
 
 
 class IncomingRecord(NamedTuple):
@@ -100,14 +102,57 @@ class Input(ABC, Generic[SettingsT]):
         """Close connections. Does not raise."""
 
 
+class StreamInput(ABC, Generic[SettingsT]):
+    """An input that Spark reads, in the stream, beside the log; attributes and errors are those of Input.
+
+    One thread uses it at a time.
+    """
+
+    def __init__(self, name: str, settings: SettingsT, installation: str = "") -> None:
+        self.name, self.settings, self.installation = name, settings, installation
+
+    @abstractmethod
+    def open(self, positions: Positions) -> None:
+        """Connect. May be called again after `close`."""
+
+    @abstractmethod
+    def plan(self, most: int) -> Sequence[StreamRange]:
+        """The next ranges to read, with at most about so many records together; none if nothing waits."""
+
+    @abstractmethod
+    def is_same(self, ranges: Sequence[StreamRange]) -> bool:
+        """Whether the streams are still those that the ranges were planned for; asked when they have been read."""
+
+    @abstractmethod
+    def read(self, ranges: Sequence[StreamRange], parallelism: int) -> SparkRead:
+        """How Spark reads ranges, in about so many tasks."""
+
+    @abstractmethod
+    def taken(self, ranges: Sequence[StreamRange]) -> None:
+        """The archive has these ranges: go on behind them."""
+
+    @abstractmethod
+    def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
+        """A range cannot be read by itself: leave its partition out for a while, and say so in the state."""
+
+    @abstractmethod
+    def reading_state(self) -> ReadingState:
+        """How it stands now; no I/O."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close connections. Does not raise."""
+
+
 @dataclass(frozen=True)
 class InputKind:
     """A kind of input: its settings, how to create it, and one line that describes it in lists.
 
-    `channel` is that of its records in the log. `translate` makes settings from those that another product has for this.
+    `channel` is that of its records. `stream` creates the form that Spark reads, if the kind has one.
     """
 
     settings: type[InputSettings]
     make: Callable[[str, Any, str], Input[Any]]
     summary: str
     channel: str
+    stream: Callable[[str, Any, str], StreamInput[Any]] | None = None

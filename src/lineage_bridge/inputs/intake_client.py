@@ -1,8 +1,7 @@
 """Hands records to the API, which alone writes the log: what is judged here is only appended there."""
 
 import ssl
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Final
 from urllib.parse import quote
@@ -12,7 +11,6 @@ import msgspec
 from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError, GoneError, NotFoundError, RequestError, UnavailableError
-from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart
 
 TIMEOUT_S = 60.0
@@ -20,24 +18,6 @@ MEDIA_TYPE: Final = "application/msgpack"
 _LATER: Final = frozenset({401, 403, 408, 429})
 """401 and 403: the API has started again, and has another key by now."""
 _ERRORS: Final[Mapping[int, type[NotFoundError | GoneError]]] = {404: NotFoundError, 410: GoneError}
-
-
-class CollectingLog:
-    """Implements `ports.EventLog` by keeping what `ingest` appends, until it is sent."""
-
-    def __init__(self) -> None:
-        self.records: list[LogRecord] = []
-
-    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
-        """Keep records; their offsets are not known yet."""
-        self.records += records
-        done: Future[list[int]] = Future()
-        done.set_result([])
-        return done
-
-    def end(self) -> int:
-        """The log's end is not known here."""
-        return 0
 
 
 class IntakeClient:

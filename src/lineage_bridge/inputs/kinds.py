@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.inputs.input import Input, InputKind
+from lineage_bridge.inputs.input import Input, InputKind, StreamInput
+from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 MODULES: Mapping[str, str] = MappingProxyType({"kafka": "lineage_bridge.inputs.kafka.kafka_input"})
@@ -38,8 +39,20 @@ class InputKinds:
     ) -> Input[Any]:
         """Create an input, which looks up its secrets, and connects, as `context` says. Raises ConfigError that names a wrong setting."""
         found = self.load(kind)
+        return found.make(name, self._settings(name, kind, settings, context), installation)
+
+    def make_stream(
+        self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, installation: str = ""
+    ) -> StreamInput[Any]:
+        """Create the form of an input that Spark reads. Raises ConfigError, as `make` does."""
+        found = self.load(kind)
+        if found.stream is None:
+            raise ConfigError(f"input {name} ({kind}): Spark does not read this kind", "use another form")
+        return found.stream(name, self._settings(name, kind, settings, context), installation)
+
+    def _settings(self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext) -> InputSettings:
         try:
-            return found.make(name, found.settings.model_validate(dict(settings), context=context), installation)
+            return self.load(kind).settings.model_validate(dict(settings), context=context)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             setting = ".".join(map(str, first["loc"]))

@@ -7,7 +7,7 @@ state, or one whose last record is not where it was, because the log has grown a
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -16,23 +16,19 @@ import msgspec
 from lineage_bridge.errors import GoneError, RequestError
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.inputs.judging import principal_name
 from lineage_bridge.model.sources import InputProgress
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputRepository, InputStart, PartitionPlace
 from lineage_bridge.ports.log import EventLog
 
 SAVE_EVERY_BYTES: Final = 16 << 20
 """How far the log grows before what is stored is renewed."""
-_PREFIX: Final = "input:"
 _REJECTED: Final = "rejected"
 log = logging.getLogger(__name__)
 
 ReadLog = Callable[[int, int], Iterable[tuple[int, LogRecord]]]
 """The records of the log between two offsets, with their offsets."""
-
-
-def principal_name(name: str) -> str:
-    """The principal that the records of an input have."""
-    return _PREFIX + name
+Streamed = Callable[[str], Mapping[StreamPartition, EventPlace]]
 
 
 class _Saved(msgspec.Struct, frozen=True):
@@ -102,11 +98,15 @@ _FIRST: Final = EventPlace(0, 0)
 class InputLedger:
     """Implements `ports.InputLog` over the log, which this process alone writes. Thread-safe.
 
-    `session` names this process. Batches of one input are appended one after the other. `close` stores where the inputs have got to.
+    `session` names this process, `streamed` returns where the archive ends in partitions of an input that was read in the stream.
+    Batches of one input are appended one after the other. `close` stores where the inputs have got to.
     """
 
-    def __init__(self, event_log: EventLog, read: ReadLog, repository: InputRepository, session: str) -> None:
+    def __init__(
+        self, event_log: EventLog, read: ReadLog, repository: InputRepository, session: str, streamed: Streamed = lambda _: {}
+    ) -> None:
         self._log, self._read, self._repository, self._session = event_log, read, repository, session
+        self._streamed = streamed
         end = event_log.end()
         self._saved = {name: _restored(text) for name, text in repository.ledgers().items()}
         for name, ledger in self._saved.items():
@@ -122,8 +122,10 @@ class InputLedger:
         """From where an input has to read on. Reads what the log has got since the positions were stored."""
         with self._lock(name):
             ledger = self._loaded(name)
-            wheres = sorted({*ledger.begun, *ledger.places})
-            return InputPositions(self._session, ledger.opened, [PartitionPlace(where, ledger.next_place(where)) for where in wheres])
+            streamed = self._streamed(name)
+            wheres = sorted({*ledger.begun, *ledger.places, *streamed})
+            places = [PartitionPlace(where, max(ledger.next_place(where), streamed.get(where, _FIRST))) for where in wheres]
+            return InputPositions(self._session, ledger.opened or bool(streamed), places)
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store where partitions begin that have no position yet. Raises GoneError."""

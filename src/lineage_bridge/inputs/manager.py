@@ -2,24 +2,35 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from lineage_bridge.errors import ConfigError
+from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
-from lineage_bridge.inputs.reading import InputReader
+from lineage_bridge.inputs.reading import InputReader, SessionReader
+from lineage_bridge.inputs.settings import is_streamed
+from lineage_bridge.inputs.streaming import StreamReader
 from lineage_bridge.model.sources import InputRecord, InputStatus
 from lineage_bridge.ports.inputs import InputLog, InputsReport
+from lineage_bridge.ports.streams import StreamFeed
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 TICK_S: Final = 1.0
 
 
+class StreamSide(NamedTuple):
+    """What inputs of the stream need: where they are taken in, and a function that says what Spark lacks for that, or nothing."""
+
+    feed: StreamFeed
+    missing: Callable[[], str]
+
+
 class _Running:
     """An input that is read in a thread. `basis` is what it was made from."""
 
-    def __init__(self, reader: InputReader, basis: object) -> None:
+    def __init__(self, reader: SessionReader, basis: object) -> None:
         self.reader, self.basis = reader, basis
         self.stop = threading.Event()
         self.thread = threading.Thread(target=reader.run, args=(self.stop,), name=f"input-{reader.input.name}", daemon=True)
@@ -27,7 +38,10 @@ class _Running:
 
 
 class InputManager:
-    """Reads the inputs that `records` lists, unless they are paused, and passes a report to `report` about every second."""
+    """Reads the inputs that `records` lists, unless they are paused, and passes a report to `report` about every second.
+
+    With `stream`, it reads those of the form `stream`, without it the others.
+    """
 
     def __init__(
         self,
@@ -42,7 +56,9 @@ class InputManager:
         clock: Callable[[], float],
         context: SourceContext = NO_CONTEXT,
         kinds: InputKinds = KINDS,
+        stream: StreamSide | None = None,
     ) -> None:
+        self._stream = stream
         self._records, self._log, self._report, self._pid = records, event_log, report, pid
         self._key, self._installation, self._clock_us, self._clock = key, installation, clock_us, clock
         self._context, self._kinds = context, kinds
@@ -65,7 +81,8 @@ class InputManager:
 
     def _change(self) -> None:
         """Start and end what was added, changed, paused or removed since."""
-        active = {record.name: record for record in self._records() if not record.paused}
+        mine = (record for record in self._records() if is_streamed(record.settings) == (self._stream is not None))
+        active = {record.name: record for record in mine if not record.paused}
         for name in list(self._running):
             if name not in active or self._running[name].basis != _basis(active[name]):
                 self._end(name)
@@ -78,14 +95,22 @@ class InputManager:
 
     def _start(self, record: InputRecord) -> None:
         try:
-            made = self._kinds.make(record.name, record.kind, record.settings, self._context, self._installation)
+            reader = self._reader(record)
         except ConfigError as error:
             status = InputStatus("failing", self._clock_us(), str(error), error.hint, self._clock_us())
             self._broken[record.name] = _basis(record), status
             return
-        channel = self._kinds.load(record.kind).channel
-        reader = InputReader(made, channel, self._log, self._key, self._clock_us, self._clock)
         self._running[record.name] = _Running(reader, _basis(record))
+
+    def _reader(self, record: InputRecord) -> SessionReader:
+        """What reads an input. Raises ConfigError."""
+        given = (record.name, record.kind, record.settings, self._context, self._installation)
+        channel = self._kinds.load(record.kind).channel
+        if self._stream is None:
+            return InputReader(self._kinds.make(*given), channel, self._log, self._key, self._clock_us, self._clock)
+        made = self._kinds.make_stream(*given)
+        judge = RecordJudge(record.name, channel, tuple(made.settings.namespaces), self._key)
+        return StreamReader(made, judge, self._stream.feed, self._log, self._stream.missing, self._clock_us, self._clock)
 
     def _end(self, name: str) -> None:
         running = self._running.pop(name)

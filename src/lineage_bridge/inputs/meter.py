@@ -57,14 +57,17 @@ class ReadingMeter:
 
     def count(self, records: Sequence[IncomingRecord]) -> None:
         """Count records that the log has."""
+        newest = max((record.at_ms for record in records if record.at_ms is not None), default=None)
+        self.add(len(records), sum(record.value is None for record in records), newest)
+
+    def add(self, read: int, skipped: int, newest_ms: int | None) -> None:
+        """Count records that were read, with those of them without a value; `newest_ms` is when the stream got the newest."""
         with self._lock:
-            skipped = sum(record.value is None for record in records)
-            newest = max((record.at_ms for record in records if record.at_ms is not None), default=None)
-            self._newest_ms = newest if newest is not None else self._newest_ms
-            self._counted += len(records)
-            self._allowed -= len(records)
+            self._newest_ms = newest_ms if newest_ms is not None else self._newest_ms
+            self._counted += read
+            self._allowed -= read
             status = self._status
-            self._status = msgspec.structs.replace(status, read=status.read + len(records), skipped=status.skipped + skipped)
+            self._status = msgspec.structs.replace(status, read=status.read + read, skipped=status.skipped + skipped)
             self._settle_rate()
 
     def watch(self, state: ReadingState) -> None:

@@ -2,19 +2,16 @@
 
 import logging
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, UnavailableError
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.ingest.ingest import Sender, ingest
-from lineage_bridge.inputs.input import IncomingRecord, Input, Positions
-from lineage_bridge.inputs.intake_client import CollectingLog
-from lineage_bridge.inputs.ledger import principal_name
+from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, StreamInput
+from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.meter import ReadingMeter
-from lineage_bridge.inputs.values import origin_of, payload_of
-from lineage_bridge.model.access import AccessScope, Principal
 from lineage_bridge.ports.inputs import InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
 
 BATCH_BYTES: Final = 4 << 20
@@ -59,20 +56,12 @@ class LogPositions(Positions):
         self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items()}
 
 
-class InputReader:
-    """Reads an input until told to stop; after a failure it waits, and begins again where the log ends.
+class SessionReader(ABC):
+    """Reads an input until told to stop: in sessions, each of which lasts until a failure. `clock` is a monotonic one in seconds."""
 
-    `key` is the installation's, `clock` a monotonic one in seconds.
-    """
-
-    def __init__(
-        self, source: Input[Any], channel: str, event_log: InputLog, key: bytes, clock_us: Callable[[], int], clock: Callable[[], float]
-    ) -> None:
-        self.input, self._log, self._key, self._clock_us, self._clock = source, event_log, key, clock_us, clock
-        principal = Principal(principal_name(source.name), frozenset({AccessScope.INGEST}), tuple(source.settings.namespaces))
-        self._sender = Sender(channel, principal)
+    def __init__(self, source: Input[Any] | StreamInput[Any], clock_us: Callable[[], int], clock: Callable[[], float]) -> None:
+        self.input, self._clock_us, self._clock = source, clock_us, clock
         self.meter = ReadingMeter(clock_us, clock)
-        self._quiet_since = clock()
 
     def run(self, stop: threading.Event) -> None:
         """Read until `stop`."""
@@ -107,22 +96,41 @@ class InputReader:
             log.warning("input %s: %s", self.input.name, error)
         self.meter.fail(error, hint)
 
+    @abstractmethod
+    def _read_until(self, stop: threading.Event) -> None:
+        """Open the input, and read until `stop`, or until there is a reason to close it for a while."""
+
+
+class InputReader(SessionReader):
+    """Reads an input until told to stop; after a failure it waits, and begins again where the log ends.
+
+    `key` is the installation's, `clock` a monotonic one in seconds.
+    """
+
+    def __init__(
+        self, source: Input[Any], channel: str, event_log: InputLog, key: bytes, clock_us: Callable[[], int], clock: Callable[[], float]
+    ) -> None:
+        super().__init__(source, clock_us, clock)
+        self.source, self._log = source, event_log
+        self._judge = RecordJudge(source.name, channel, tuple(source.settings.namespaces), key)
+        self._quiet_since = clock()
+
     def _read_until(self, stop: threading.Event) -> None:
         """Read until `stop`, or until nothing has come for `idle_s`."""
-        positions = LogPositions(self.input.name, self._log)
-        self.input.open(positions)
-        settings, self._quiet_since = self.input.settings, self._clock()
+        positions = LogPositions(self.source.name, self._log)
+        self.source.open(positions)
+        settings, self._quiet_since = self.source.settings, self._clock()
         while not stop.is_set():
-            state = self.input.reading_state()  # before reading: what is known of topics is told even if nothing can be read
+            state = self.source.reading_state()  # before reading: what is known of topics is told even if nothing can be read
             self.meter.watch(state)
             if state.partitions:
                 self.meter.change("reading")
             most = self.meter.allowance(settings.max_records_per_s, settings.batch_records)
             if not most:
-                self.input.keep_alive()
+                self.source.keep_alive()
                 stop.wait(0.05)
                 continue
-            records = self.input.read(most)
+            records = self.source.read(most)
             if records:
                 self._take_in(records, positions, stop)
                 self._quiet_since = self._clock()
@@ -136,7 +144,7 @@ class InputReader:
             if not self._append(InputBatch(positions.session, judged, places), stop):
                 return
             positions.advance(read)
-            self.input.acknowledge(read)
+            self.source.acknowledge(read)
         self.meter.count(records)
 
     def _portions(self, records: Sequence[IncomingRecord]) -> Iterator[tuple[list[LogRecord], dict[StreamPartition, int]]]:
@@ -145,7 +153,7 @@ class InputReader:
         ends: dict[StreamPartition, int] = {}
         size = 0
         for record in records:
-            for event in self._judge(record):
+            for event in self._judge(record, self._clock_us):
                 if judged and size + len(event.body) > BATCH_BYTES:
                     yield judged, ends
                     judged, ends, size = [], {}, 0
@@ -154,27 +162,18 @@ class InputReader:
             ends[record.where] = record.offset + 1
         yield judged, ends
 
-    def _judge(self, record: IncomingRecord) -> list[LogRecord]:
-        """The log records of a record: none if it has no value."""
-        if record.value is None:
-            return []
-        collected = CollectingLog()
-        sender = self._sender._replace(origin=origin_of(self.input.name, record, self._key))
-        ingest(payload_of(record.value), sender, collected, self._clock_us(), key=self._key)
-        return collected.records
-
     def _append(self, batch: InputBatch, stop: threading.Event) -> bool:
         """Append records, and try again while the log takes nothing. False if `stop` is set before they are durable."""
         pause_s = FIRST_PAUSE_S / 4
         while True:
             try:
-                self._log.append(self.input.name, batch)
+                self._log.append(self.source.name, batch)
             except UnavailableError as error:
                 self.meter.change("waiting", str(error))
             else:
                 self.meter.change("reading")
                 return True
-            self.input.keep_alive()
+            self.source.keep_alive()
             if stop.wait(pause_s):
                 return False
             pause_s = min(2 * pause_s, 1.0)

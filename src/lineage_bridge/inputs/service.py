@@ -9,14 +9,13 @@ import msgspec
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.inputs.input import IncomingRecord, InputKind
-from lineage_bridge.inputs.intake_client import CollectingLog
+from lineage_bridge.inputs.judging import CollectingLog, principal_name
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
-from lineage_bridge.inputs.ledger import principal_name
 from lineage_bridge.inputs.openmetadata import translated
-from lineage_bridge.inputs.settings import InputSettings
+from lineage_bridge.inputs.settings import InputSettings, is_streamed
 from lineage_bridge.inputs.values import payload_of
 from lineage_bridge.model.access import AccessScope, Principal
-from lineage_bridge.model.sources import InputProgress, InputRecord, KindRecord, SettingRecord, SourceCheck
+from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus, KindRecord, SettingRecord, SourceCheck
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports.inputs import InputRepository, InputsReport
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
@@ -29,7 +28,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class InputService:
     """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
 
-    `progress` returns what the log has of an input, `report` what the process that reads inputs reported last, None if none runs.
+    `progress` returns what the log and the archive have of an input, `report` what the process that reads inputs reported last, `streams`
+    what the pipeline did, which reads those of the form stream; None if it does not run.
     `installation` and `key` are this installation's.
     """
 
@@ -42,13 +42,14 @@ class InputService:
         *,
         progress: Callable[[str], InputProgress | None] = lambda _: None,
         report: Callable[[], InputsReport | None] = lambda: None,
+        streams: Callable[[], InputsReport | None] = lambda: None,
         installation: str = "",
         key: bytes = b"",
         kinds: InputKinds = KINDS,
     ) -> None:
         self._in_file = {name: translated(name, dict(settings)) for name, settings in in_file.items()}
         self._repository, self._clock_us, self._context, self._kinds = repository, clock_us, context, kinds
-        self._progress, self._report, self._installation, self._key = progress, report, installation, key
+        self._progress, self._report, self._streams, self._installation, self._key = progress, report, streams, installation, key
 
     def check_file(self) -> None:
         """Raise ConfigError if an input of the settings file is invalid."""
@@ -68,8 +69,7 @@ class InputService:
 
     def records(self) -> list[InputRecord]:
         """All inputs, by name."""
-        report = self._current_report()
-        statuses = report.inputs if report else {}
+        statuses = {name: status for read in (self._report, self._streams) for name, status in self._current(read).items()}
         return [
             record._replace(progress=self._progress(record.name), status=None if record.paused else statuses.get(record.name))
             for record in self.configured()
@@ -124,18 +124,25 @@ class InputService:
 
     def problem(self, records: Sequence[InputRecord]) -> str:
         """Why these inputs are not read; empty if they are."""
-        report = self._report()
-        if report is None:
-            return "no process reads inputs"
-        silent_us = self._clock_us() - report.beat_us
-        if silent_us > SILENT_US:
-            return f"process {report.pid}, which reads inputs, has not reported for {silent_us / 1e6:.0f} s"
+        streamed = {record.name for record in records if is_streamed(record.settings)}
+        readers = [
+            (self._report, "reads inputs", "no process reads inputs", len(streamed) < len(records)),
+            (self._streams, "reads inputs in the stream", "the pipeline, which reads inputs in the stream, does not run", bool(streamed)),
+        ]
+        for read, what, absent, needed in readers:
+            report = read() if needed else None
+            if needed and report is None:
+                return absent
+            silent_us = self._clock_us() - report.beat_us if report else 0
+            if report and silent_us > SILENT_US:
+                return f"process {report.pid}, which {what}, has not reported for {silent_us / 1e6:.0f} s"
         failing = [record.name for record in records if record.status and record.status.state == "failing"]
         return f"failing: {', '.join(failing)}" if failing else ""
 
-    def _current_report(self) -> InputsReport | None:
-        report = self._report()
-        return report if report and self._clock_us() - report.beat_us <= SILENT_US else None
+    def _current(self, read: Callable[[], InputsReport | None]) -> Mapping[str, InputStatus]:
+        """The states in a report, if it is not too old."""
+        report = read()
+        return report.inputs if report and self._clock_us() - report.beat_us <= SILENT_US else {}
 
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
         """What would become of a record. Raises RequestError if an event in it would be rejected."""

@@ -1,12 +1,20 @@
 """Settings that all inputs have."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from lineage_bridge.sources.common.settings import SourceSettings
 
 MOST_NAMESPACES = 100
+EMBEDDED, STREAM = "embedded", "stream"
+"""The forms of an input: read into the log by a process of its own, or by Spark, in the stream, beside the log."""
+
+
+def is_streamed(settings: Mapping[str, Any]) -> bool:
+    """Whether an input with these settings is read in the stream."""
+    return settings.get("form") == STREAM
 
 
 def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def fold_ranges(ranges: DataFrame, *, read: RangeReader, key: bytes, refused: Re
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = {row for batch in batches for row in _ranges_of(batch)}
-        yield fold_partition(chain.from_iterable(read(start, end) for _, _, start, end in sorted(rows)), rows, key, refused)
+        yield fold_partition(chain.from_iterable(read(*row) for row in sorted(rows)), rows, key, refused)
 
     return ranges.mapInArrow(run, FACTS)
 

@@ -1,13 +1,14 @@
 """Spark's Java process: its scratch folder, its log file, and how it is stopped."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,16 +22,19 @@ from lineage_bridge.pipeline.session import start_session
 STOP_S, KILL_S = 20.0, 5.0
 SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSError)
 """The errors that a call to Spark raises if it fails or if Spark's process has ended."""
+_RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
+_QUERY = "=== Streaming Query ==="
+"""Begins the part of an error's text that describes the query, not the failure."""
 
 
 class SparkProcess:
     """A session and the Java process it runs in. The process works in `folder`; its output goes to `log_path`."""
 
-    def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str) -> None:
+    def __init__(self, folder: Path, log_path: Path, *, master: str, memory: str, jars: Sequence[Path] = ()) -> None:
         self.scratch = _fresh(folder)
         log_path.parent.mkdir(parents=True, exist_ok=True)
         with _output_to(log_path):
-            self.session: SparkSession = start_session(self.scratch, master=master, memory=memory)
+            self.session: SparkSession = start_session(self.scratch, master=master, memory=memory, jars=jars)
         gateway = self.session.sparkContext._gateway  # noqa: SLF001 - Spark has no public way to its own process
         if gateway is None:
             raise UnavailableError("Spark runs outside of LineageBridge's processes", "unset SPARK_REMOTE and SPARK_CONNECT_MODE")
@@ -98,3 +102,11 @@ def _output_to(path: Path) -> Iterator[None]:
 
 def _ending(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def gist(text: str) -> str:
+    """The most informative line of an error's text: the root error if there is a Python traceback, otherwise the first line."""
+    text = text.partition(_QUERY)[0]
+    raised = _RAISED.findall(text) if "Traceback" in text else []
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return str(raised[-1]) if raised else lines[0] if lines else ""

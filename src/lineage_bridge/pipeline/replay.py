@@ -13,14 +13,16 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own custom
 
+from lineage_bridge.config import DataFolder
 from lineage_bridge.errors import CollisionError
+from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import RELATIONS
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges
 from lineage_bridge.pipeline.merging import merge_rows, rows_of, unpack
-from lineage_bridge.pipeline.schemas import RANGE
-from lineage_bridge.pipeline.source import FORMAT, LogRangeReader, LogSource
+from lineage_bridge.pipeline.schemas import OFFSET_RANGES, RANGE
+from lineage_bridge.pipeline.source import FORMAT, ArchiveRangeReader, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE, RangeReader
 
@@ -46,9 +48,10 @@ class Progress:
 
 
 def replay(
-    session: SparkSession, directory: Path, store: GraphStore, key: bytes, chunk: Chunk, on_progress: Callable[[Progress], None]
+    session: SparkSession, folders: DataFolder, store: GraphStore, key: bytes, chunk: Chunk, on_progress: Callable[[Progress], None]
 ) -> None:
-    """Fold the log in `directory` into a new store up to its end, including records that arrive meanwhile, and settle the store."""
+    """Fold the log and the archive into a new store up to their ends, including records that arrive meanwhile, and settle the store."""
+    directory, archive = folders.log, ArchiveReader(folders.archive)
     session.dataSource.register(LogSource)
     log = LogReader(directory)
     start, done = store.position(LOG_SOURCE).get(0, 0), 0
@@ -57,7 +60,15 @@ def replay(
         size = log.size_between(start, end)
         _apply(store, _read(session, directory, start, end, max(1, size // chunk.part_bytes)), LogRangeReader(directory), key)
         start, done = end, done + size
-        on_progress(Progress(done, log.size_between(end, max(end, durable))))
+        on_progress(Progress(done, log.size_between(end, max(end, durable)) + archive.disk_bytes()))
+    for of in archive.partitions():
+        begin, end = store.position(of.source).get(of.partition, 0), archive.end(of.source, of.partition)
+        for first, stop in archive.split(of.source, of.partition, begin, end, chunk.limit_bytes):
+            parts = archive.split(of.source, of.partition, first, stop, chunk.part_bytes)
+            rows = session.createDataFrame([(of.source, of.partition, *part) for part in parts], OFFSET_RANGES)
+            _apply(store, rows.repartition(len(parts)), ArchiveRangeReader(folders.archive), key)
+            done += archive.size_between(of.source, of.partition, first, stop)
+            on_progress(Progress(done, max(0, log.disk_bytes() + archive.disk_bytes() - done)))
     while store.settle(ALL):
         pass
 

@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError, UnavailableError
-from lineage_bridge.pipeline.process import SparkProcess
+from lineage_bridge.pipeline.process import SparkProcess, gist
 from lineage_bridge.pipeline.replay import Chunk, Progress, replay
-from lineage_bridge.pipeline.runner import exclusive, gist
+from lineage_bridge.pipeline.runner import exclusive
 from lineage_bridge.ports.graph_store import GraphStore
 
 SPARK_LOG = "spark-replay.log"
@@ -25,7 +25,7 @@ def alone(settings: Settings) -> AbstractContextManager[None]:
 def run_replay(settings: Settings, store: GraphStore, key: bytes, scratch: Path, on_progress: Callable[[Progress], None]) -> None:
     """Fold the log into a new store. Raises UnavailableError if Spark fails."""
     with spark_batch(settings, scratch, SPARK_LOG) as session:
-        replay(session, settings.paths.log, store, key, Chunk(), on_progress)
+        replay(session, settings.paths, store, key, Chunk(), on_progress)
 
 
 @contextmanager

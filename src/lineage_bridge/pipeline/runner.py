@@ -5,7 +5,6 @@ It does not recover from failures itself: its parent process restarts it, and it
 
 import logging
 import os
-import re
 import signal
 import threading
 import time
@@ -20,25 +19,30 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreLockedError, UnavailableError
 from lineage_bridge.graph.relations import EVENT_RECORD
-from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess
+from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
+from lineage_bridge.pipeline.streams.beside import NO_STREAMS, Streams, StreamThread, read_beside
+from lineage_bridge.pipeline.streams.feed import SparkFeed
 from lineage_bridge.ports.graph_store import Batch, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 
 TICK_S, BEAT_S = 0.2, 1.0
 SPARK_LOG = "spark.log"
-_RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
-_QUERY = "=== Streaming Query ==="
-"""Begins the part of an error's text that describes the query, not the failure."""
 _ARRIVAL: Final = EVENT_RECORD.names.index("arrival")
 log = logging.getLogger(__name__)
 
 
 def run_pipeline(
-    settings: Settings, open_store: Callable[[], AbstractContextManager[GraphStore]], key: bytes, now_us: Callable[[], int]
+    settings: Settings,
+    open_store: Callable[[], AbstractContextManager[GraphStore]],
+    key: bytes,
+    now_us: Callable[[], int],
+    streams: Streams = NO_STREAMS,
 ) -> None:
     """Run until SIGTERM or SIGINT. While Spark starts, a signal ends the process at once with SystemExit.
+
+    `streams` are the inputs that are read beside the log.
 
     Raises StoreLockedError if another pipeline runs in the data folder, UnavailableError if Spark cannot start or dies, or if its query
     fails. The status file contains the same error.
@@ -50,7 +54,7 @@ def run_pipeline(
         status = StatusFile(paths.pipeline_status, now_us)
         status.write()
         try:
-            _run(settings, stack.enter_context(open_store()), key, status)
+            _run(settings, stack.enter_context(open_store()), key, status, streams)
         except Exception as error:  # the boundary of the poll loop: the status file must report every failure
             raise _failed(error, status, paths) from error
         except SystemExit:
@@ -59,12 +63,14 @@ def run_pipeline(
         status.remove()
 
 
-def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) -> None:
+def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, streams: Streams) -> None:
     paths = settings.paths
     with ExitStack() as stack:
         with _beating(status):
             log.info("starting Spark (%s, %s)", settings.spark_master, settings.spark_memory)
-            spark = SparkProcess(paths.spark, paths.logs / SPARK_LOG, master=settings.spark_master, memory=settings.spark_memory)
+            spark = SparkProcess(
+                paths.spark, paths.logs / SPARK_LOG, master=settings.spark_master, memory=settings.spark_memory, jars=streams.jars
+            )
             stack.callback(spark.end)
             # Spark installs its own SIGINT handler when it starts.
             _on_signals(_leave)
@@ -80,22 +86,27 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile) 
             state="running", position={f"{LOG_SOURCE}/{partition}": offset for partition, offset in store.position(LOG_SOURCE).items()}
         )
         log.info("running, Spark is process %d", spark.java.pid)
-        _watch(query, spark, _Settler(serve, status, stop, paths), status, stop)
+        beside = stack.enter_context(read_beside(streams, SparkFeed(spark.session, serve, paths.archive, key)))
+        _watch(query, spark, (_Settler(serve, status, stop, paths), beside), status, stop)
         query.stop()
 
 
-def _watch(query: StreamingQuery, spark: SparkProcess, settler: "_Settler", status: StatusFile, stop: threading.Event) -> None:
+def _watch(
+    query: StreamingQuery, spark: SparkProcess, parts: "tuple[_Settler, StreamThread]", status: StatusFile, stop: threading.Event
+) -> None:
     """Write the status every second until `stop` is set. Raises UnavailableError or the query's exception on failure."""
+    settler, beside = parts
     settler.start()
     beat = time.monotonic()
     while not stop.wait(TICK_S):
         if not _is_active(query, spark):
             failure = query.exception()
             raise failure or UnavailableError("the query ended without a reason")
-        if isinstance(settler.failure, LineageBridgeError):
-            raise settler.failure
-        if settler.failure is not None:
-            raise UnavailableError(f"deriving failed: {settler.failure!r}") from settler.failure
+        for what, cause in (("deriving", settler.failure), ("reading inputs", beside.failure)):
+            if isinstance(cause, LineageBridgeError):
+                raise cause
+            if cause is not None:
+                raise UnavailableError(f"{what} failed: {cause!r}") from cause
         if time.monotonic() - beat >= BEAT_S:
             beat = time.monotonic()
             status.write()
@@ -228,11 +239,3 @@ def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageB
     if isinstance(error, LineageBridgeError):
         return error
     return UnavailableError(f"the pipeline failed: {gist(str(error)) or type(error).__name__}", f"the full error is in {log_path}")
-
-
-def gist(text: str) -> str:
-    """The most informative line of an error's text: the root error if there is a Python traceback, otherwise the first line."""
-    text = text.partition(_QUERY)[0]
-    raised = _RAISED.findall(text) if "Traceback" in text else []
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return str(raised[-1]) if raised else lines[0] if lines else ""

@@ -78,7 +78,7 @@ class Serve:
         self._finish()
         offsets = batch.ranges.get((LOG_SOURCE, 0))
         last = offsets is not None and offsets.end >= self.log.durable_end()
-        self.under_way = ranges, self.writer.submit(self._commit, batch, workers)
+        self.under_way = ranges, self.writer.submit(self.commit, batch, workers)
         if last:
             self._finish()
 
@@ -87,19 +87,24 @@ class Serve:
         with self.store_lock:
             return self.store.settle(Budget(self.limits.derived_rows))
 
+    def commit(self, batch: Batch, workers: list[int]) -> None:
+        """Apply a batch with its position, and tell `done`. Raises StoreError."""
+        with self.store_lock:
+            started_ns = time.monotonic_ns()
+            self.store.apply(batch, Budget(self.limits.derived_rows))
+            self.done(batch, workers, (time.monotonic_ns() - started_ns) // 1000)
+
+    def position(self, source: str) -> dict[int, int]:
+        """Partition to offset: where the next batch of a source starts."""
+        with self.store_lock:
+            return self.store.position(source)
+
     def close(self) -> None:
         """Wait until the current batch is committed or has failed; nothing is committed afterwards."""
         self.writer.shutdown()
 
     def _fold(self, ranges: DataFrame, refused: Refused = frozenset()) -> tuple[Batch, list[int]]:
         return collect(ranges.transform(fold_ranges, read=self.reader, key=self.key, refused=refused))
-
-    def _commit(self, batch: Batch, workers: list[int]) -> None:
-        with self.store_lock:
-            started_ns = time.monotonic_ns()
-            self.store.apply(batch, Budget(self.limits.derived_rows))
-            took_us = (time.monotonic_ns() - started_ns) // 1000
-        self.done(batch, workers, took_us)
 
     def _finish(self) -> None:
         """Wait for the current commit. If names share an id, fold the batch again with these refused: their events are set aside.
@@ -114,7 +119,7 @@ class Serve:
                 self.under_way = None
             except CollisionError as error:
                 refused |= frozenset(error.names)
-                self.under_way = ranges, self.writer.submit(self._commit, *self._fold(ranges, refused))
+                self.under_way = ranges, self.writer.submit(self.commit, *self._fold(ranges, refused))
 
 
 def warm_up(session: SparkSession, key: bytes) -> None:

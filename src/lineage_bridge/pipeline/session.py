@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -30,8 +31,11 @@ _SETTINGS = {
 }
 
 
-def start_session(scratch: Path, *, master: str, memory: str) -> SparkSession:
-    """Start a session that keeps its files in `scratch`. `memory` is the size of the driver's heap in Java's notation (1g)."""
+def start_session(scratch: Path, *, master: str, memory: str, jars: Sequence[Path] = ()) -> SparkSession:
+    """Start a session that keeps its files in `scratch`. `memory` is the size of the driver's heap in Java's notation (1g).
+
+    `jars` are Java archives beside Spark's own.
+    """
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("lineage-bridge").master(master)
@@ -40,5 +44,7 @@ def start_session(scratch: Path, *, master: str, memory: str) -> SparkSession:
     builder = builder.config("spark.driver.memory", memory).config("spark.local.dir", str(scratch))
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
     builder = builder.config("spark.driver.extraJavaOptions", _JVM.format(scratch=scratch))
+    if jars:
+        builder = builder.config("spark.jars", ",".join(map(str, jars)))
     session: SparkSession = builder.getOrCreate()
     return session

@@ -13,6 +13,7 @@ from typing import cast
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.graph.log_record import StoredRecord
 from lineage_bridge.pipeline.schemas import OFFSET_RANGES
@@ -115,7 +116,18 @@ class LogRangeReader:
     def __init__(self, directory: Path) -> None:
         self.log = LogReader(directory)
 
-    def __call__(self, start: int, end: int) -> Iterator[StoredRecord]:
-        """The records from `start` up to, not including, `end`."""
+    def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
+        """The records from `start` up to, not including, `end`. The log has one source and one partition."""
         for offset, record in self.log.read(start, end):
-            yield StoredRecord(LOG_SOURCE, 0, offset, record)
+            yield StoredRecord(source, partition, offset, record)
+
+
+class ArchiveRangeReader:
+    """Reads ranges of the archive in `root` for the fold. Cheap to create and safe to pickle."""
+
+    def __init__(self, root: Path) -> None:
+        self.archive = ArchiveReader(root)
+
+    def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
+        """The records with addresses from `start` up to, not including, `end`."""
+        return self.archive.read(source, partition, start, end)

@@ -37,7 +37,7 @@ class RecordReader(Protocol):
 
 
 class RangeReader(Protocol):
-    """Reads an offset range of one partition."""
+    """Reads offset ranges."""
 
-    def __call__(self, start: int, end: int) -> Iterator[StoredRecord]:
-        """The records from offset `start` up to, but not including, `end`."""
+    def __call__(self, source: str, partition: int, start: int, end: int) -> Iterator[StoredRecord]:
+        """The records of a partition from offset `start` up to, but not including, `end`."""

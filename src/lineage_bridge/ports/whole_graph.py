@@ -24,7 +24,7 @@ class WholeGraphReader(Protocol):
     def tables(self) -> GraphTables:
         """The graph as plain tables."""
 
-    def record_addresses(self, source: str) -> Iterator[tuple[int, bytes]]:
+    def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
         """Offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
 
     def erased_runs(self) -> list[bytes]:

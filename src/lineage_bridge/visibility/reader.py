@@ -70,9 +70,9 @@ class NoWholeGraph:
         """Refused."""
         _refuse()
 
-    def record_addresses(self, source: str) -> Iterator[tuple[int, bytes]]:
+    def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
         """Refused."""
-        _refuse(source)
+        _refuse(source, partition)
 
     def erased_runs(self) -> list[bytes]:
         """Refused."""

@@ -41,11 +41,11 @@ from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_servi
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, file_bytes
-from lineage_bridge.wiring.inputs import input_service
+from lineage_bridge.wiring.inputs import input_progress, input_service, streamed_places
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, source_context, state_database
+from lineage_bridge.wiring.shared import all_records, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
 
 if TYPE_CHECKING:
@@ -91,8 +91,9 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         stack.callback(StateCopies(settings).close)
         watch = LogWatch(paths.log)
         stack.callback(watch.close)
-        records, service, key = log_reader(settings), source_service(settings), state_database(settings).key()
-        ledger = InputLedger(writer, records.read, InputRepository(state_database(settings)), uuid.uuid4().hex)
+        records, service, key = all_records(settings), source_service(settings), state_database(settings).key()
+        repository, streamed = InputRepository(state_database(settings)), partial(streamed_places, settings)
+        ledger = InputLedger(writer, records.log.read, repository, uuid.uuid4().hex, streamed)
         stack.callback(ledger.close)
         graph = graph_id(key)
         known, external = people(settings), settings.external
@@ -124,7 +125,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 keys=key_service(settings, keys.recheck),
                 audit=audit_trail(settings, partial(publish_head, writer)),
                 sources=service,
-                inputs=input_service(settings, ledger.progress),
+                inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),

@@ -15,6 +15,8 @@ from filelock import FileLock, Timeout
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, UnavailableError
+from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
+from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck, check_log
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
@@ -32,7 +34,7 @@ OnFile = Callable[[str], None]
 def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     """Copy the data folder into `target`, which must be empty or new, whether or not a server runs. Returns the check of the copied log.
 
-    The graph is copied before the log, so that the log holds all that the graph was made from; what arrives later is left out.
+    The graph is copied before the log and the archive, so that they hold all that the graph was made from; what arrives later is left out.
     `on_file` is called with the name of each file. Raises RequestError, StoreDamagedError, StoreError, LogError.
     """
     paths, copy = settings.paths, DataFolder(target)
@@ -47,6 +49,8 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     if is_sound(paths.graph):
         on_file("graph.db")
         copy_database(paths.graph, copy.graph)
+    for of in ArchiveReader(paths.archive).partitions():
+        _copy_partition(of, paths.archive, copy.archive, on_file)
     end = log_reader(settings).durable_end()
     for number in list_segments(paths.log):
         if number <= segment_of(end):
@@ -141,6 +145,19 @@ def _stopped(paths: DataFolder) -> Iterator[None]:
         raise UnavailableError(f"a server runs on {paths.data_dir}", "stop it first") from error
     with lock:
         yield
+
+
+def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file: OnFile) -> None:
+    """Copy the archived records of a partition; files that become one meanwhile are looked for again."""
+    at, folder = 0, of.folder(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    while file := next((file for file in files_in(of.folder(archive)) if file.end > at or (not at and not file.end)), None):
+        on_file(str(file.path.relative_to(archive.parent)))
+        with suppress(FileNotFoundError):
+            _copy(file.path, folder / file.path.name)
+            if not file.end:
+                break
+            at = file.end
 
 
 def _copy(source: Path, target: Path, size: int | None = None) -> None:

@@ -4,11 +4,11 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.archive.reader import AllRecords
 
 
-def disk_space(folder: Path, records: LogReader) -> tuple[int, int]:
-    """Bytes that the log uses, and bytes free where it lies; none where the folder is gone."""
+def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
+    """Bytes that the log and the archive use, and bytes free where it lies; none where the folder is gone."""
     try:
         return records.disk_bytes(), shutil.disk_usage(folder).free
     except FileNotFoundError:

@@ -5,25 +5,50 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from filelock import FileLock, Timeout
 
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import trusted_by_clients
-from lineage_bridge.errors import UnavailableError
+from lineage_bridge.errors import StoreError, UnavailableError
+from lineage_bridge.eventlog.archive.progress import added, saved_progress
+from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.intake_client import IntakeClient
-from lineage_bridge.inputs.manager import InputManager
+from lineage_bridge.inputs.ledger import InputLedger
+from lineage_bridge.inputs.manager import InputManager, StreamSide
 from lineage_bridge.inputs.service import InputService, read_report
-from lineage_bridge.model.sources import InputProgress
+from lineage_bridge.model.sources import InputProgress, InputRecord
 from lineage_bridge.pipeline.status import replace_file
 from lineage_bridge.ports.inputs import InputsReport
+from lineage_bridge.ports.streams import StreamFeed
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.wiring.access import internal_credentials
 from lineage_bridge.wiring.processes import is_alive, now_us
 from lineage_bridge.wiring.shared import source_context, state_database
+
+
+def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputProgress | None:
+    """What the log and the archive have of an input."""
+    return added(ledger.progress(name), saved_progress(settings.paths.archive, name))
+
+
+def streamed_places(settings: Settings, name: str) -> dict[StreamPartition, EventPlace]:
+    """Where the archive ends in each partition of an input."""
+    archive = ArchiveReader(settings.paths.archive)
+    ends = {of.where: archive.end(of.source, of.partition) for of in archive.partitions() if of.input == name}
+    return {where: EventPlace.at(end) for where, end in ends.items()}
+
+
+def intake_client(settings: Settings) -> IntakeClient:
+    """A client of the API that writes the log of this data folder, whatever server commands call."""
+    settings = settings.model_copy(update={"url": ""})
+    return IntakeClient(settings.address, partial(internal_credentials, settings), partial(trusted_by_clients, settings))
 
 
 def input_service(settings: Settings, progress: Callable[[str], InputProgress | None] = lambda _: None) -> InputService:
@@ -36,7 +61,8 @@ def input_service(settings: Settings, progress: Callable[[str], InputProgress | 
         now_us,
         source_context(settings),
         progress=progress,
-        report=partial(_report, settings),
+        report=partial(_report, settings.paths.inputs_report),
+        streams=partial(_report, settings.paths.streams_report),
         installation=graph_id(key),
         key=key,
     )
@@ -60,10 +86,7 @@ def run_inputs(settings: Settings) -> None:
     def report(current: InputsReport) -> None:
         replace_file(path, msgspec.json.encode(current))
 
-    # The API that writes the log of this data folder, whatever server commands call.
-    settings = settings.model_copy(update={"url": ""})
-    client = IntakeClient(settings.address, partial(internal_credentials, settings), partial(trusted_by_clients, settings))
-    with lock, client:
+    with lock, intake_client(settings) as client:
         manager = InputManager(
             service.configured,
             client,
@@ -81,10 +104,39 @@ def run_inputs(settings: Settings) -> None:
             path.unlink(missing_ok=True)
 
 
-def _report(settings: Settings) -> InputsReport | None:
-    """What the process that reads inputs reported last; None if it does not run."""
+def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str], stop: threading.Event) -> None:
+    """Read the inputs of the stream until `stop`, in the pipeline's process, into `feed`; `missing` as StreamReader has it."""
+    service, key, path = input_service(settings), state_database(settings).key(), settings.paths.streams_report
+    known: list[InputRecord] = []
+
+    def records() -> list[InputRecord]:
+        with suppress(StoreError):  # the state database is just being replaced
+            known[:] = service.configured()
+        return known
+
+    with intake_client(settings) as client:
+        manager = InputManager(
+            records,
+            client,
+            lambda report: replace_file(path, msgspec.json.encode(report)),
+            pid=os.getpid(),
+            key=key,
+            installation=graph_id(key),
+            clock_us=now_us,
+            clock=time.monotonic,
+            context=source_context(settings),
+            stream=StreamSide(feed, missing),
+        )
+        try:
+            manager.run(stop)
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _report(path: Path) -> InputsReport | None:
+    """What the process that reads inputs reported last in a file; None if it does not run."""
     try:
-        found = read_report(settings.paths.inputs_report.read_bytes())
+        found = read_report(path.read_bytes())
     except OSError:
         return None
     return found if found and is_alive(found.pid) else None

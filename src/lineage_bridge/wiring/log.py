@@ -1,14 +1,17 @@
 """Commands on the event log: check, repair, restore; and its comparison with the graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError, StoreError
+from lineage_bridge.eventlog.archive.files import is_archived
+from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.check import LogCheck, acknowledge, check_log
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.lock import DirectoryLock
+from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.repair import RepairOutcome, repair_log, restore_records
 from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.facts.fold import fold_records, without_erased
@@ -53,20 +56,30 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
 
 
 def compare_with_graph(settings: Settings, graph: GraphReader, names: Names) -> Difference:
-    """The log's records up to the graph's position, compared with those that the graph knows.
+    """The records of the log and of the archive up to the graph's position, compared with those that the graph knows.
 
-    `surplus` counts records that the graph has and the log lacks, `missing` those that the graph should have and lacks.
+    `surplus` counts records that the graph has and they lack, `missing` those that the graph should have and lacks.
     """
-    reader = log_reader(settings)
-    known = dict(graph.whole.record_addresses(LOG_SOURCE))
-    end = min(graph.progress.position().get(_STREAM, 0), reader.durable_end())
-    count, unknown = 0, list[StoredRecord]()
-    for offset, record in reader.read(0, end):
-        if record.kind in (RecordKind.EVENT, RecordKind.REJECTED):
-            count += 1
-            if known.pop(offset, None) != record.event_id:
-                unknown.append(StoredRecord(*_STREAM, offset, record))
+    reader, archive = log_reader(settings), ArchiveReader(settings.paths.archive)
+    position = graph.progress.position()
+    count, surplus, unknown = 0, 0, list[StoredRecord]()
+    for source, partition in sorted({_STREAM, *position}):
+        at, known = position.get((source, partition), 0), dict(graph.whole.record_addresses(source, partition))
+        for stored in _records(reader, archive, source, partition, at):
+            if stored.record.kind in (RecordKind.EVENT, RecordKind.REJECTED):
+                count += 1
+                if known.pop(stored.offset, None) != stored.record.event_id:
+                    unknown.append(stored)
+        surplus += len(known)
     tables = fold_records(unknown, names)
     tables["erased"] = {(run,): (0,) for run in graph.whole.erased_runs()}
     expected = without_erased(tables)
-    return Difference("log", count, len(known), len(expected["event_record"]) + len(expected["quarantine"]))
+    return Difference("log", count, surplus, len(expected["event_record"]) + len(expected["quarantine"]))
+
+
+def _records(log: LogReader, archive: ArchiveReader, source: str, partition: int, end: int) -> Iterator[StoredRecord]:
+    if is_archived(source):
+        yield from archive.read(source, partition, 0, end)
+    else:
+        for offset, record in log.read(0, min(end, log.durable_end())):
+            yield StoredRecord(source, partition, offset, record)

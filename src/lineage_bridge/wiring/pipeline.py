@@ -1,21 +1,30 @@
 """The pipeline's process, and replaying the log into a new store."""
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lineage_bridge.config import DataFolder, Settings
-from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, StoreMissingError, StoreVersionError
+from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, StoreMissingError, StoreVersionError, UnavailableError
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind, node_id
+from lineage_bridge.inputs.settings import is_streamed
+from lineage_bridge.pipeline.streams.jars import KAFKA, cached, default_cache
 from lineage_bridge.ports.graph_store import GraphStore, RowCount
 from lineage_bridge.store.damage import set_aside, suspicion
 from lineage_bridge.store.write import rebuild
 from lineage_bridge.store.write.apply import GraphWriter
+from lineage_bridge.wiring.inputs import input_service, read_streams
 from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import readers, state_database
+
+if TYPE_CHECKING:
+    from lineage_bridge.pipeline.streams.beside import Streams
+    from lineage_bridge.pipeline.streams.feed import SparkFeed
 
 PAGE = 4096
 
@@ -46,7 +55,25 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
     key = state_database(settings).key()
     check_key(settings.paths, key)
     open_ = store or partial(open_store, stitch=settings.stitch_siblings)
-    run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us)
+    run(settings, lambda: open_(settings.paths.graph, Names(key)), key, now_us, _streams(settings))
+
+
+def _streams(settings: Settings) -> "Streams":
+    """The inputs that the pipeline reads beside the log. Spark has their archives if there is such an input now."""
+    from lineage_bridge.pipeline.streams.beside import Streams  # noqa: PLC0415  # loads Spark
+
+    inputs = input_service(settings).configured()
+    jars = cached(KAFKA, default_cache()) if any(is_streamed(record.settings) for record in inputs) else []
+
+    def read(feed: "SparkFeed", stop: threading.Event) -> None:
+        def missing() -> str:
+            if not jars and cached(KAFKA, default_cache()):
+                feed.failure = UnavailableError("Spark starts again with the archives that an input needs")
+            return "" if jars else "Spark lacks the Java archives that it needs to read Kafka"
+
+        read_streams(settings, feed, missing, stop)
+
+    return Streams(jars, read)
 
 
 def replay(settings: Settings, to: Path | None, *, anyway: bool, on_progress: Callable[[str, int, int], None]) -> list[RowCount]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import UnavailableError
-from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.archive.reader import AllRecords
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
-from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, state_database
+from lineage_bridge.wiring.shared import all_records, question_lanes, readers, state_database
 
 NICENESS = 5
 """How far this process gives way to those that accept and fold events, when all processors are busy."""
@@ -28,7 +28,7 @@ class _ElsewhereOnly:
 class _LogToRead(_ElsewhereOnly):
     """The event log, to which the API's own process alone appends."""
 
-    def __init__(self, records: LogReader) -> None:
+    def __init__(self, records: AllRecords) -> None:
         self.end = records.durable_end
 
 
@@ -41,7 +41,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
     os.nice(NICENESS)
     # A thread that computes gives way sooner to the one that sends answers.
     sys.setswitchinterval(SWITCH_S)
-    paths, records = settings.paths, log_reader(settings)
+    paths, records = settings.paths, all_records(settings)
     elsewhere: Any = _ElsewhereOnly()
     log: Any = _LogToRead(records)
     with readers(paths) as pool:

@@ -10,6 +10,7 @@ import platformdirs
 
 from lineage_bridge.config import SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE, DataFolder, Settings
 from lineage_bridge.config.outbound import Outbound
+from lineage_bridge.eventlog.archive.reader import AllRecords, ArchiveReader
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.sealed_secrets import SealedFile
@@ -53,6 +54,11 @@ def state_database(settings: Settings) -> StateDatabase:
 def log_reader(settings: Settings) -> LogReader:
     """A reader of the log."""
     return LogReader(settings.paths.log)
+
+
+def all_records(settings: Settings) -> AllRecords:
+    """A reader of the records of the log and of the archive."""
+    return AllRecords(log_reader(settings), ArchiveReader(settings.paths.archive))
 
 
 @contextmanager

@@ -10,7 +10,9 @@ from tests.producers.environments import run
 from tests.producers.trial import Trial
 from tests.servers import postgres
 from tests.serving import bare_environment
-from tools.jars import default_cache, fetch, ivy_for
+from tools.jars import fetch
+
+from lineage_bridge.pipeline.streams.jars import default_cache, ivy_for
 
 log = logging.getLogger("producers")
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"

@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from tests.servers import archives
-from tools.jars import IVY_SETTINGS
+
+from lineage_bridge.pipeline.streams.jars import IVY_SETTINGS
 
 NAMES = sorted(path.stem for path in archives.LOCKS.glob("*.lock"))
 

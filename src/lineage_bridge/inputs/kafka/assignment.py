@@ -44,6 +44,10 @@ class Assignment:
         self._done = dict(self._next)
         return self.partitions()
 
+    def where(self, topic: str, number: int) -> StreamPartition:
+        """Which partition is read."""
+        return self._where[topic, number]
+
     def clear(self) -> None:
         """The group has taken all partitions away."""
         self._where, self._next, self._done = {}, {}, {}

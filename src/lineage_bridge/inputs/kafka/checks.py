@@ -12,11 +12,14 @@ from lineage_bridge.errors import LineageBridgeError, RequestError, SourceError,
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.kafka.errors import as_bytes, error_text, input_error
+from lineage_bridge.inputs.kafka.java_client import java_options
 from lineage_bridge.inputs.kafka.settings import EARLIEST, LATEST, KafkaInputSettings, client_config, consumer_config
 from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
+from lineage_bridge.inputs.settings import STREAM
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.pipeline.streams.jars import KAFKA, cached, default_cache
 
-RESOLVE, CONNECT, LOGIN, TOPICS, GROUP, RECORD = "resolve", "connect", "authenticate", "topics", "group", "record"
+RESOLVE, CONNECT, LOGIN, TOPICS, GROUP, RECORD, SPARK = "resolve", "connect", "authenticate", "topics", "group", "record", "spark"
 _NO_LOGIN: Final = "no login: the brokers are not told who reads"
 
 
@@ -41,9 +44,19 @@ def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRe
         yield SourceCheck(TOPICS, False, problem, "create the topic, or allow READ and DESCRIBE on it")
     for name, topic in found.topics.items():
         yield SourceCheck(f"{TOPICS} {name}", True, f"{topic.partitions} partition{'' if topic.partitions == 1 else 's'}")
+    if settings.form == STREAM:
+        yield _for_spark(settings)
     yield _allowed_group(settings, admin, group)
     if found.topics:
         yield _record(settings, finder, dict(found.topics), group, judge)
+
+
+def _for_spark(settings: KafkaInputSettings) -> SourceCheck:
+    """Whether Spark has what it needs to read, and its client understands the settings."""
+    if not cached(KAFKA, default_cache()):
+        return SourceCheck(SPARK, False, "the Java archives that Spark needs to read Kafka are not there", "lineage-bridge jars")
+    options = java_options(settings)
+    return SourceCheck(SPARK, True, f"the Java archives are there; {len(options)} settings of the connection are translated")
 
 
 def _resolved(settings: KafkaInputSettings) -> SourceCheck:

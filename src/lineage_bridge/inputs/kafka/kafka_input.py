@@ -13,7 +13,8 @@ from lineage_bridge.inputs.input import IncomingRecord, Input, InputKind, Positi
 from lineage_bridge.inputs.kafka.assignment import Assignment
 from lineage_bridge.inputs.kafka.checks import checks
 from lineage_bridge.inputs.kafka.errors import LOST, UNKNOWN, as_bytes, error_text, input_error
-from lineage_bridge.inputs.kafka.settings import LATEST, KafkaInputSettings, client_config, consumer_config
+from lineage_bridge.inputs.kafka.settings import LATEST, KafkaInputSettings, client_config, consumer_config, group_of
+from lineage_bridge.inputs.kafka.stream import KafkaStream
 from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.model.sources import SourceCheck
 
@@ -27,7 +28,7 @@ class KafkaInput(Input[KafkaInputSettings]):
 
     def __init__(self, name: str, settings: KafkaInputSettings, installation: str = "") -> None:
         super().__init__(name, settings, installation)
-        self.group = settings.group or f"lineage-bridge-{name}{'-' + installation[:8] if installation else ''}"
+        self.group = group_of(name, settings, installation)
         self._consumer: Consumer | None = None
         self._causes: list[KafkaError] = []
         self._problems: tuple[str, ...] = ()
@@ -271,4 +272,4 @@ def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
     return tuple((str(name), as_bytes(value)) for name, value in headers)
 
 
-KIND = InputKind(KafkaInputSettings, KafkaInput, "events in topics of Kafka", "kafka")
+KIND = InputKind(KafkaInputSettings, KafkaInput, "events in topics of Kafka", "kafka", KafkaStream)

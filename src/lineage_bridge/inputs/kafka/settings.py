@@ -1,12 +1,12 @@
 """The settings of an input that reads topics of Kafka, and the configuration of its client."""
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 from typing_extensions import Self
 
-from lineage_bridge.inputs.settings import InputSettings
+from lineage_bridge.inputs.settings import STREAM, InputSettings
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.sources.common.kafka.protocol.login import records_config
 from lineage_bridge.sources.common.kafka.settings import KafkaConnection
@@ -63,6 +63,12 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
         pattern=f"^({EARLIEST}|{LATEST}|{STOP})$",
         description="where to go on if the next records were deleted before they were read: earliest, latest, or stop",
     )
+    form: Literal["embedded", "stream"] = Field(
+        default="embedded", description="embedded: read into the log by a process of its own; stream: read by Spark, beside the log"
+    )
+    max_offsets_per_trigger: int = Field(
+        default=20_000, ge=1, le=1_000_000, description="records that are taken in together at most, in the form stream"
+    )
     session_timeout_s: float = Field(
         default=45.0, ge=1, le=1800, description="seconds without a sign of life until the group goes on alone"
     )
@@ -80,6 +86,12 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
             raise ValueError("set ssl_cert_pem and ssl_key_pem, or none of them")
         return self
 
+    @model_validator(mode="after")
+    def _translated_login(self) -> Self:
+        if self.form == STREAM and self.sasl_mechanism in ("OAUTHBEARER", "GSSAPI"):
+            raise ValueError(f"{self.sasl_mechanism} is not translated for the form stream; use the form embedded")
+        return self
+
     @property
     def names(self) -> tuple[str, ...]:
         """The topics that are given by name."""
@@ -89,6 +101,11 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
     def globs(self) -> tuple[str, ...]:
         """The globs."""
         return tuple(topic for topic in self.topics if _GLOB.search(topic))
+
+
+def group_of(name: str, settings: KafkaInputSettings, installation: str) -> str:
+    """The consumer group of an input."""
+    return settings.group or f"lineage-bridge-{name}{'-' + installation[:8] if installation else ''}"
 
 
 def client_config(settings: KafkaInputSettings) -> dict[str, Any]:

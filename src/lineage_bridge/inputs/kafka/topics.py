@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from lineage_bridge.inputs.kafka.errors import error_text, input_error, says_no
@@ -79,6 +79,28 @@ class TopicFinder:
             return {(found.topic, found.partition): int(answer.result().offset) for found, answer in answers.items()}
         except KafkaException as error:
             raise input_error(error, "offsets cannot be read", *self._causes) from error
+
+    def known_offsets(self, partitions: Sequence[tuple[str, int]], at: str | None) -> tuple[Offsets, Mapping[tuple[str, int], str]]:
+        """Where partitions begin (EARLIEST), or where what is committed in them ends (None); and why some are not known.
+
+        Raises SourceError if none is known.
+        """
+        points: Any = OffsetSpec  # its functions have no types
+        asked = {TopicPartition(topic, number): points.earliest() if at == EARLIEST else points.latest() for topic, number in partitions}
+        known: dict[tuple[str, int], int] = {}
+        failures: dict[tuple[str, int], KafkaException] = {}
+        if not asked:
+            return known, {}
+        answers = self._admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=self._settings.timeout_s)
+        for found, answer in answers.items():
+            try:
+                known[found.topic, found.partition] = int(answer.result().offset)
+            except KafkaException as error:  # noqa: PERF203 - each by itself
+                failures[found.topic, found.partition] = error
+        if failures and not known:
+            first = next(iter(failures.values()))
+            raise input_error(first, "offsets cannot be read", *self._causes) from first
+        return known, {pair: error_text(error) for pair, error in failures.items()}
 
     def _matching(self) -> list[str]:
         if not self._settings.globs:

@@ -13,8 +13,8 @@ from lineage_bridge.store.whole.export import Export
 from lineage_bridge.store.whole.tables import WholeGraphTables
 from lineage_bridge.store.write.asof import folded_again
 
-_ADDRESSES = """SELECT "offset", event FROM event_record WHERE source = ? AND partition = 0
-UNION SELECT "offset", event FROM quarantine WHERE source = ? AND partition = 0"""
+_ADDRESSES = """SELECT "offset", event FROM event_record WHERE source = ? AND partition = ?
+UNION SELECT "offset", event FROM quarantine WHERE source = ? AND partition = ?"""
 
 
 class WholeGraph:
@@ -35,9 +35,9 @@ class WholeGraph:
         """The graph as plain tables."""
         return WholeGraphTables(self.connection)
 
-    def record_addresses(self, source: str) -> Iterator[tuple[int, bytes]]:
-        """Offset and event id of each record of a log that the graph knows: accepted events and quarantined records."""
-        for offset, event in self.connection.execute(_ADDRESSES, (source, source)):
+    def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
+        """Offset and event id of each record of a partition that the graph knows: accepted events and quarantined records."""
+        for offset, event in self.connection.execute(_ADDRESSES, (source, partition, source, partition)):
             yield offset, bytes(event)
 
     def erased_runs(self) -> list[bytes]:

@@ -1,0 +1,131 @@
+"""Files of an archive: each holds the records of a partition with addresses in [start, end), and never changes.
+
+`INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`, the names quoted, the numbers addresses (see EventPlace). A file has records only, in order.
+Several small ones become one of the next level, which appears whole before they are removed; whichever reaches further counts.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from lineage_bridge.graph.record_origin import StreamPartition
+
+PREFIX: Final = "input"
+_NAME: Final = re.compile(r"(\d{20})-(\d{20})\.(\d)")
+
+
+class ArchivedFile(NamedTuple):
+    """A file with the records in [start, end)."""
+
+    start: int
+    end: int
+    level: int
+    path: Path
+
+    @property
+    def size(self) -> int:
+        """Its bytes. Raises FileNotFoundError if another one replaced it."""
+        return self.path.stat().st_size
+
+
+class ArchivedPartition(NamedTuple):
+    """A partition that an input reads, and the source and partition of its records in the graph."""
+
+    input: str
+    where: StreamPartition
+
+    @property
+    def source(self) -> str:
+        """The source of its records: input, stream and life, quoted."""
+        return "/".join((PREFIX, *map(quoted, (self.input, self.where.stream, self.where.life))))
+
+    @property
+    def partition(self) -> int:
+        """The partition of its records."""
+        return int(self.where.partition)
+
+    def folder(self, root: Path) -> Path:
+        """Where its files are."""
+        return folder_of(root, self.source, self.partition)
+
+
+def quoted(text: str) -> str:
+    """A text as the name of a folder."""
+    return quote(text, safe="").replace(".", "%2E")
+
+
+def folder_of(root: Path, source: str, partition: int) -> Path:
+    """The folder of the records of a source and partition."""
+    _, *parts = source.split("/")
+    return root.joinpath(*parts, str(partition))
+
+
+def is_archived(source: str) -> bool:
+    """Whether the records of a source are in the archive."""
+    return source.startswith(f"{PREFIX}/")
+
+
+def partitions_in(root: Path) -> list[ArchivedPartition]:
+    """The partitions that have a folder, sorted."""
+    folders = (path for path in root.glob("*/*/*/*") if path.is_dir() and path.name.isdecimal())
+    found = (path.relative_to(root).parts for path in folders)
+    return sorted(
+        ArchivedPartition(unquote(name), StreamPartition(unquote(stream), unquote(life), part)) for name, stream, life, part in found
+    )
+
+
+def path_of(folder: Path, start: int, end: int, level: int = 0) -> Path:
+    """The path of a file."""
+    return folder / f"{start:020d}-{end:020d}.{level}"
+
+
+def files_in(folder: Path) -> list[ArchivedFile]:
+    """The files that count, in order. Where one is missing, the next begins behind the end of the one before."""
+    try:
+        names = [(path, _NAME.fullmatch(path.name)) for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    every = sorted(
+        (ArchivedFile(int(found[1]), int(found[2]), int(found[3]), path) for path, found in names if found),
+        key=lambda file: (file.start, -file.end, file.level),
+    )
+    counting: list[ArchivedFile] = []
+    for file in every:
+        if not counting or file.start >= counting[-1].end:
+            counting.append(file)
+    return counting
+
+
+def join(paths: Iterable[Path], target: Path, scratch: Path) -> None:
+    """Make a durable file of the bytes of several, which appears at `target` whole."""
+    with scratch.open("wb") as joined:
+        for path in paths:
+            with path.open("rb") as part:
+                _copy(part.fileno(), joined.fileno())
+        os.fsync(joined.fileno())
+    scratch.replace(target)
+
+
+def _copy(source: int, target: int) -> None:
+    while os.sendfile(target, source, None, 1 << 24):
+        pass
+
+
+def make_folder(folder: Path, root: Path) -> None:
+    """Create a folder below `root`, durably."""
+    missing = [path for path in (folder, *folder.parents) if path.is_relative_to(root) and not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    sync_folders([path.parent for path in missing])
+
+
+def sync_folders(folders: Sequence[Path]) -> None:
+    """Make what happened to the names in folders durable."""
+    for folder in folders:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,114 @@
+"""Reads the archive, from any process, also while it is written; and records of the log and of the archive by their addresses."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from lineage_bridge.errors import OffsetError
+from lineage_bridge.eventlog.archive.files import ArchivedFile, ArchivedPartition, files_in, folder_of, is_archived, partitions_in
+from lineage_bridge.eventlog.reader import LogReader
+from lineage_bridge.eventlog.segment import UnreadableBytes, walk_records
+from lineage_bridge.graph.log_record import LogRecord, RecordAddress, StoredRecord
+from lineage_bridge.graph.record_origin import read_origin
+
+OnGap = Callable[[UnreadableBytes], None]
+
+
+class ArchiveReader:
+    """The archive in `root`. It holds only the path: cheap to create, safe to pickle and share."""
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root)
+
+    def partitions(self) -> list[ArchivedPartition]:
+        """The partitions that there are."""
+        return partitions_in(self.root)
+
+    def end(self, source: str, partition: int) -> int:
+        """Up to which address records of a partition are archived; 0 for an unknown one."""
+        files = self._files(source, partition)
+        return files[-1].end if files else 0
+
+    def read(self, source: str, partition: int, start: int, end: int, on_gap: OnGap = lambda _: None) -> Iterator[StoredRecord]:
+        """The records with addresses in [start, end), in order. Damaged ones are skipped; `on_gap` is told of them."""
+        at = start
+        while file := next((file for file in self._files(source, partition) if file.end > at and file.start < end), None):
+            with suppress(FileNotFoundError):
+                for address, record in _records(file, on_gap):
+                    if at <= address < end:
+                        yield StoredRecord(source, partition, address, record)
+                        at = address + 1
+                at = file.end
+
+    def split(self, source: str, partition: int, start: int, end: int, limit_bytes: int) -> list[tuple[int, int]]:
+        """Adjacent ranges that cover [start, end), each of whole files with about so many bytes."""
+        ranges: list[tuple[int, int]] = []
+        begin, size = start, 0
+        for file in self._files(source, partition):
+            if file.end <= start or file.start >= end:
+                continue
+            with suppress(FileNotFoundError):
+                size += file.size
+            if size >= limit_bytes and file.end < end:
+                ranges.append((begin, file.end))
+                begin, size = file.end, 0
+        return [*ranges, (begin, end)] if begin < end else ranges
+
+    def size_between(self, source: str, partition: int, start: int, end: int) -> int:
+        """The bytes of the files that hold records in [start, end)."""
+        sizes = 0
+        for file in self._files(source, partition):
+            if file.end > start and file.start < end:
+                with suppress(FileNotFoundError):
+                    sizes += file.size
+        return sizes
+
+    def record_at(self, address: RecordAddress) -> LogRecord:
+        """The record at an address. Raises OffsetError where there is none."""
+        found = next(self.read(address.source, address.partition, address.offset, address.offset + 1), None)
+        if found is None:
+            raise OffsetError(f"the archive has no record {address.offset} of {address.source}, partition {address.partition}")
+        return found.record
+
+    def disk_bytes(self) -> int:
+        """The bytes of all files."""
+        sizes = 0
+        for path in self.root.rglob("*.?"):
+            with suppress(FileNotFoundError):
+                sizes += path.stat().st_size
+        return sizes
+
+    def _files(self, source: str, partition: int) -> list[ArchivedFile]:
+        return files_in(folder_of(self.root, source, partition))
+
+
+def _records(file: ArchivedFile, on_gap: OnGap) -> Iterator[tuple[int, LogRecord]]:
+    """The records of a file with their addresses. Raises FileNotFoundError if another file has replaced it."""
+    size = file.size
+    for _, _, record in walk_records(file.path, 0, size, size, on_gap):
+        origin = read_origin(record.note)
+        if origin is not None:
+            yield origin.place.address, record
+
+
+class AllRecords:
+    """Implements `ports.RecordReader` over the log and the archive."""
+
+    def __init__(self, log: LogReader, archive: ArchiveReader) -> None:
+        self.log, self.archive = log, archive
+
+    def durable_end(self) -> int:
+        """The durable end of the log."""
+        return self.log.durable_end()
+
+    def record_at(self, address: RecordAddress) -> LogRecord:
+        """The record at an address. Raises OffsetError where there is none, RecordError where it is damaged."""
+        return self.archive.record_at(address) if is_archived(address.source) else self.log.record_at(address)
+
+    def size_between(self, start: int, end: int) -> int:
+        """The size in bytes of the log's records in [start, end). Raises OffsetError."""
+        return self.log.size_between(start, end)
+
+    def disk_bytes(self) -> int:
+        """The bytes of the log and of the archive."""
+        return self.log.disk_bytes() + self.archive.disk_bytes()

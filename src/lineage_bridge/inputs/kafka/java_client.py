@@ -1,0 +1,81 @@
+"""The settings of an input as options of Spark's Kafka source, whose client is Kafka's own, in Java."""
+
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.inputs.kafka.settings import KafkaInputSettings
+from lineage_bridge.sources.common.settings import reveal
+
+MECHANISMS: Final = {
+    "": "",
+    "PLAIN": "plain.PlainLoginModule",
+    "SCRAM-SHA-256": "scram.ScramLoginModule",
+    "SCRAM-SHA-512": "scram.ScramLoginModule",
+}
+"""SASL mechanisms that are translated, and the class of Kafka's that logs in by each."""
+SAME: Final = frozenset({"client.dns.lookup", "client.id", "client.rack", "reconnect.backoff.max.ms", "reconnect.backoff.ms"})
+"""Properties that Kafka's client has under the same name. The others only apply to librdkafka, which finds topics and offsets."""
+
+
+def java_options(settings: KafkaInputSettings) -> dict[str, str]:
+    """The options of the connection. Raises ConfigError for certificates that cannot be read, as for secrets."""
+    timeout_ms = int(settings.timeout_s * 1000)
+    found = {
+        "bootstrap.servers": settings.bootstrap_servers,
+        "security.protocol": settings.security_protocol,
+        "client.id": "lineage-bridge",
+        "isolation.level": "read_committed",
+        "fetch.max.wait.ms": "20",
+        "request.timeout.ms": str(max(timeout_ms, 1000)),
+        "default.api.timeout.ms": str(max(timeout_ms, 1000)),
+        **{name: value for name, value in settings.properties.items() if name in SAME},
+        **(_tls(settings) if settings.tls else {}),
+        **(_login(settings) if settings.sasl_mechanism else {}),
+    }
+    return {f"kafka.{name}": value for name, value in found.items()}
+
+
+def _tls(settings: KafkaInputSettings) -> dict[str, str]:
+    found = {"ssl.endpoint.identification.algorithm": "https" if settings.ssl_check_hostname else ""}
+    if authorities := settings.ssl_ca_pem or _text(settings.ssl_ca_file):
+        found |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": authorities}
+    if certificate := settings.ssl_cert_pem or _text(settings.ssl_cert_file):
+        own = reveal(settings.ssl_key_pem) if settings.ssl_key_pem else _text(settings.ssl_key_file or settings.ssl_cert_file)
+        key = _pkcs8(own, reveal(settings.ssl_key_password) if settings.ssl_key_password else "")
+        found |= {"ssl.keystore.type": "PEM", "ssl.keystore.certificate.chain": certificate, "ssl.keystore.key": key}
+    return found
+
+
+def _login(settings: KafkaInputSettings) -> dict[str, str]:
+    module = MECHANISMS[settings.sasl_mechanism]
+    user, password = _quoted(settings.username), _quoted(reveal(settings.password or ""))
+    jaas = f"org.apache.kafka.common.security.{module} required username={user} password={password};"
+    return {"sasl.mechanism": settings.sasl_mechanism, "sasl.jaas.config": jaas}
+
+
+def _quoted(text: str) -> str:
+    """A text as a value in a JAAS configuration."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _text(file: str) -> str:
+    """What a file holds; empty without one. Raises ConfigError."""
+    if not file:
+        return ""
+    try:
+        return Path(file).read_text(encoding="ascii")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}", "ssl_ca_file, ssl_cert_file and ssl_key_file must be PEM") from error
+
+
+def _pkcs8(pem: str, password: str) -> str:
+    """A private key in the one form that Kafka's client reads. Raises ConfigError."""
+    try:
+        key = load_pem_private_key(pem.encode(), password.encode() or None)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"the client's key cannot be read: {error}", "see ssl_key_file, ssl_key_pem and ssl_key_password") from error
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

@@ -1,0 +1,158 @@
+"""Reads one input of the stream: what it plans is read by Spark, in the pipeline's process, and is in the archive once."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord, Positions, StreamInput
+from lineage_bridge.inputs.judging import RecordJudge
+from lineage_bridge.inputs.reading import SessionReader
+from lineage_bridge.ports.inputs import InputLog
+from lineage_bridge.ports.streams import StreamFeed, StreamRange, StreamRow, TakenRows
+
+BATCH_BYTES: Final = 32 << 20
+"""About how many bytes of records are taken in at once."""
+FIRST_RECORDS: Final = 100
+LONGEST_POLL_S: Final = 0.2
+_FIRST = EventPlace(0, 0)
+
+
+class StreamPositions(Positions):
+    """The positions of an input, as the store has them, and the log if the input was read into that before."""
+
+    def __init__(self, name: str, feed: StreamFeed, event_log: InputLog) -> None:
+        self._name, self._feed = name, feed
+        logged, own = event_log.positions(name), feed.places(name)
+        self.is_new = not logged.opened and not own
+        # A record of several events of which the log has a part is taken in as a whole: what comes twice counts once.
+        further = {where: EventPlace(place.offset, 0) for where, place in logged.places if place.offset > own.get(where, _FIRST).offset}
+        new = {where: _FIRST for where, _ in logged.places if where not in own and where not in further}
+        feed.advance(name, {**further, **new})
+        self._places = {**own, **new, **further}
+
+    def next_offset(self, where: StreamPartition) -> int | None:
+        """The offset of the first record to read."""
+        place = self._places.get(where)
+        return None if place is None else place.offset
+
+    def lives(self, stream: str, partition: str) -> list[str]:
+        """The lives of a stream in which this partition has a position."""
+        return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
+
+    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
+        """Store durably where new partitions begin."""
+        self._advance({where: offset for where, offset in starts.items() if where not in self._places})
+        self.is_new = False
+
+    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
+        """Store durably that records before these offsets cannot be read any more."""
+        self._advance(ends)
+
+    def moved(self, ranges: Sequence[StreamRange]) -> None:
+        """Ranges were taken in."""
+        self._places |= {given.where: EventPlace(given.end, 0) for given in ranges}
+
+    def _advance(self, offsets: Mapping[StreamPartition, int]) -> None:
+        places = {where: EventPlace(offset, 0) for where, offset in offsets.items()}
+        self._feed.advance(self._name, places)
+        self._places |= places
+
+
+@dataclass(frozen=True)
+class RowJudge:
+    """Judges rows that Spark read, in its workers."""
+
+    judge: RecordJudge
+    lives: Mapping[tuple[str, str], StreamPartition]
+    clock_us: Callable[[], int]
+
+    def __call__(self, row: StreamRow) -> list[LogRecord]:
+        """The records of a row."""
+        where = self.lives[row.where.stream, row.where.partition]
+        return self.judge(IncomingRecord(where, row.offset, row.value, row.at_ms, row.key, row.headers), self.clock_us)
+
+
+class StreamReader(SessionReader):
+    """Reads an input of the stream until told to stop; after a failure it waits, and begins again where the store stands.
+
+    `missing` says what Spark lacks to read it, or nothing.
+    """
+
+    def __init__(
+        self,
+        source: StreamInput[Any],
+        judge: RecordJudge,
+        feed: StreamFeed,
+        event_log: InputLog,
+        missing: Callable[[], str],
+        clock_us: Callable[[], int],
+        clock: Callable[[], float],
+    ) -> None:
+        super().__init__(source, clock_us, clock)
+        self.source, self._judge, self._feed, self._log, self._missing = source, judge, feed, event_log, missing
+        self._most = FIRST_RECORDS
+
+    def _read_until(self, stop: threading.Event) -> None:
+        """Read until `stop`."""
+        if absent := self._missing():
+            raise SourceError(absent, "fetch them with: lineage-bridge jars")
+        name, settings = self.source.name, self.source.settings
+        self._feed.finish(name)
+        positions = StreamPositions(name, self._feed, self._log)
+        self.source.open(positions)
+        while not stop.is_set():
+            most = self.meter.allowance(settings.max_records_per_s, min(settings.max_offsets_per_trigger, self._most))
+            ranges = self.source.plan(most) if most else ()
+            if ranges:
+                self._take(ranges, positions)
+            else:
+                self._feed.finish(name)
+                self._feed.progress(name)
+                stop.wait(min(settings.poll_s, LONGEST_POLL_S))
+            state = self.source.reading_state()
+            self.meter.watch(state)
+            if state.partitions:
+                self.meter.change("reading")
+        self._feed.finish(name)
+
+    def _take(self, ranges: Sequence[StreamRange], positions: StreamPositions) -> None:
+        """Take in ranges together; if they cannot be read, each by itself, and leave out those that still cannot."""
+        try:
+            self._take_together(ranges, positions)
+        except SourceError as error:
+            if len(ranges) == 1:
+                self.source.set_back(ranges[0], error)
+                raise
+            failures = [failure for given in ranges if (failure := self._failure_of(given, positions))]
+            if len(failures) == len(ranges):
+                raise failures[0] from error
+
+    def _failure_of(self, given: StreamRange, positions: StreamPositions) -> SourceError | None:
+        try:
+            self._take_together([given], positions)
+        except SourceError as error:
+            self.source.set_back(given, error)
+            return error
+        return None
+
+    def _take_together(self, ranges: Sequence[StreamRange], positions: StreamPositions) -> None:
+        where = {(given.where.stream, given.where.partition): given.where for given in ranges}
+        read = self.source.read(ranges, self._feed.parallelism)
+        rows = RowJudge(self._judge, where, self._clock_us)
+        taken = self._feed.take(self.source.name, ranges, read, rows, lambda: self.source.is_same(ranges))
+        if taken is None:
+            return
+        positions.moved(ranges)
+        self.source.taken(ranges)
+        self.meter.add(taken.read, taken.skipped, taken.newest_ms)
+        self._adapt(taken)
+
+    def _adapt(self, taken: TakenRows) -> None:
+        """Read as many records next time as have about BATCH_BYTES, but not suddenly many more."""
+        if taken.read:
+            fitting = BATCH_BYTES // max(1, taken.size // taken.read)
+            self._most = max(1, min(fitting, max(4 * taken.read, FIRST_RECORDS), 1_000_000))

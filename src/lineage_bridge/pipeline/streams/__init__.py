@@ -1,0 +1,1 @@
+"""Inputs of the stream beside the log: what Spark reads of them is judged, archived and folded in one step."""

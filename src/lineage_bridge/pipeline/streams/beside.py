@@ -1,0 +1,61 @@
+"""The thread of the pipeline's process in which inputs of the stream are read, beside the stream of the log."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lineage_bridge.pipeline.process import STOP_S
+from lineage_bridge.pipeline.streams.feed import SparkFeed
+
+
+def _nothing(feed: SparkFeed, stop: threading.Event) -> None:
+    """No input is read."""
+    _ = feed, stop
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Inputs of the stream: the Java archives that they need, and a function that reads them until it is told to stop."""
+
+    jars: Sequence[Path] = ()
+    read: Callable[[SparkFeed, threading.Event], None] = _nothing
+
+
+NO_STREAMS = Streams()
+
+
+class StreamThread(threading.Thread):
+    """Folds what the archive has and the store lacks, and then reads the inputs. `failure` ends the process."""
+
+    def __init__(self, streams: Streams, feed: SparkFeed) -> None:
+        super().__init__(name="streams", daemon=True)
+        self.streams, self.feed, self.stop = streams, feed, threading.Event()
+        self._failure: Exception | None = None
+
+    def run(self) -> None:
+        """Run until told to stop, or a failure."""
+        try:
+            self.feed.catch_up(self.stop)
+            self.streams.read(self.feed, self.stop)
+        except Exception as error:  # noqa: BLE001 - the boundary of a thread: the main thread reports it and ends the process
+            self._failure = error
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the process has to end."""
+        return self.feed.failure or self._failure
+
+
+@contextmanager
+def read_beside(streams: Streams, feed: SparkFeed) -> Iterator[StreamThread]:
+    """Read the inputs while the block lasts."""
+    thread = StreamThread(streams, feed)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        thread.stop.set()
+        thread.join(STOP_S)
+        feed.close()

@@ -1,0 +1,170 @@
+"""Takes in what inputs of the stream plan: one Spark job and one store transaction per batch, with the archive's files between them."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lineage_bridge.errors import CollisionError, StoreError, UnavailableError, UnreachableError
+from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.archive.progress import SavedProgress
+from lineage_bridge.eventlog.archive.reader import ArchiveReader
+from lineage_bridge.eventlog.archive.writer import ArchiveWriter
+from lineage_bridge.graph.log_record import OffsetRange
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.model.sources import InputProgress
+from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges, gather
+from lineage_bridge.pipeline.process import SPARK_ERRORS, gist
+from lineage_bridge.pipeline.schemas import OFFSET_RANGES
+from lineage_bridge.pipeline.serve import Serve
+from lineage_bridge.pipeline.source import ArchiveRangeReader
+from lineage_bridge.pipeline.streams.folding import PART, PARTS, Part, fold_incoming
+from lineage_bridge.ports.graph_store import Batch
+from lineage_bridge.ports.streams import JudgeRow, SparkRead, StreamRange, TakenRows
+
+CATCH_UP_BYTES = 8 << 20
+_RANGES = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in OFFSET_RANGES)
+log = logging.getLogger(__name__)
+Ranges = Mapping[ArchivedPartition, tuple[int, int]]
+
+
+class SparkFeed:
+    """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
+
+    A failure of the store is kept in `failure`: the process has to end.
+    """
+
+    def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes) -> None:
+        self.session, self.serve, self.root, self.key = session, serve, root, key
+        self.archive, self.reader = ArchiveWriter(root), ArchiveReader(root)
+        self.lock = threading.Lock()
+        self.writer = ThreadPoolExecutor(1, "stream-writer")
+        self.under_way: dict[str, Future[None]] = {}
+        self.saved: dict[str, SavedProgress] = {}
+        self.parallelism = session.sparkContext.defaultParallelism
+        self.failure: Exception | None = None
+
+    def close(self) -> None:
+        """Wait for the commits that are under way, and save the counts."""
+        self.writer.shutdown()
+        for saved in self.saved.values():
+            saved.save()
+
+    def catch_up(self, stop: threading.Event) -> None:
+        """Fold what the archive has beyond the store: the store is new, or its process ended before a commit."""
+        for of in self.reader.partitions():
+            at, end = self.serve.position(of.source).get(of.partition, 0), self.archive.end(of)
+            if at > end:
+                log.error("the archive of %s, partition %d, lacks what the graph has from it: it ends at %d", of.source, of.partition, end)
+            for start, stop_at in self.reader.split(of.source, of.partition, at, end, CATCH_UP_BYTES):
+                if stop.is_set():
+                    return
+                self._commit({of: (start, stop_at)}, *self._refold({of: (start, stop_at)}, frozenset()))
+
+    def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
+        """Where an input has to read on."""
+        return {of.where: EventPlace.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
+
+    def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
+        """Store durably that partitions are read from these places on."""
+        self.finish(name)
+        ends = {ArchivedPartition(name, where): place.address for where, place in places.items()}
+        ranges = {of: (self._at(of), end) for of, end in ends.items() if end > self._at(of) or not of.folder(self.root).exists()}
+        if ranges:
+            self._put(ranges, {})
+            self._commit(ranges, Batch(_offsets(ranges), {}), [])
+
+    def take(
+        self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
+    ) -> TakenRows | None:
+        """Read, judge, archive and fold ranges, wait for the commit before this one, and begin to commit."""
+        assigned = {(given.where.stream, given.where.partition): ArchivedPartition(name, given.where) for given in ranges}
+        with self.archive.parts() as folder:
+            batch, parts, workers = self._fold(read, assigned, judge, folder)
+            self.finish(name)
+            if not still():
+                return None
+            planned: dict[ArchivedPartition, tuple[int, int]] = {}
+            for given in ranges:
+                of = ArchivedPartition(name, given.where)
+                planned[of] = self._at(of), EventPlace(given.end, 0).address
+            progress = self._progress(name)  # counts the files that are in place by now
+            self._put(planned, parts)
+        progress.count(parts, planned)
+        self.under_way[name] = self.writer.submit(self._commit, planned, Batch(_offsets(planned), batch.rows), workers)
+        newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
+        return TakenRows(sum(part.read for part in parts), sum(p.skipped for p in parts), sum(p.size for p in parts), newest)
+
+    def finish(self, name: str) -> None:
+        """Wait for the commit that is under way. Raises StoreError."""
+        commit = self.under_way.pop(name, None)
+        if commit is not None:
+            commit.result()
+
+    def progress(self, name: str) -> InputProgress:
+        """What the archive has of an input; saves it now and then."""
+        saved = self._progress(name)
+        saved.save()
+        return saved.progress
+
+    def _progress(self, name: str) -> SavedProgress:
+        if name not in self.saved:
+            self.saved[name] = SavedProgress(self.reader, name)
+        return self.saved[name]
+
+    def _at(self, of: ArchivedPartition) -> int:
+        return self.serve.position(of.source).get(of.partition, 0)
+
+    def _fold(
+        self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow, folder: Path
+    ) -> tuple[Batch, list[Part], list[int]]:
+        """What the ranges hold. Raises UnreachableError if Spark cannot read them."""
+        try:
+            rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
+            table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key).toArrow()
+        except SPARK_ERRORS as error:
+            raise UnreachableError(f"Spark cannot read: {gist(str(error))}", "logs/spark.log in the data folder has more") from error
+        packed = list(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
+        parts = [part for relation, some in packed if relation == PART for part in PARTS.decode(some)]
+        batch, _ = gather((relation, some) for relation, some in packed if relation != PART)
+        return batch, sorted(parts, key=lambda part: (part.source, part.partition, part.first)), sorted({part.worker for part in parts})
+
+    def _put(self, ranges: Ranges, parts: Sequence[Part] | Mapping[str, object]) -> None:
+        by_address: dict[tuple[str, int], list[Path]] = {}
+        for part in parts:
+            if isinstance(part, Part):
+                by_address.setdefault((part.source, part.partition), []).append(Path(part.path))
+        try:
+            with self.lock:
+                self.archive.put(ranges, {of: by_address.get((of.source, of.partition), []) for of in ranges})
+        except OSError as error:
+            # What is in place already is folded from there at the next start, so that nothing is read twice.
+            self.failure = UnavailableError(f"the archive cannot be written: {error}", "the pipeline starts again where it ended")
+            raise self.failure from error
+
+    def _commit(self, ranges: Ranges, batch: Batch, workers: list[int]) -> None:
+        """Commit a batch; if names share an id, what the archive has of it, with these refused."""
+        refused: Refused = frozenset()
+        while True:
+            try:
+                self.serve.commit(batch, workers)
+            except CollisionError as error:  # noqa: PERF203 - each attempt by itself
+                refused |= frozenset(error.names)
+                batch, workers = self._refold(ranges, refused)
+            except StoreError as error:
+                self.failure = error
+                raise
+            else:
+                return
+
+    def _refold(self, ranges: Ranges, refused: Refused) -> tuple[Batch, list[int]]:
+        rows = [(of.source, of.partition, start, end) for of, (start, end) in ranges.items()]
+        frame: DataFrame = self.session.createDataFrame(rows, OFFSET_RANGES)
+        return collect(frame.transform(fold_ranges, read=ArchiveRangeReader(self.root), key=self.key, refused=refused))
+
+
+def _offsets(ranges: Ranges) -> dict[tuple[str, int], OffsetRange]:
+    return {(of.source, of.partition): OffsetRange(*given) for of, given in ranges.items()}

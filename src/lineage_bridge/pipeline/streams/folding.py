@@ -1,0 +1,111 @@
+"""The step that Spark's workers run for rows of an input: judge them, write what they hold to a part of the archive, and fold it."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.archive.writer import PartFile
+from lineage_bridge.graph.log_record import RecordKind, StoredRecord, read_note
+from lineage_bridge.graph.record_origin import RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.pipeline.fold import fold_partition
+from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW
+from lineage_bridge.ports.streams import JudgeRow, StreamRow
+
+PART = "archive_part"
+"""The name of a relation that is not part of the graph. Its rows are `Part`s."""
+_COLUMNS = ("stream", "partition", "offset", "value", "at_ms", "key", "headers")
+Assigned = Mapping[tuple[str, str], ArchivedPartition]
+"""Stream and partition of a row to the partition whose records are archived."""
+
+
+class Part(msgspec.Struct, array_like=True):
+    """What one task wrote: the records of one partition in a file, from `first` on; and counts of what it read.
+
+    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process.
+    """
+
+    source: str
+    partition: int
+    first: int
+    path: str
+    worker: int
+    size: int = 0
+    read: int = 0
+    skipped: int = 0
+    newest_ms: int | None = None
+    accepted: int = 0
+    rejected: dict[str, int] = {}
+    last: RecordOrigin | None = None
+    last_us: int = 0
+
+
+PARTS = msgspec.msgpack.Decoder(list[Part])
+
+
+def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes) -> DataFrame:
+    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        writing = Writing(folder, judge)
+        yield fold_partition(writing.records(_rows(batches), assigned), (), key, frozenset())
+        yield writing.finish()
+
+    return rows.mapInArrow(run, FACTS)
+
+
+class Writing:
+    """Judges rows, and writes their records to parts, one for each partition."""
+
+    def __init__(self, folder: Path, judge: JudgeRow) -> None:
+        self.folder, self.judge = folder, judge
+        self.parts: dict[tuple[str, str], tuple[Part, PartFile]] = {}
+
+    def records(self, rows: Iterable[StreamRow], assigned: Assigned) -> Iterator[StoredRecord]:
+        """The records of rows, which are written as they are yielded."""
+        for row in rows:
+            part, file = self._part(row, assigned)
+            part.read += 1
+            part.skipped += row.value is None
+            if row.at_ms is not None:
+                part.newest_ms = max(row.at_ms, part.newest_ms or row.at_ms)
+            for record in self.judge(row):
+                origin = read_origin(record.note)
+                if origin is None:
+                    continue
+                file.append(record)
+                part.size += len(record.body) + len(record.note)
+                if record.kind == RecordKind.EVENT:
+                    part.accepted += 1
+                else:
+                    code = read_note(record.note).code
+                    part.rejected[code] = part.rejected.get(code, 0) + 1
+                part.last, part.last_us = origin, record.arrival_us
+                yield StoredRecord(part.source, part.partition, origin.place.address, record)
+
+    def finish(self) -> pa.RecordBatch:
+        """Make the parts durable; they as a row of FACTS."""
+        for _, file in self.parts.values():
+            file.close()
+        packed = msgspec.msgpack.encode([part for part, _ in self.parts.values()])
+        return pa.RecordBatch.from_arrays([pa.array([PART], pa.string()), pa.array([packed], pa.binary())], schema=FACTS_ARROW)
+
+    def _part(self, row: StreamRow, assigned: Assigned) -> tuple[Part, PartFile]:
+        at = row.where.stream, row.where.partition
+        if at not in self.parts:
+            file, of = PartFile(self.folder), assigned[at]
+            self.parts[at] = Part(of.source, of.partition, row.offset, str(file.path), os.getpid()), file
+        return self.parts[at]
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[StreamRow]:
+    for batch in batches:
+        for stream, partition, offset, value, at_ms, key, headers in zip(
+            *(batch.column(name).to_pylist() for name in _COLUMNS), strict=True
+        ):
+            kept = tuple((header["key"], header["value"]) for header in headers or ())
+            yield StreamRow(StreamPartition(stream, "", partition), offset, value, at_ms, key, kept)

@@ -1,0 +1,84 @@
+"""Inputs of the stream, which Spark reads without a detour through the log: what they tell it to read, and what becomes of that."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from lineage_bridge.graph.log_record import LogRecord
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.model.sources import InputProgress
+
+
+class StreamRange(NamedTuple):
+    """Records of a partition to read: those with offsets in [start, end)."""
+
+    where: StreamPartition
+    start: int
+    end: int
+
+
+class SparkRead(NamedTuple):
+    """How Spark reads ranges: the name of a data source, its options, and the columns of its rows as SQL.
+
+    The columns are stream, partition (text), offset, value, at_ms (UTC milliseconds, or NULL), key, and headers (key and value), as those
+    of IncomingRecord.
+    """
+
+    format: str
+    options: Mapping[str, str]
+    columns: Sequence[str]
+
+
+class StreamRow(NamedTuple):
+    """A row that Spark read."""
+
+    where: StreamPartition
+    offset: int
+    value: bytes | None
+    at_ms: int | None
+    key: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+JudgeRow = Callable[[StreamRow], list[LogRecord]]
+"""From a row to the records of its events; none if it holds none. It runs in Spark's workers."""
+
+
+class TakenRows(NamedTuple):
+    """What was read and folded: rows, rows without a value, bytes that the archive got, and when the stream got the newest row."""
+
+    read: int
+    skipped: int
+    size: int
+    newest_ms: int | None
+
+
+class StreamFeed(Protocol):
+    """Reads, judges, archives, folds and commits what inputs of the stream plan.
+
+    Raises SourceError when ranges cannot be read, UnavailableError when it has to be tried again, and errors of the store, which end the
+    pipeline.
+    """
+
+    parallelism: int
+    """How many tasks run at once."""
+
+    def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
+        """Where an input has to read on in each partition that it began."""
+
+    def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
+        """Store durably that partitions are read from these places on: nothing before them is missing, or can be read."""
+
+    def take(
+        self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
+    ) -> TakenRows | None:
+        """Take in ranges, each where its partition stands. Returns when the archive has them; the commit may be under way.
+
+        `still` says, once they are read, whether the streams are what they were when the ranges were planned. If not, nothing is taken in,
+        and None is returned.
+        """
+
+    def finish(self, name: str) -> None:
+        """Wait until all that was taken in is committed."""
+
+    def progress(self, name: str) -> InputProgress:
+        """What the archive has of an input."""

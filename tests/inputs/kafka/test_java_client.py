@@ -1,0 +1,61 @@
+"""Settings of a connection, in the names and forms of Kafka's Java client."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat, load_pem_private_key
+
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.inputs.kafka.java_client import java_options
+from lineage_bridge.inputs.kafka.settings import KafkaInputSettings
+from lineage_bridge.inputs.kinds import KINDS
+
+
+def settings(**more: Any) -> KafkaInputSettings:
+    made = KINDS.make_stream("events", "kafka", {"bootstrap_servers": "b:9092", "topics": ["t"], "form": "stream", **more}).settings
+    assert isinstance(made, KafkaInputSettings)
+    return made
+
+
+def test_a_plain_connection_reads_what_was_committed() -> None:
+    options = java_options(settings(properties={"client.rack": "r1", "fetch.error.backoff.ms": "7"}, timeout_s=3))
+    assert options["kafka.bootstrap.servers"] == "b:9092"
+    assert options["kafka.isolation.level"] == "read_committed"
+    assert options["kafka.request.timeout.ms"] == "3000"
+    assert options["kafka.client.rack"] == "r1"
+    assert not any("ssl" in name or "sasl" in name or "backoff" in name for name in options)
+
+
+def test_a_password_with_quotes_stays_one_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("P", 'a"b\\c; d')
+    given = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "SCRAM-SHA-512", "username": "u", "password": "${env:P}"}
+    options = java_options(settings(**given))
+    assert options["kafka.sasl.mechanism"] == "SCRAM-SHA-512"
+    assert options["kafka.sasl.jaas.config"].endswith('scram.ScramLoginModule required username="u" password="a\\"b\\\\c; d";')
+
+
+def test_an_encrypted_key_becomes_the_form_that_java_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_PASSWORD", "hunter2")
+    issued = trustme.CA().issue_cert("client.example")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, BestAvailableEncryption(b"hunter2"))
+    files = {"ssl_key_file": tmp_path / "key.pem", "ssl_cert_file": tmp_path / "cert.pem"}
+    files["ssl_key_file"].write_bytes(pem)
+    files["ssl_cert_file"].write_bytes(issued.cert_chain_pems[0].bytes())
+    given = {name: str(path) for name, path in files.items()} | {"ssl_key_password": "${env:KEY_PASSWORD}"}
+    options = java_options(settings(security_protocol="SSL", ssl_check_hostname=False, **given))
+    assert options["kafka.ssl.keystore.key"].startswith("-----BEGIN PRIVATE KEY-----")
+    assert options["kafka.ssl.keystore.certificate.chain"] == issued.cert_chain_pems[0].bytes().decode()
+    assert options["kafka.ssl.endpoint.identification.algorithm"] == ""
+    with pytest.raises(ConfigError, match="cannot be read"):
+        java_options(settings(security_protocol="SSL", ssl_ca_file=str(tmp_path / "absent.pem")))
+
+
+@pytest.mark.parametrize("mechanism", ["OAUTHBEARER", "GSSAPI"])
+def test_logins_that_are_not_translated_are_refused(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S", "x")
+    oauth = {"oauth_token_url": "https://issuer.example/token", "oauth_client_id": "c", "oauth_client_secret": "${env:S}"}
+    with pytest.raises(ConfigError, match="not translated"):
+        settings(security_protocol="SASL_SSL", sasl_mechanism=mechanism, **(oauth if mechanism == "OAUTHBEARER" else {}))
