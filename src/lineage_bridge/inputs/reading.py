@@ -15,7 +15,7 @@ from lineage_bridge.inputs.ledger import principal_name
 from lineage_bridge.inputs.meter import ReadingMeter
 from lineage_bridge.inputs.values import origin_of, payload_of
 from lineage_bridge.model.access import AccessScope, Principal
-from lineage_bridge.ports.inputs import InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
+from lineage_bridge.ports.inputs import FilePlace, InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
 
 BATCH_BYTES: Final = 4 << 20
 """How many bytes of records are sent at once, if they are more than one."""
@@ -48,6 +48,17 @@ class LogPositions(Positions):
         self.is_new = False
         self._places |= dict(places)
 
+    def files(self, keys: Sequence[str]) -> list[FilePlace]:
+        """What the log has of files with these keys."""
+        found = self._log.positions(self._name, keys)
+        if found.session != self.session:
+            raise GoneError("the API has started again", "ask for the positions again")
+        return found.files
+
+    def note(self, files: Sequence[FilePlace]) -> None:
+        """Store durably how files were when everything in them was read."""
+        self._log.append(self._name, InputBatch(self.session, [], [], list(files)))
+
     def skip(self, ends: Mapping[StreamPartition, int]) -> None:
         """Store durably that records before these offsets cannot be read any more."""
         places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(ends.items())]
@@ -56,7 +67,7 @@ class LogPositions(Positions):
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> None:
         """The log has everything before these offsets."""
-        self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items()}
+        self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items() if not where.file_key}
 
 
 class InputReader:
@@ -131,9 +142,11 @@ class InputReader:
 
     def _take_in(self, records: Sequence[IncomingRecord], positions: LogPositions, stop: threading.Event) -> None:
         """Append the events of records to the log, and acknowledge what is durable."""
+        marks = {(record.where, record.offset + 1): record.mark for record in records if record.mark}
         for judged, read in self._portions(records):
             places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(read.items())]
-            if not self._append(InputBatch(positions.session, judged, places), stop):
+            files = [FilePlace(where, place, marks[where, place.offset]) for where, place in places if (where, place.offset) in marks]
+            if not self._append(InputBatch(positions.session, judged, places, files), stop):
                 return
             positions.advance(read)
             self.input.acknowledge(read)
@@ -160,7 +173,7 @@ class InputReader:
             return []
         collected = CollectingLog()
         sender = self._sender._replace(origin=origin_of(self.input.name, record, self._key))
-        ingest(payload_of(record.value), sender, collected, self._clock_us(), key=self._key)
+        ingest(payload_of(record.value, record.refused), sender, collected, self._clock_us(), key=self._key)
         return collected.records
 
     def _append(self, batch: InputBatch, stop: threading.Event) -> bool:
