@@ -38,7 +38,7 @@ class ObjectStore:
 
     def write(self, bucket: str, path: str, data: bytes) -> None:
         """Write an object as a whole."""
-        with self.client.open_output_stream(f"{bucket}/{path}") as stream:
+        with self.client.open_output_stream(f"{bucket}/{path}", compression=None) as stream:
             stream.write(data)
 
     def delete(self, bucket: str, path: str) -> None:

@@ -58,8 +58,8 @@ def rejected(installation: Installation) -> list[tuple[str, int, str]]:
 def bring(installation: Installation, expected: Sequence[int], **settings: Any) -> None:
     """Read until the log has events with these numbers, and nothing waits; each is there once."""
     with reading(installation, **settings) as reader:
-        until(lambda: len(numbers(installation)) >= len(expected), f"{len(expected)} events ({reader.meter.status})")
-        until(lambda: reader.meter.status.lag_files == 0, f"an end ({reader.meter.status})")
+        until(lambda: len(numbers(installation)) >= len(expected), f"{len(expected)} events")
+        until(lambda: reader.meter.status.lag_files == 0, "an end")
     assert sorted(numbers(installation)) == sorted(expected)
 
 

@@ -15,6 +15,8 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.sources.common.settings import SourceContext
 
+TIME = "2026-01-01T00:00:00Z"
+
 
 def test_lines_are_read_once_while_they_grow(tmp_path: Path) -> None:
     folder = tmp_path / "events"
@@ -242,8 +244,9 @@ def test_the_files_of_the_python_client_are_read_while_it_writes(tmp_path: Path)
             config = FileConfig.from_dict({"log_file_path": str(folder / f"way{number}"), **way})
             client = OpenLineageClient(transport=FileTransport(config))
             for state in (RunState.START, RunState.RUNNING, RunState.COMPLETE):
-                run = Run(str(generate_new_uuid()))
-                client.emit(RunEvent("2026-01-01T00:00:00Z", run, Job("python", f"job{number}"), state, producer="https://example.org"))
+                run = Run(runId=str(generate_new_uuid()))
+                job = Job(namespace="python", name=f"job{number}")
+                client.emit(RunEvent(eventTime=TIME, run=run, job=job, eventType=state, producer="https://example.org"))
         until(lambda: len(installation.bodies()) >= 9 and reader.meter.status.lag_files == 0, "nine events")
         assert rejected(installation) == []
         assert len(set(installation.bodies())) == len(installation.bodies()) == 9

@@ -127,7 +127,7 @@ def _is_lines(first: bytes, whole: bytes, *, has_end: bool) -> bool:
     """Whether a text whose first line is not JSON consists of lines: that one is damaged, and another is JSON."""
     if has_end and not first.startswith(_OPENS):
         return True
-    lines = whole.split(b"\n")[1:-1]
+    lines = whole.split(b"\n")[1:]
     return any(line.lstrip().startswith(b"{") and _is_json(line) for line in lines)
 
 
