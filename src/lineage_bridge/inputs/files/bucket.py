@@ -17,7 +17,12 @@ _HINT: Final = "check bucket, credentials, region and endpoint_url"
 
 
 class BucketStore(FileStore):
-    """A folder in a bucket. The key of a file is made of its path: what is renamed is another file."""
+    """A folder in a bucket. The key of a file is made of its path: what is renamed is another file.
+
+    `lists_folders`: pyarrow shows the folders in a folder; otherwise everything below a folder is listed at once.
+    """
+
+    lists_folders = True
 
     def __init__(self, settings: BucketSettings, bucket: str, scheme: str) -> None:
         super().__init__(settings)
@@ -49,7 +54,7 @@ class BucketStore(FileStore):
         """The objects in the folder."""
         self.problems = []
         self.check()
-        yield from self._walk(self._root, 0)
+        yield from self._walk(self._root, 0) if self.lists_folders or not self.settings.recursive else self._all()
 
     def open(self, found: FoundFile) -> RawFile:
         """Open an object."""
@@ -66,14 +71,22 @@ class BucketStore(FileStore):
                 if self.settings.recursive and depth < MOST_DEPTH and self.chooses(path, info.base_name, folder=True):
                     yield from self._walk(info.path.rstrip("/"), depth + 1)
             elif info.type == fs.FileType.File and self.chooses(path, info.base_name):
-                yield FoundFile(path, blake2b(path.encode(), digest_size=12).hexdigest(), info.size, info.mtime_ns or 0)
+                yield _found(path, info)
 
-    def _listed(self, folder: str) -> list[Any]:
+    def _all(self) -> Iterator[FoundFile]:
+        for info in self._listed(self._root, recursive=True):
+            path = info.path[len(self._root) + 1 :]
+            folders = path.split("/")[:-1]
+            is_chosen = all(self.chooses("/".join(folders[: at + 1]), name, folder=True) for at, name in enumerate(folders))
+            if info.type == fs.FileType.File and is_chosen and self.chooses(path, info.base_name):
+                yield _found(path, info)
+
+    def _listed(self, folder: str, *, recursive: bool = False) -> list[Any]:
         try:
-            found = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True))
+            found = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
         except (OSError, ArrowException) as error:
             raise self._failure(error) from error
-        return sorted(found, key=lambda info: by_number(info.base_name))
+        return sorted(found, key=lambda info: [by_number(part) for part in info.path.split("/")])
 
     def _info(self, path: str) -> Any:  # noqa: ANN401  # pyarrow has no types
         try:
@@ -95,6 +108,10 @@ class BucketStore(FileStore):
         if isinstance(error, FileNotFoundError):
             return MissingError(text, _HINT)
         return ForbiddenError(text, _HINT) if isinstance(error, PermissionError) else UnreachableError(text, _HINT)
+
+
+def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no types
+    return FoundFile(path, blake2b(path.encode(), digest_size=12).hexdigest(), info.size, info.mtime_ns or 0)
 
 
 def server_of(endpoint: str) -> tuple[str, int]:

@@ -28,6 +28,8 @@ class GcsSettings(BucketSettings):
 class GcsStore(BucketStore):
     """A folder in a bucket of Google Cloud Storage."""
 
+    lists_folders = False
+
     def __init__(self, settings: GcsSettings) -> None:
         super().__init__(settings, settings.bucket, "gs")
         self._settings = settings
@@ -51,6 +53,8 @@ class GcsStore(BucketStore):
 
 class GcsInput(FilesInput[GcsSettings]):
     """Reads a bucket of Google Cloud Storage."""
+
+    lists_folders = False
 
     def store(self) -> GcsStore:
         """The bucket."""
