@@ -27,15 +27,14 @@ class FilePlaces:
 
     def find(self, keys: Sequence[str]) -> list[FilePlace]:
         """What is known of files with these keys."""
+        if self.is_large and not self._changed:
+            self._known = {}
         unknown = [key for key in keys if key not in self._known]
         if unknown:
             self._known |= dict.fromkeys(unknown)
             if not self._replaces:
                 self._known |= {found.where.file_key: found for found in self._repository.file_places(self._name, unknown)}
-        found = [place for key in keys if (place := self._known[key]) is not None]
-        if self.is_large and not self._changed:
-            self._known = {}
-        return found
+        return [place for key in keys if (place := self._known[key]) is not None]
 
     def next_place(self, where: StreamPartition) -> EventPlace:
         """The first place of a file that the log does not have."""
@@ -70,4 +69,4 @@ class FilePlaces:
     def _of(self, key: str) -> FilePlace | None:
         if key not in self._known:
             self.find([key])
-        return self._known.get(key)
+        return self._known[key]
