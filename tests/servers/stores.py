@@ -96,7 +96,16 @@ def azure(folder: Path) -> Iterator[ObjectStore]:
     """Azure Blob Storage, by Azurite."""
     port = free_port()
     program = azurite() / "node_modules/azurite/dist/src/blob/main.js"
-    command = ["node", program, "--blobHost", HOST, "--blobPort", str(port), "--inMemoryPersistence", "--skipApiVersionCheck"]
+    command: list[str | Path] = [
+        "node",
+        program,
+        "--blobHost",
+        HOST,
+        "--blobPort",
+        str(port),
+        "--inMemoryPersistence",
+        "--skipApiVersionCheck",
+    ]
     command += ["--disableTelemetry"]
     with running("azurite", command, folder) as process:
         process.wait_until(lambda: listens(port))

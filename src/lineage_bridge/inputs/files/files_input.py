@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 from lineage_bridge.errors import SourceError
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.files.checks import checks
-from lineage_bridge.inputs.files.listing import Listing, Task
+from lineage_bridge.inputs.files.listing import FileListing, Task
 from lineage_bridge.inputs.files.open_file import OpenFile
 from lineage_bridge.inputs.files.settings import FilesSettings
 from lineage_bridge.inputs.files.store import FileStore
@@ -25,7 +25,7 @@ FilesSettingsT = TypeVar("FilesSettingsT", bound=FilesSettings)
 class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
     """Reads files one after the other. How far it has got is asked for whenever a file has changed."""
 
-    _listing: Listing | None = None
+    _listing: FileListing | None = None
 
     @abstractmethod
     def store(self) -> FileStore:
@@ -40,7 +40,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
         self._positions = positions
         self._store = self.store()
         self._store.check()
-        self._listing = Listing(self._store, positions)
+        self._listing = FileListing(self._store, positions)
         self._current: OpenFile | None = None
         self._notes: list[FilePlace] = []
         if positions.is_new:
@@ -57,7 +57,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
                 return records
             time.sleep(max(0.0, min(until, listing.due_at) - now))
 
-    def _records(self, listing: Listing, most: int, until: float) -> Iterator[IncomingRecord]:
+    def _records(self, listing: FileListing, most: int, until: float) -> Iterator[IncomingRecord]:
         """Records of the file that is open, and of those that wait."""
         size = count = 0
         while count < most and size < READ_BYTES:
@@ -67,7 +67,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             count, size = count + 1, size + len(record.value or b"")
             yield record
 
-    def _next(self, listing: Listing, until: float) -> IncomingRecord | None:
+    def _next(self, listing: FileListing, until: float) -> IncomingRecord | None:
         """The next record; None if there is none now, or if none was found in time."""
         while True:
             if self._current is not None:
@@ -82,7 +82,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
                 return None
             self._current = self._opened(listing, task)
 
-    def _opened(self, listing: Listing, task: Task) -> OpenFile | None:
+    def _opened(self, listing: FileListing, task: Task) -> OpenFile | None:
         try:
             return OpenFile(self._store, task)
         except FileNotFoundError:
@@ -91,7 +91,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             listing.failed(task, error)
         return None
 
-    def _read_on(self, listing: Listing, opened: OpenFile) -> IncomingRecord | None:
+    def _read_on(self, listing: FileListing, opened: OpenFile) -> IncomingRecord | None:
         try:
             record = opened.next()
         except OSError as error:
@@ -136,7 +136,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
         if current is not None:
             current.close()
 
-    def _open_listing(self) -> Listing:
+    def _open_listing(self) -> FileListing:
         if self._listing is None:
             raise SourceError(f"input {self.name} is not open")
         return self._listing

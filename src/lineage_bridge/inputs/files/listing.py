@@ -53,7 +53,7 @@ class _Waiting(NamedTuple):
     since: float
 
 
-class Listing:
+class FileListing:
     """Lists a place from time to time. `problems` are what could not be read."""
 
     def __init__(self, store: FileStore, positions: Positions) -> None:
