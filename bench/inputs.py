@@ -1,4 +1,4 @@
-"""inputs: events a second and processor time an event over Kafka, beside HTTP in the same run, and the time from either to an answer."""
+"""inputs: events a second and processor time an event over Kafka and from files, beside HTTP in one run; and the time to an answer."""
 
 import sqlite3
 import time
@@ -29,7 +29,11 @@ def run(work: Path, *, quick: bool = False) -> Result:
     share = 10 if quick else 1
     events = [body for sent in islice(generate(Corpus(40_000 // share)), 40_000 // share) if is_json(body := sent.body)]
     (work / "kafka").mkdir()
-    with broker.started(work / "kafka") as kafka, started("serve", work / "data") as server:
+    (work / "files").mkdir()
+    with (
+        broker.started(work / "kafka") as kafka,
+        started("serve", work / "data", LINEAGE_BRIDGE_INPUT_FOLDERS=str(work)) as server,
+    ):
         kafka.create_topics(TOPIC, partitions=PARTITIONS)
         producer = Producer({**kafka.client_config(), "linger.ms": 5, "log_level": 0})
         server.wait("/api/v1/ready", 0.1)
@@ -45,6 +49,11 @@ def run(work: Path, *, quick: bool = False) -> Result:
             _produce(producer, events)
             total = _taken(client)
             out["kafka"] = _measured(server, len(events), lambda: _brought(server, client, lambda: None, len(events), total))
+            _settle(client)
+            report("inputs: files")
+            _write(work / "files", events)
+            out["files"] = _measured(server, len(events), lambda: _read_files(server, client, work / "files", len(events)))
+            out["files_to_kafka"] = round(out["files"]["events_per_s"] / out["kafka"]["events_per_s"], 2)
             _settle(client)
             out["to_the_graph"] = {form: _to_the_graph(server, client, kafka, producer, events, form) for form in ("embedded", "stream")}
             report("inputs: freshness")
@@ -126,20 +135,34 @@ def _produce(producer: Producer, events: list[bytes], topic: str = TOPIC) -> Non
     producer.flush(60)
 
 
-def _taken(client: httpx.Client) -> int:
-    item = client.get("/api/v1/inputs/bench").json()
+def _write(folder: Path, events: list[bytes]) -> None:
+    for number in range(PARTITIONS):
+        (folder / f"{number}.ndjson").write_bytes(b"".join(event + b"\n" for event in events[number::PARTITIONS]))
+
+
+def _read_files(server: Running, client: httpx.Client, folder: Path, count: int) -> None:
+    """Add an input for a folder, and wait until the log has so many events of it."""
+    settings = {"folder": str(folder), "poll_s": 0.2}
+    client.post("/api/v1/inputs", json={"name": "files", "kind": "folder", "settings": settings}).raise_for_status()
+    _brought(server, client, lambda: None, count, 0, "files")
+
+
+def _taken(client: httpx.Client, name: str = "bench") -> int:
+    item = client.get(f"/api/v1/inputs/{name}").json()
     taken: int = sum((item["accepted"], *item["rejected"].values()))
     return taken
 
 
-def _brought(server: Running, client: httpx.Client, produce: Callable[[], None], count: int, before: int | None = None) -> None:
+def _brought(
+    server: Running, client: httpx.Client, produce: Callable[[], None], count: int, before: int | None = None, name: str = "bench"
+) -> None:
     """Wait until the log has so many more events of the input."""
     target = (_taken(client) if before is None else before) + count
     produce()
     deadline = time.monotonic() + 600
-    while _taken(client) < target:
+    while _taken(client, name) < target:
         if time.monotonic() > deadline or not server.process.is_running():
-            raise TimeoutError(f"{_taken(client)} of {target} events came")
+            raise TimeoutError(f"{_taken(client, name)} of {target} events came")
         time.sleep(0.05)
 
 

@@ -49,12 +49,13 @@ class Running:
 
 
 @contextmanager
-def started(command: str, data_dir: Path, port: int | None = None) -> Iterator[Running]:
-    """`lineage-bridge COMMAND` in `data_dir` until the block ends."""
+def started(command: str, data_dir: Path, port: int | None = None, **settings: str) -> Iterator[Running]:
+    """`lineage-bridge COMMAND` in `data_dir` until the block ends; `settings` are by the names of their variables."""
     data_dir.mkdir(parents=True, exist_ok=True)
     port = port or free_port()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LINEAGE_BRIDGE_")}
     environment |= {"LINEAGE_BRIDGE_DATA_DIR": str(data_dir), "LINEAGE_BRIDGE_PORT": str(port), "LINEAGE_BRIDGE_LOG_LEVEL": "warning"}
+    environment |= settings
     with (data_dir / "output.log").open("ab") as output:
         began = time.monotonic()
         child = subprocess.Popen(

@@ -53,6 +53,7 @@ class Server:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder, port = tmp_path_factory.mktemp("data"), free_port()
     environment = {**os.environ, "LINEAGE_BRIDGE_DATA_DIR": str(folder), "LINEAGE_BRIDGE_PORT": str(port)}
+    environment["LINEAGE_BRIDGE_INPUT_FOLDERS"] = str(tmp_path_factory.getbasetemp())
     process = subprocess.Popen([*COMMAND, "api"], env=environment)
     found = Server(f"http://127.0.0.1:{port}", DataFolder(folder))
     try:

@@ -15,11 +15,12 @@ from tests.servers.broker import Kafka
 
 
 @pytest.fixture
-def reading(server: Server) -> Iterator["subprocess.Popen[bytes]"]:
+def reading(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator["subprocess.Popen[bytes]"]:
     environment = {
         **os.environ,
         "LINEAGE_BRIDGE_DATA_DIR": str(server.paths.data_dir),
         "LINEAGE_BRIDGE_PORT": server.url.rpartition(":")[2],
+        "LINEAGE_BRIDGE_INPUT_FOLDERS": str(tmp_path_factory.getbasetemp()),
     }
     process = subprocess.Popen([*COMMAND, "inputs"], env=environment)
     yield process
@@ -90,4 +91,21 @@ def test_kinds_list_their_settings(call, server: Server) -> None:
     assert "bootstrap_servers" in shown.out
     assert "(required)" in shown.out
     unknown = call("input", "kinds", "kinesis", "--url", server.url)
-    assert (unknown.code, "use one of kafka" in unknown.err) == (2, True)
+    assert (unknown.code, "use one of azure, folder, gcs, kafka, s3" in unknown.err) == (2, True)
+
+
+@pytest.mark.usefixtures("reading")
+def test_a_folder_is_read_and_shows_files_and_bytes(call, tmp_path: Path, server: Server) -> None:
+    folder = tmp_path / "events"
+    folder.mkdir()
+    event = run_event(job="from-a-file")
+    (folder / "a.ndjson").write_bytes(event + b"\nbad\n" + event[:40])
+    url = ("--url", server.url)
+    assert call("input", "add", "files", "folder", f"folder={folder}", "refresh_s=0.1", *url).code == 0
+    until(lambda: json.loads(call("input", "show", "files", "--json", *url).out)["read"] == 2, SOON_S, "two records")
+    until(lambda: "1 file, 40 bytes" in call("input", "list", *url).out, SOON_S, "the lag")
+    for text in ("accepted 1 event", f"last record: a.ndjson, offset {len(event) + 1},", "lag 1 file, 40 bytes"):
+        assert text in call("input", "show", "files", *url).out
+    assert call("input", "test", "files", *url).code == 0
+    refused = call("input", "add", "other", "folder", "folder=/etc", *url)
+    assert (refused.code, "/etc may not be read" in refused.err) == (2, True)

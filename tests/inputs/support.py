@@ -45,8 +45,8 @@ class FailingLedger:
     calls: int = 0
     batches: list[InputBatch] = field(default_factory=list)
 
-    def positions(self, name: str) -> InputPositions:
-        return self.ledger.positions(name)
+    def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
+        return self.ledger.positions(name, files)
 
     def begin(self, name: str, start: InputStart) -> None:
         self.ledger.begin(name, start)

@@ -9,6 +9,7 @@ Each test uses its own names: topics, users, connectors, tables. A test that req
 - `registry`: a schema registry with Confluent's API (`registry.Registry`).
 - `flink`: a cluster with a SQL gateway, whose OpenLineage listener sends to `event_sink` (`flink.FlinkCluster`).
 - `openid`: an OpenID provider whose keys and name a test chooses (`openid.OpenIdProvider`).
+- `s3_store`, `gcs_store`, `azure_store`: object stores (`stores.ObjectStore`): moto, gcp-storage-emulator and Azurite.
 - `faulty`: `faulty(url)` is a proxy before an HTTP server that fails on command (`faulty.Faulty`).
 - `event_sink`: receives OpenLineage events over HTTP and keeps them (`sink.EventSink`).
 """

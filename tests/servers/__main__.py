@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from tests.servers import archives, connect, openid
+from tests.servers import archives, connect, openid, stores
 
 log = logging.getLogger("servers")
 
@@ -17,7 +17,8 @@ def main() -> None:
     for name in ("registry", "keycloak"):
         log.info("%s: %s", name, archives.unpacked(name))
     log.info("openid: %s", openid.installed())
-    for name in ("postgres", "flink"):
+    log.info("azurite: %s", stores.azurite())
+    for name in ("postgres", "flink", "object-stores"):
         log.info("%s: %s", name, archives.installed(name))
 
 

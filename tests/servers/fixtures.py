@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.distribution import shared_by
-from tests.servers import broker, connect, faulty, flink, openid, postgres, registry, sink
+from tests.servers import broker, connect, faulty, flink, openid, postgres, registry, sink, stores
 
 # What has to be fetched once may take longer than any test may.
 FIRST_TIME_S = 1800
@@ -54,6 +54,24 @@ def _openid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[openid.OpenIdP
         yield started
 
 
+@pytest.fixture(scope="session", name="s3_store")
+def _s3_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stores.ObjectStore]:
+    with stores.s3(tmp_path_factory.mktemp("s3")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="gcs_store")
+def _gcs_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stores.ObjectStore]:
+    with stores.gcs(tmp_path_factory.mktemp("gcs")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="azure_store")
+def _azure_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stores.ObjectStore]:
+    with stores.azure(tmp_path_factory.mktemp("azure")) as started:
+        yield started
+
+
 @pytest.fixture(name="faulty")
 def _faulty() -> Iterator[Callable[[str], faulty.Faulty]]:
     with ExitStack() as proxies:
@@ -61,6 +79,7 @@ def _faulty() -> Iterator[Callable[[str], faulty.Faulty]]:
 
 
 SERVERS = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "registry": _registry, "flink": _flink, "openid": _openid}
+SERVERS |= {"s3_store": _s3_store, "gcs_store": _gcs_store, "azure_store": _azure_store}
 FIXTURES = {**SERVERS, "event_sink": _event_sink, "faulty": _faulty}
 
 

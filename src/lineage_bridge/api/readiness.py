@@ -122,9 +122,12 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
         return UNSET
     if problem := services.inputs.problem(records):
         return PartState("failing", problem if names else "not all inputs are read")
-    lags = [record.status.lag_records for record in records if record.status]
+    statuses = [record.status for record in records if record.status]
+    lags = [status.lag_records if status.lag_files is None else 0 for status in statuses]
     known = [lag for lag in lags if lag is not None]
-    behind = f"{sum(known):,} records are still to be read" if len(known) == len(records) else "how far they lag is not known yet"
+    files = sum(status.lag_files or 0 for status in statuses)
+    more = f" and {files:,} files" if files else ""
+    behind = f"{sum(known):,} records{more} are still to be read" if len(known) == len(records) else "how far they lag is not known yet"
     return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
 
 

@@ -1,4 +1,4 @@
-"""`input`: the topics that LineageBridge reads events from."""
+"""`input`: the topics and files that LineageBridge reads events from."""
 
 import json
 from pathlib import Path
@@ -31,9 +31,9 @@ _name = click.argument("name")
     ),
 )
 def input_() -> None:
-    """Add, test and list the topics that events are read from.
+    """Add, test and list the topics and folders that events are read from.
 
-    Producers that send OpenLineage events to Kafka need no HTTP: LineageBridge reads the topic, and takes in each event once.
+    Producers that send OpenLineage events to Kafka or write them to files need no HTTP: LineageBridge takes in each event once.
 
     Inputs can also be defined in the settings file: docs/inputs.md.
     """
@@ -178,7 +178,7 @@ def describe_input(item: Json) -> str:
         return str(item["last_error"]["message"])
     if item["problems"]:
         return str(item["problems"][0])
-    return f"lag {_lag(item)}" if "lag_records" in item else ""
+    return f"lag {_lag(item)}" if _lag(item) else ""
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -193,6 +193,8 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _lag(item: Json) -> str:
+    if item.get("lag_files"):
+        return f"{format_count(item['lag_files'], 'file')}, {format_count(item['lag_bytes'], 'byte')}"
     if "lag_records" not in item:
         return ""
     return format_count(item["lag_records"], "record") + (f", {item['lag_s']:g} s" if item.get("lag_s") else "")
@@ -200,7 +202,7 @@ def _lag(item: Json) -> str:
 
 def _row(item: Json) -> list[str]:
     rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
-    problem = describe_input({name: value for name, value in item.items() if name != "lag_records"})
+    problem = describe_input({name: value for name, value in item.items() if not name.startswith("lag_")})
     rate = f"{item['records_per_s']:g}/s"
     return [item["name"], item["kind"], item["state"], str(item["accepted"]), rejected, _lag(item), rate, problem]
 
@@ -213,11 +215,13 @@ def _print_input(item: Json) -> None:
     print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
     counts = f"{item['read']} read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
     print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
-    lag = f"lag {_lag(item)}; " if "lag_records" in item else ""
-    print_line(f"{lag}{format_count(item['partitions'], 'partition')} assigned")
+    lag = [f"lag {_lag(item)}"] if _lag(item) else []
+    assigned = [] if "lag_files" in item else [f"{format_count(item['partitions'], 'partition')} assigned"]
+    print_line("; ".join((*lag, *assigned)))
     if "last_record" in item:
         last = item["last_record"]
-        print_line(f"last record: {last['stream']}, partition {last['partition']}, offset {last['offset']}, at {last['taken_in_at']}")
+        partition = f", partition {last['partition']}" if last["partition"] else ""
+        print_line(f"last record: {last['stream']}{partition}, offset {last['offset']}, at {last['taken_in_at']}")
     if "last_error" in item:
         hint = f" ({item['last_error']['hint']})" if item["last_error"]["hint"] else ""
         print_line(f"last error {format_time(item['last_error']['at'])}: {item['last_error']['message']}{hint}")

@@ -126,6 +126,9 @@ class Settings(BaseModel):
         description=f"folders below which secrets are read from files, separated by {os.pathsep}; empty: lineage-bridge/secrets in your"
         " configuration folder, /run/secrets and systemd's credentials",
     )
+    input_folders: str = Field(
+        default="", description=f"folders below which inputs may read files of this machine, separated by {os.pathsep}; empty: none"
+    )
     secret_variables: str = Field(default="", description="what the names of variables with secrets begin with; empty: any")
     outbound_allow: Annotated[str, AfterValidator(_destinations)] = Field(
         default="",

@@ -9,12 +9,18 @@ class StreamPartition(NamedTuple):
     """A partition of a stream (a topic).
 
     `life` tells streams apart that had one name one after the other, such as the id of a topic. Offsets are unique within a partition of a
-    life.
+    life. `partition` is empty if the stream is one file: its life is then a key that no other file has at the time, a space, and what tells
+    it from files that had the key before.
     """
 
     stream: str
     life: str
     partition: str
+
+    @property
+    def file_key(self) -> str:
+        """The key of a file; empty for a partition of another stream."""
+        return "" if self.partition else self.life.partition(" ")[0]
 
 
 class EventPlace(NamedTuple):
@@ -61,7 +67,8 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         of = f", event {self.index + 1} of {self.count}" if self.count > 1 else ""
-        return f"{self.stream}, partition {self.partition}, offset {self.offset}{of}"
+        partition = f", partition {self.partition}" if self.partition else ""
+        return f"{self.stream}{partition}, offset {self.offset}{of}"
 
     @property
     def where(self) -> StreamPartition:

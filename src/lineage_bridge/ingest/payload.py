@@ -121,7 +121,7 @@ def _split(data: bytes) -> SplitPayload:
             if array is not None:
                 at = text.index(array)
                 return SplitPayload(_elements(data[at : at + len(array)], array))
-        if b"\n" in text.strip(_BLANK) and not _is_json(text):
+        if b"\n" in text.strip(_BLANK) and not is_json(text):
             return _lines_of_json(data, text)
     except (msgspec.DecodeError, RecursionError):
         if b"\n" in text:
@@ -157,7 +157,7 @@ def _elements(data: bytes, text: bytes) -> list[bytes]:
 def _lines_of_json(data: bytes, text: bytes) -> SplitPayload:
     """One event per line if the first line is JSON by itself, else one event."""
     first = text.strip(_BLANK).split(b"\n", 1)[0]
-    return _lines(data) if _is_json(first) else SplitPayload([data], single=True)
+    return _lines(data) if is_json(first) else SplitPayload([data], single=True)
 
 
 def _lines(data: bytes) -> SplitPayload:
@@ -165,7 +165,8 @@ def _lines(data: bytes) -> SplitPayload:
     return SplitPayload([line for line in stripped if line])
 
 
-def _is_json(text: bytes) -> bool:
+def is_json(text: bytes) -> bool:
+    """Whether a text, whose escapes are mended, is one JSON value."""
     try:
         _ANY.decode(text)
     except (msgspec.DecodeError, RecursionError):

@@ -9,11 +9,15 @@ from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.ports.inputs import FilePlace
 from lineage_bridge.ports.streams import SparkRead, StreamRange
 
 
 class IncomingRecord(NamedTuple):
-    """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event."""
+    """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event.
+
+    `mark` is what is to be stored with the place behind a record of a file, `refused` why what is damaged holds no event.
+    """
 
     where: StreamPartition
     offset: int
@@ -21,17 +25,21 @@ class IncomingRecord(NamedTuple):
     at_ms: int | None = None
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+    mark: str = ""
+    refused: str = ""
 
 
 class ReadingState(NamedTuple):
     """How an input stands: partitions that it reads, records behind what was acknowledged (None: unknown), records that were deleted
-    before they were read, and what does not work while the rest does.
+    before they were read, what does not work while the rest does, and files and bytes that are still to be read, where there are files.
     """
 
     partitions: int = 0
     lag_records: int | None = None
     lost: int = 0
     problems: tuple[str, ...] = ()
+    lag_files: int | None = None
+    lag_bytes: int | None = None
 
 
 class Positions(ABC):
@@ -51,6 +59,14 @@ class Positions(ABC):
     @abstractmethod
     def begin(self, starts: Mapping[StreamPartition, int]) -> None:
         """Store durably where new partitions begin. Raises UnavailableError, GoneError."""
+
+    @abstractmethod
+    def files(self, keys: Sequence[str]) -> list[FilePlace]:
+        """What the log has of files with these keys. Raises UnavailableError, GoneError."""
+
+    @abstractmethod
+    def note(self, files: Sequence[FilePlace]) -> None:
+        """Store durably how files were when everything in them was read. Raises as `begin` does."""
 
     @abstractmethod
     def skip(self, ends: Mapping[StreamPartition, int]) -> None:

@@ -37,9 +37,10 @@ class IntakeClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._http.close()
 
-    def positions(self, name: str) -> InputPositions:
-        """From where an input has to read on."""
-        return msgspec.msgpack.decode(self._call("GET", name, "positions"), type=InputPositions)
+    def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
+        """From where an input has to read on; with keys of files, what is known of those."""
+        what = f"positions?files={quote(','.join(files))}" if files else "positions"
+        return msgspec.msgpack.decode(self._call("GET", name, what), type=InputPositions)
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store where partitions begin that have no position yet."""

@@ -51,5 +51,5 @@ class RecordJudge(NamedTuple):
         collected = CollectingLog()
         principal = Principal(principal_name(self.name), frozenset({AccessScope.INGEST}), self.namespaces)
         sender = Sender(self.channel, principal, origin=origin_of(self.name, record, self.key))
-        ingest(payload_of(record.value), sender, collected, clock_us(), key=self.key)
+        ingest(payload_of(record.value, record.refused), sender, collected, clock_us(), key=self.key)
         return collected.records

@@ -12,7 +12,15 @@ from lineage_bridge.inputs.input import Input, InputKind, StreamInput
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
-MODULES: Mapping[str, str] = MappingProxyType({"kafka": "lineage_bridge.inputs.kafka.kafka_input"})
+MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "azure": "lineage_bridge.inputs.files.azure",
+        "folder": "lineage_bridge.inputs.files.folder",
+        "gcs": "lineage_bridge.inputs.files.gcs",
+        "kafka": "lineage_bridge.inputs.kafka.kafka_input",
+        "s3": "lineage_bridge.inputs.files.s3",
+    }
+)
 """Kind to the module that defines it as `KIND`."""
 
 

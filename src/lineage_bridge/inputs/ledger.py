@@ -16,6 +16,7 @@ import msgspec
 from lineage_bridge.errors import GoneError, RequestError
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
 from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition, read_origin
+from lineage_bridge.inputs.file_places import FilePlaces
 from lineage_bridge.inputs.judging import principal_name
 from lineage_bridge.model.sources import InputProgress
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputRepository, InputStart, PartitionPlace
@@ -46,6 +47,7 @@ class _Saved(msgspec.Struct, frozen=True):
 class _Ledger:
     """What is known of an input: where partitions begin, the next place in each, and counts of what the log has."""
 
+    files: FilePlaces
     opened: bool = False
     begun: dict[StreamPartition, EventPlace] = field(default_factory=dict)
     places: dict[StreamPartition, EventPlace] = field(default_factory=dict)
@@ -56,10 +58,15 @@ class _Ledger:
 
     def next_place(self, where: StreamPartition) -> EventPlace:
         """The first place that the log does not have."""
+        if where.file_key:
+            return self.files.next_place(where)
         return max(self.places.get(where, _FIRST), self.begun.get(where, _FIRST))
 
     def advance(self, where: StreamPartition, place: EventPlace) -> None:
         """Everything before a place is in the log, or holds no event."""
+        if where.file_key:
+            self.files.advance(where, place)
+            return
         self.places[where] = max(self.places.get(where, _FIRST), place)
 
     def count(self, record: LogRecord, origin: RecordOrigin, at: int) -> None:
@@ -108,20 +115,22 @@ class InputLedger:
         self._log, self._read, self._repository, self._session = event_log, read, repository, session
         self._streamed = streamed
         end = event_log.end()
-        self._saved = {name: _restored(text) for name, text in repository.ledgers().items()}
+        self._saved = {name: _restored(text, FilePlaces(name, repository)) for name, text in repository.ledgers().items()}
         for name, ledger in self._saved.items():
             if ledger.read_from > end:
                 # At once: the log may have grown beyond what was stored when this is read again.
                 self._saved[name] = _of_shorter_log(ledger)
-                self._save(name, self._saved[name])
+                self._save(self._saved[name])
         self._ledgers: dict[str, _Ledger] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._choosing = threading.Lock()
 
-    def positions(self, name: str) -> InputPositions:
+    def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
         """From where an input has to read on. Reads what the log has got since the positions were stored."""
         with self._lock(name):
             ledger = self._loaded(name)
+            if files:
+                return InputPositions(self._session, ledger.opened, [], ledger.files.find(files))
             streamed = self._streamed(name)
             wheres = sorted({*ledger.begun, *ledger.places, *streamed})
             places = [PartitionPlace(where, max(ledger.next_place(where), streamed.get(where, _FIRST))) for where in wheres]
@@ -134,7 +143,7 @@ class InputLedger:
             known = {*ledger.begun, *ledger.places}
             ledger.begun.update({where: place for where, place in start.places if where not in known})
             ledger.opened = True
-            self._save(name, ledger)
+            self._save(ledger)
 
     def append(self, name: str, batch: InputBatch) -> None:
         """Append the records that the log does not have yet, and wait until they are durable.
@@ -143,17 +152,20 @@ class InputLedger:
         """
         with self._lock(name):
             ledger = self._loaded(name, batch.session)
+            ledger.files.find([key for where, _ in batch.ends if (key := where.file_key)])
             fresh = list(_fresh(name, batch.records, ledger))
             offsets = self._log.submit([record for record, _ in fresh]).result()
             for (record, origin), at in zip(fresh, offsets, strict=True):
                 ledger.count(record, origin, at)
             for where, place in batch.ends:
                 ledger.advance(where, place)
+            for file in batch.files:
+                ledger.files.advance(*file)
             # No record of this input is on its way: what the log has of it is counted.
             ledger.read_from = max(ledger.read_from, self._log.end())
             # What the log's records do not show is stored at once.
-            if not fresh or ledger.read_from - ledger.saved_from >= SAVE_EVERY_BYTES:
-                self._save(name, ledger)
+            if not fresh or ledger.files.is_large or ledger.read_from - ledger.saved_from >= SAVE_EVERY_BYTES:
+                self._save(ledger)
 
     def progress(self, name: str) -> InputProgress | None:
         """What the log has of an input; None while that is being computed."""
@@ -171,7 +183,7 @@ class InputLedger:
         for name, ledger in sorted(self._ledgers.items()):
             with self._lock(name):
                 ledger.read_from = max(ledger.read_from, self._log.end())
-                self._save(name, ledger)
+                self._save(ledger)
 
     def _lock(self, name: str) -> threading.Lock:
         with self._choosing:
@@ -182,7 +194,7 @@ class InputLedger:
         if session not in (None, self._session):
             raise GoneError("these positions are of an earlier process of the server", "ask for the positions again")
         if name not in self._ledgers:
-            self._ledgers[name] = self._caught_up(name, self._saved.get(name, _Ledger()))
+            self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePlaces(name, self._repository)))
         return self._ledgers[name]
 
     def _caught_up(self, name: str, ledger: _Ledger) -> _Ledger:
@@ -192,6 +204,8 @@ class InputLedger:
         for at, record in self._read(ledger.read_from, end) if ledger.read_from < end else ():
             if origin := _origin(name, record):
                 ledger.count(record, origin, at)
+                if ledger.files.is_large:
+                    ledger.files.save()
         ledger.read_from = max(ledger.read_from, end)
         return ledger
 
@@ -203,21 +217,25 @@ class InputLedger:
         found = next(iter(self._read(last_at, end)), None) if last_at < end else None
         return found is not None and found[0] == last_at and _origin(name, found[1]) == ledger.progress.last
 
-    def _save(self, name: str, ledger: _Ledger) -> None:
-        self._repository.save_ledger(name, ledger.saved())
+    @staticmethod
+    def _save(ledger: _Ledger) -> None:
+        ledger.files.save(ledger.saved())
         ledger.saved_from = ledger.read_from
 
 
-def _restored(text: bytes) -> _Ledger:
+def _restored(text: bytes, files: FilePlaces) -> _Ledger:
     """What was stored."""
     saved = _SAVED.decode(text)
-    return _Ledger(saved.opened, dict(saved.begun), dict(saved.places), saved.progress, saved.read_from, saved.read_from, saved.last_at)
+    return _Ledger(
+        files, saved.opened, dict(saved.begun), dict(saved.places), saved.progress, saved.read_from, saved.read_from, saved.last_at
+    )
 
 
 def _of_shorter_log(ledger: _Ledger) -> _Ledger:
     """What stays of a ledger when the log was put back to an earlier state: where partitions begin. The rest is computed from the log."""
     log.warning("the log is not the one it was: what inputs have read is taken from the log")
-    return _Ledger(ledger.opened, dict(ledger.begun))
+    ledger.files.forget()
+    return _Ledger(ledger.files, ledger.opened, dict(ledger.begun))
 
 
 def _origin(name: str, record: LogRecord) -> RecordOrigin | None:

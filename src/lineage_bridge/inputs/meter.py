@@ -53,6 +53,8 @@ class ReadingMeter:
                 partitions=0,
                 lag_records=None,
                 lag_s=None,
+                lag_files=None,
+                lag_bytes=None,
             )
 
     def count(self, records: Sequence[IncomingRecord]) -> None:
@@ -76,7 +78,7 @@ class ReadingMeter:
             lag_s: float | None = None
             if state.lag_records == 0:
                 lag_s = 0.0
-            elif state.lag_records and self._newest_ms is not None:
+            elif (state.lag_records or state.lag_files) and self._newest_ms is not None:
                 lag_s = max(0.0, self._clock_us() / 1e6 - self._newest_ms / 1e3)
             self._status = msgspec.structs.replace(
                 self._status,
@@ -85,6 +87,8 @@ class ReadingMeter:
                 lag_s=lag_s,
                 lost=state.lost,
                 problems=state.problems,
+                lag_files=state.lag_files,
+                lag_bytes=state.lag_bytes,
             )
 
     def allowance(self, per_s: float, most: int) -> int:

@@ -12,7 +12,7 @@ from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, StreamInput
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.meter import ReadingMeter
-from lineage_bridge.ports.inputs import InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
+from lineage_bridge.ports.inputs import FilePlace, InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
 
 BATCH_BYTES: Final = 4 << 20
 """How many bytes of records are sent at once, if they are more than one."""
@@ -45,6 +45,17 @@ class LogPositions(Positions):
         self.is_new = False
         self._places |= dict(places)
 
+    def files(self, keys: Sequence[str]) -> list[FilePlace]:
+        """What the log has of files with these keys."""
+        found = self._log.positions(self._name, keys)
+        if found.session != self.session:
+            raise GoneError("the API has started again", "ask for the positions again")
+        return found.files
+
+    def note(self, files: Sequence[FilePlace]) -> None:
+        """Store durably how files were when everything in them was read."""
+        self._log.append(self._name, InputBatch(self.session, [], [], list(files)))
+
     def skip(self, ends: Mapping[StreamPartition, int]) -> None:
         """Store durably that records before these offsets cannot be read any more."""
         places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(ends.items())]
@@ -53,7 +64,7 @@ class LogPositions(Positions):
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> None:
         """The log has everything before these offsets."""
-        self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items()}
+        self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items() if not where.file_key}
 
 
 class SessionReader(ABC):
@@ -139,9 +150,11 @@ class InputReader(SessionReader):
 
     def _take_in(self, records: Sequence[IncomingRecord], positions: LogPositions, stop: threading.Event) -> None:
         """Append the events of records to the log, and acknowledge what is durable."""
+        marks = {(record.where, record.offset + 1): record.mark for record in records if record.mark}
         for judged, read in self._portions(records):
             places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(read.items())]
-            if not self._append(InputBatch(positions.session, judged, places), stop):
+            files = [FilePlace(where, place, marks[where, place.offset]) for where, place in places if (where, place.offset) in marks]
+            if not self._append(InputBatch(positions.session, judged, places, files), stop):
                 return
             positions.advance(read)
             self.source.acknowledge(read)

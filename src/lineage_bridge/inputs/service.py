@@ -147,7 +147,9 @@ class InputService:
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
         """What would become of a record. Raises RequestError if an event in it would be rejected."""
         sender = Sender("", Principal(principal_name(name), frozenset({AccessScope.INGEST}), tuple(settings.namespaces)))
-        judged = ingest(payload_of(incoming.value or b""), sender, CollectingLog(), self._clock_us(), key=self._key).events
+        judged = ingest(
+            payload_of(incoming.value or b"", incoming.refused), sender, CollectingLog(), self._clock_us(), key=self._key
+        ).events
         for event in judged:
             if isinstance(event.verdict, Rejected):
                 verdict = event.verdict

@@ -22,8 +22,13 @@ _SCHEMA_HEADER: Final = 5
 _BLANK: Final = b" \t\r\n"
 
 
-def payload_of(value: bytes) -> Payload | SplitPayload:
-    """What a value holds: JSON, plain, or as gzip or zlib, or behind the header of a schema registry (byte 0 and a 4-byte id)."""
+def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
+    """What a value holds: JSON, plain, or as gzip or zlib, or behind the header of a schema registry (byte 0 and a 4-byte id).
+
+    With `refused`, it holds no event, for that reason.
+    """
+    if refused:
+        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", refused))
     if value[:1] == b"\0" and len(value) >= _SCHEMA_HEADER:
         if value[_SCHEMA_HEADER:].lstrip(_BLANK)[:1] in (b"{", b"["):
             return _plain(value[_SCHEMA_HEADER:])

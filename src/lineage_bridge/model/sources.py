@@ -99,7 +99,8 @@ class InputStatus(msgspec.Struct, frozen=True):
 
     `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log takes nothing now) or `failing`;
     `error` and `hint` belong to the last failure, and stay. `lag_records` have not been taken in yet, and the oldest of them has waited
-    about `lag_s` seconds; None if unknown. `skipped` records have no value, `lost` ones were deleted before they were read.
+    about `lag_s` seconds; of files, `lag_files` with `lag_bytes` wait. None if unknown. `skipped` records have no value, `lost` ones were
+    deleted before they were read.
     """
 
     state: str = "starting"
@@ -115,6 +116,8 @@ class InputStatus(msgspec.Struct, frozen=True):
     skipped: int = 0
     lost: int = 0
     problems: tuple[str, ...] = ()
+    lag_files: int | None = None
+    lag_bytes: int | None = None
 
 
 class InputRecord(NamedTuple):

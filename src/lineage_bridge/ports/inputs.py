@@ -17,15 +17,24 @@ class PartitionPlace(NamedTuple):
     place: EventPlace
 
 
+class FilePlace(NamedTuple):
+    """The next event to read of a file. `mark` is how the file was when everything in it was read; empty if that is not known."""
+
+    where: StreamPartition
+    place: EventPlace
+    mark: str = ""
+
+
 class InputPositions(msgspec.Struct, frozen=True):
     """From where to read on. `opened`: the input was opened before, so a partition that is not listed is new.
 
-    `session` is of the API process that answers: what it is sent later must name it.
+    `session` is of the API process that answers: what it is sent later must name it. Of files, only those are listed that were asked for.
     """
 
     session: str
     opened: bool
     places: list[PartitionPlace]
+    files: list[FilePlace] = []
 
 
 class InputStart(msgspec.Struct, frozen=True):
@@ -36,11 +45,15 @@ class InputStart(msgspec.Struct, frozen=True):
 
 
 class InputBatch(msgspec.Struct, frozen=True):
-    """Records to append, in the order of their places in each partition, and the places up to which everything was read."""
+    """Records to append, in the order of their places in each partition, and the places up to which everything was read.
+
+    `files` are files of which everything was read.
+    """
 
     session: str
     records: list[LogRecord]
     ends: list[PartitionPlace]
+    files: list[FilePlace] = []
 
 
 class InputsReport(msgspec.Struct, frozen=True):
@@ -72,8 +85,14 @@ class InputRepository(Protocol):
     def ledgers(self) -> dict[str, bytes]:
         """Name to what was last saved of an input's positions and counts."""
 
-    def save_ledger(self, name: str, ledger: bytes) -> None:
-        """Save positions and counts of an input."""
+    def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePlace] = (), *, replaces: bool = False) -> None:
+        """Save positions and counts of an input, and the places of files that have changed; with `replaces`, others are deleted."""
+
+    def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
+        """What was saved of files with these keys, at most one for each key."""
+
+    def save_files(self, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
+        """Save places of files only, as `save_ledger` does."""
 
 
 class InputService(Protocol):
@@ -113,8 +132,8 @@ class InputLog(Protocol):
     Raises GoneError for a session of another process, and as EventLog.submit and its future do.
     """
 
-    def positions(self, name: str) -> InputPositions:
-        """From where an input has to read on."""
+    def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
+        """From where an input has to read on; with keys of files, what is known of those, and no partitions."""
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store where partitions begin that have no position yet."""

@@ -34,7 +34,8 @@ def sealed_secrets(settings: Settings) -> SealedFile:
 def source_context(settings: Settings) -> SourceContext:
     """What the sources of this process may use."""
     secrets = Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
-    return SourceContext(secrets, Outbound.parse(settings.outbound_allow))
+    folders = tuple(Path(folder).expanduser() for folder in settings.input_folders.split(os.pathsep) if folder)
+    return SourceContext(secrets, Outbound.parse(settings.outbound_allow), folders)
 
 
 def _secret_folders(settings: Settings) -> tuple[Path, ...]:

@@ -139,7 +139,8 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     `state` is `paused`, `unread` (no process reads inputs), `starting`, `reading`, `idle` (its connection is closed until `interval_s` has
     passed), `waiting` (the log takes nothing now) or `failing`. `origin` is `file` (the settings file) or `added`. `accepted` and
     `rejected` (by code) count events in the log; `read`, `skipped` (records without a value) and `lost` (deleted before they were read)
-    count records since the process that reads inputs has started. `lag_records` wait to be read, since about `lag_s` seconds.
+    count records since the process that reads inputs has started. `lag_records` wait to be read, since about `lag_s` seconds;
+    of inputs that read files, `lag_files` with `lag_bytes` do.
     `last_error` stays after it was resolved. `problems` are what does not work while the rest does.
     """
 
@@ -159,6 +160,8 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     since: Text = UNSET
     lag_records: int | UnsetType = UNSET
     lag_s: float | UnsetType = UNSET
+    lag_files: int | UnsetType = UNSET
+    lag_bytes: int | UnsetType = UNSET
     last_record: InputPlace | UnsetType = UNSET
     last_error: SourceFailure | UnsetType = UNSET
 

@@ -159,6 +159,8 @@ def _inputs(records: Iterable[InputRecord]) -> Iterator[Metric]:
     yield gauge("up", "1 if an input is read.", ((record, status.state in _READ) for record, status in running))
     yield gauge("paused", "1 if an input is not read until it is resumed.", ((record, record.paused) for record in records))
     yield gauge("lag_records", "Records that are still to be read.", ((record, status.lag_records) for record, status in running))
+    yield gauge("lag_files", "Files with something to read.", ((record, status.lag_files) for record, status in running))
+    yield gauge("lag_bytes", "Bytes of files that are still to be read.", ((record, status.lag_bytes) for record, status in running))
     yield gauge(
         "lag_seconds", "How old the newest record is that was read, while others wait.", ((rec, status.lag_s) for rec, status in running)
     )

@@ -52,6 +52,8 @@ class SourceContext:
 
     secrets: Secrets = NO_SECRETS
     outbound: Outbound = ANYWHERE
+    input_folders: tuple[Path, ...] | None = None
+    """Below which folders inputs may read files; None: anywhere."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
         """The same with the secrets that came with one request."""

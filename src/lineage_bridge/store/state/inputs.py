@@ -2,17 +2,24 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from lineage_bridge.errors import StoreError
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.state.database import StateDatabase
 
 _SAVE: Final = """INSERT INTO input (name, kind, settings) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, settings = excluded.settings"""
 _PAUSE: Final = "INSERT INTO input_state (name, paused) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET paused = excluded.paused"
 _LEDGER: Final = "INSERT INTO input_state (name, paused, ledger) VALUES (?, 0, ?) ON CONFLICT (name) DO UPDATE SET ledger = excluded.ledger"
+_FILE: Final = """INSERT INTO input_file (name, file_key, stream, life, at, number, mark) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (name, file_key) DO UPDATE
+SET stream = excluded.stream, life = excluded.life, at = excluded.at, number = excluded.number, mark = excluded.mark"""
+_FILES: Final = "SELECT stream, life, at, number, mark FROM input_file WHERE name = ? AND file_key = ?"
 
 
 @contextmanager
@@ -63,7 +70,26 @@ class InputRepository:
             rows = connection.execute("SELECT name, ledger FROM input_state WHERE ledger IS NOT NULL").fetchall()
         return {name: bytes(ledger) for name, ledger in rows}
 
-    def save_ledger(self, name: str, ledger: bytes) -> None:
-        """Save positions and counts of an input."""
+    def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePlace] = (), *, replaces: bool = False) -> None:
+        """Save positions and counts of an input, and the places of files that have changed; with `replaces`, others are deleted."""
         with self._state.transaction() as connection:
+            _save_files(connection, name, files, replaces=replaces)
             connection.execute(_LEDGER, (name, ledger))
+
+    def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
+        """What was saved of files with these keys, at most one for each key."""
+        with _reported(), self._state.transaction() as connection:
+            rows = [row for key in keys for row in connection.execute(_FILES, (name, key))]
+        return [FilePlace(StreamPartition(stream, life, ""), EventPlace(at, number), mark) for stream, life, at, number, mark in rows]
+
+    def save_files(self, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
+        """Save places of files only, as `save_ledger` does."""
+        with self._state.transaction() as connection:
+            _save_files(connection, name, files, replaces=replaces)
+
+
+def _save_files(connection: StoreConnection, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
+    if replaces:
+        connection.execute("DELETE FROM input_file WHERE name = ?", (name,))
+    rows = [(name, where.file_key, where.stream, where.life, *place, mark) for where, place, mark in files]
+    connection.executemany(_FILE, rows)

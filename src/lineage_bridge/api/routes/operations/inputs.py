@@ -121,9 +121,10 @@ def _intake_routes(router: APIRouter, services: Services) -> None:
     """What the process calls that reads inputs. Its records are judged already, so no other principal may."""
 
     @router.get("/inputs/{name}/positions", include_in_schema=False)
-    def get_positions(name: str) -> Response:
+    def get_positions(name: str, files: str = "") -> Response:
         services.inputs.check(name)
-        return Response(msgspec.msgpack.encode(services.input_log.positions(name)), media_type=_MSGPACK)
+        keys = files.split(",") if files else []
+        return Response(msgspec.msgpack.encode(services.input_log.positions(name, keys)), media_type=_MSGPACK)
 
     @router.post("/inputs/{name}/positions", include_in_schema=False)
     async def post_positions(name: str, request: Request) -> Response:
@@ -184,6 +185,8 @@ def _item(record: InputRecord) -> InputItem:
         problems=list(status.problems),
         since=time_text(status.since_us or None),
         lag_records=UNSET if status.lag_records is None else status.lag_records,
+        lag_files=UNSET if status.lag_files is None else status.lag_files,
+        lag_bytes=UNSET if status.lag_bytes is None else status.lag_bytes,
         lag_s=UNSET if status.lag_s is None else round(status.lag_s, 1),
         last_record=_place(progress),
         last_error=UNSET if status.failed_us is None else SourceFailure(status.error, status.hint, format_time(status.failed_us)),

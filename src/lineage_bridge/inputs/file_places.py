@@ -1,0 +1,72 @@
+"""Where an input has got to in each of its files: rows of the state database, of which few are in memory."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.ports.inputs import FilePlace, InputRepository
+
+MOST_KNOWN: Final = 10_000
+"""How many files are in memory before what has changed of them is saved."""
+_FIRST: Final = EventPlace(0, 0)
+
+
+class FilePlaces:
+    """The places of the input `name` in files: one for each key, that of the file which had the key last. For one thread at a time."""
+
+    def __init__(self, name: str, repository: InputRepository) -> None:
+        self._name, self._repository = name, repository
+        self._known: dict[str, FilePlace | None] = {}
+        self._changed: dict[str, FilePlace] = {}
+        self._replaces = False
+
+    @property
+    def is_large(self) -> bool:
+        """Whether so much is in memory that it should be saved."""
+        return len(self._known) >= MOST_KNOWN
+
+    def find(self, keys: Sequence[str]) -> list[FilePlace]:
+        """What is known of files with these keys."""
+        if self.is_large and not self._changed:
+            self._known = {}
+        unknown = [key for key in keys if key not in self._known]
+        if unknown:
+            self._known |= dict.fromkeys(unknown)
+            if not self._replaces:
+                self._known |= {found.where.file_key: found for found in self._repository.file_places(self._name, unknown)}
+        return [place for key in keys if (place := self._known[key]) is not None]
+
+    def next_place(self, where: StreamPartition) -> EventPlace:
+        """The first place of a file that the log does not have."""
+        found = self._of(where.file_key)
+        return found.place if found and found.where.life == where.life else _FIRST
+
+    def advance(self, where: StreamPartition, place: EventPlace, mark: str = "") -> None:
+        """Everything of a file before a place is in the log; with `mark`, the file has no more than that."""
+        key = where.file_key
+        found = self._of(key)
+        if found and found.where.life == where.life:
+            mark = mark or (found.mark if place <= found.place else "")
+            place = max(place, found.place)
+            where = found.where
+        self._known[key] = self._changed[key] = FilePlace(where, place, mark)
+
+    def forget(self) -> None:
+        """Forget all places: they are of another log."""
+        self._known, self._changed, self._replaces = {}, {}, True
+
+    def save(self, ledger: bytes | None = None) -> None:
+        """Save what has changed, in one transaction with the ledger of the input if that is given."""
+        files = list(self._changed.values())
+        if ledger is None:
+            self._repository.save_files(self._name, files, replaces=self._replaces)
+        else:
+            self._repository.save_ledger(self._name, ledger, files, replaces=self._replaces)
+        self._changed, self._replaces = {}, False
+        if self.is_large:
+            self._known = {}
+
+    def _of(self, key: str) -> FilePlace | None:
+        if key not in self._known:
+            self.find([key])
+        return self._known[key]

@@ -1,0 +1,130 @@
+"""Files in a bucket of an object store, by pyarrow's file systems. Object stores have no symbolic links."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pyarrow import ArrowException, fs
+
+from lineage_bridge.errors import ConfigError, ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.inputs.files.listing import error_text
+from lineage_bridge.inputs.files.settings import BucketSettings
+from lineage_bridge.inputs.files.store import MOST_DEPTH, FileStore, FoundFile, RawFile, by_number
+
+_HINT: Final = "check bucket, credentials, region and endpoint_url"
+
+
+class BucketStore(FileStore):
+    """A folder in a bucket. The key of a file is made of its path: what is renamed is another file.
+
+    `lists_folders`: pyarrow shows the folders in a folder; otherwise everything below a folder is listed at once.
+    """
+
+    lists_folders = True
+
+    def __init__(self, settings: BucketSettings, bucket: str, scheme: str) -> None:
+        super().__init__(settings)
+        self._bucket, self._scheme = bucket, scheme
+        self._root = f"{bucket}/{settings.folder}".rstrip("/")
+        self._system: fs.FileSystem | None = None
+
+    @property
+    def place(self) -> str:
+        """The address of the folder."""
+        return f"{self._scheme}://{self._root}"
+
+    @property
+    @abstractmethod
+    def servers(self) -> Sequence[tuple[str, int]]:
+        """Hosts and ports that it connects to."""
+
+    @abstractmethod
+    def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
+        """The file system."""
+
+    def check(self) -> str:
+        """Look whether the bucket is there."""
+        if self._info(self._bucket).type == fs.FileType.NotFound:
+            raise MissingError(f"there is no bucket {self._bucket}", _HINT)
+        return f"{self.place} is there"
+
+    def files(self) -> Iterator[FoundFile]:
+        """The objects in the folder."""
+        self.problems = []
+        self.check()
+        yield from self._walk(self._root, 0) if self.lists_folders or not self.settings.recursive else self._all()
+
+    def open(self, found: FoundFile) -> RawFile:
+        """Open an object."""
+        try:
+            opened: RawFile = self._opened().open_input_file(f"{self._root}/{found.path}")
+        except ArrowException as error:
+            raise OSError(str(error)) from error
+        return opened
+
+    def _walk(self, folder: str, depth: int) -> Iterator[FoundFile]:
+        for info in self._listed(folder):
+            path = info.path[len(self._root) + 1 :]
+            if info.type == fs.FileType.Directory:
+                if self.settings.recursive and depth < MOST_DEPTH and self.chooses(path, info.base_name, folder=True):
+                    yield from self._walk(info.path.rstrip("/"), depth + 1)
+            elif info.type == fs.FileType.File and self.chooses(path, info.base_name):
+                yield _found(path, info)
+
+    def _all(self) -> Iterator[FoundFile]:
+        for info in self._listed(self._root, recursive=True):
+            path = info.path[len(self._root) + 1 :]
+            folders = path.split("/")[:-1]
+            is_chosen = all(self.chooses("/".join(folders[: at + 1]), name, folder=True) for at, name in enumerate(folders))
+            if info.type == fs.FileType.File and is_chosen and self.chooses(path, info.base_name):
+                yield _found(path, info)
+
+    def _listed(self, folder: str, *, recursive: bool = False) -> list[Any]:
+        try:
+            found = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
+        except (OSError, ArrowException) as error:
+            raise self._failure(error) from error
+        return sorted(found, key=lambda info: [by_number(part) for part in info.path.split("/")])
+
+    def _info(self, path: str) -> Any:  # noqa: ANN401  # pyarrow has no types
+        try:
+            return self._opened().get_file_info(path)
+        except (OSError, ArrowException) as error:
+            raise self._failure(error) from error
+
+    def _opened(self) -> Any:  # noqa: ANN401  # pyarrow has no types
+        self.settings.outbound.check_servers(self.servers)
+        if self._system is None:
+            try:
+                self._system = self.connect()
+            except (OSError, ArrowException, ValueError) as error:
+                raise ConfigError(f"{self.place} cannot be opened: {error_text(OSError(str(error)))}", _HINT) from error
+        return self._system
+
+    def _failure(self, error: Exception) -> SourceError:
+        text = f"{self.place} cannot be listed: {error_text(error if isinstance(error, OSError) else OSError(str(error)))}"
+        if isinstance(error, FileNotFoundError):
+            return MissingError(text, _HINT)
+        return ForbiddenError(text, _HINT) if isinstance(error, PermissionError) else UnreachableError(text, _HINT)
+
+
+def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no types
+    return FoundFile(path, blake2b(path.encode(), digest_size=12).hexdigest(), info.size, info.mtime_ns or 0)
+
+
+def server_of(endpoint: str) -> tuple[str, int]:
+    """Host and port of an address."""
+    parts = urlsplit(endpoint)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def authority_of(endpoint: str) -> str:
+    """Host and port of an address, as text."""
+    return urlsplit(endpoint).netloc
+
+
+def scheme_of(endpoint: str) -> str:
+    """The scheme of an address."""
+    return urlsplit(endpoint).scheme

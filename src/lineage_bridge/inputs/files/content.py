@@ -1,0 +1,147 @@
+"""What a file holds: lines of JSON, each a record, or one document, which is a record as a whole. Pure, but for reading the text."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from lineage_bridge.ingest.payload import is_json
+from lineage_bridge.inputs.files.text import DAMAGED, INCOMPLETE, FileText, Line, LineReader
+from lineage_bridge.inputs.values import MAX_VALUE_BYTES
+from lineage_bridge.openlineage.json_text import mend_text
+
+_BLANK: Final = b" \t\r\n\x1e"
+_MARK_OF_ORDER: Final = b"\xef\xbb\xbf"
+_OPENS: Final = (b"{", b"[")
+
+
+class FileRecord(NamedTuple):
+    """A record of a file. `tail` tells whether the file still has it there; `refused` says why it holds no event."""
+
+    offset: int
+    value: bytes
+    tail: str
+    refused: str = ""
+
+
+class Content(NamedTuple):
+    """What a file holds. `digest` identifies it while it grows. `document` is the value of a file that is one record.
+
+    `waits`: it is not complete yet, so nothing of it can be read.
+    """
+
+    digest: str
+    document: bytes | None = None
+    waits: bool = False
+
+
+class Rest(NamedTuple):
+    """What is left of a file: bytes from `offset` on that are no complete record, and why, if not because more may come."""
+
+    offset: int
+    value: bytes
+    damage: str = ""
+
+    @property
+    def judged_at(self) -> int:
+        """The offset under which it is judged: no record begins there."""
+        return max(self.offset + 1, self.offset + len(self.value) - 1)
+
+
+def digest_of(data: bytes) -> str:
+    """Identifies bytes."""
+    return blake2b(data, digest_size=6).hexdigest()
+
+
+def content_of(text: FileText) -> Content | None:
+    """What a text holds; None if nothing yet."""
+    line = _first_line(LineReader(text, 0))
+    if line is None:
+        return None
+    data = _plain(line.data)
+    lines = Content("l" + digest_of(data))
+    if data.startswith(_OPENS) and _is_json(data):
+        return lines
+    text.seek(0)
+    whole = _plain(_read(text, MAX_VALUE_BYTES + 1))
+    begins_document = data.startswith(b"[") or data == b"{"
+    document = Content("d" + digest_of(whole), whole)
+    if not begins_document and (len(whole) > MAX_VALUE_BYTES or text.ending == DAMAGED):
+        return lines
+    if len(whole) > MAX_VALUE_BYTES or _is_json(whole):
+        return document
+    is_lines = not begins_document and _is_lines(data, whole, has_end=line.has_end)
+    return lines if is_lines else document._replace(waits=True)
+
+
+class Records:
+    """The records of the lines of a text that are behind the one at `last`; all of them without one. `rest` is set at their end."""
+
+    def __init__(self, text: FileText, last: int | None = None, tail: str = "") -> None:
+        self._text, self.rest = text, Rest(0, b"")
+        self._reader = LineReader(text, max(0, (last or 0) - 1))
+        self.goes_on = last is None or self._skip(last, tail)
+
+    def _skip(self, last: int, tail: str) -> bool:
+        """Skip the line at `last`; whether it is there."""
+        if last and (not self._reader.is_there or (line := self._reader.next()) is None or line.data or not line.has_end):
+            return False
+        line = self._reader.next()
+        return line is not None and (not tail or _tail(line) == tail)
+
+    def __iter__(self) -> Iterator[FileRecord]:
+        end = 0
+        while (line := self._reader.next()) is not None:
+            end = line.end
+            value = _plain(line.data) if not line.offset else line.data.strip(_BLANK)
+            if not value:
+                continue
+            if not line.has_end and not (value.startswith(_OPENS) and _is_json(value)):
+                self.rest = Rest(line.offset, line.data, self._damage())
+                return
+            yield FileRecord(line.offset, value, _tail(line))
+        self.rest = Rest(max(end, self._text.offset), b"", self._damage())
+
+    def _damage(self) -> str:
+        return damage_of(self._text)
+
+
+def damage_of(text: FileText) -> str:
+    """What is wrong with the bytes of a text that was read to its end; empty if nothing is."""
+    if text.ending == DAMAGED:
+        return f"the gzip file is damaged behind byte {text.offset} of what is packed in it"
+    return f"the gzip file ends within a member, behind byte {text.offset} of what is packed in it" if text.ending == INCOMPLETE else ""
+
+
+def _tail(line: Line) -> str:
+    return digest_of(line.data)
+
+
+def _first_line(reader: LineReader) -> Line | None:
+    while (line := reader.next()) is not None:
+        if _plain(line.data):
+            return line
+    return None
+
+
+def _is_lines(first: bytes, whole: bytes, *, has_end: bool) -> bool:
+    """Whether a text whose first line is not JSON consists of lines: that one is damaged, and another is JSON."""
+    if has_end and not first.startswith(_OPENS):
+        return True
+    lines = whole.split(b"\n")[1:]
+    return any(line.lstrip().startswith(b"{") and _is_json(line) for line in lines)
+
+
+def _read(text: FileText, most: int) -> bytes:
+    parts, size = [], 0
+    while size < most and (part := text.read(most - size)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _plain(data: bytes) -> bytes:
+    return data.removeprefix(_MARK_OF_ORDER).strip(_BLANK)
+
+
+def _is_json(data: bytes) -> bool:
+    return is_json(mend_text(data))

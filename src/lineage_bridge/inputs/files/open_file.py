@@ -1,0 +1,142 @@
+"""A file that is being read: from the place that the log has, or from its beginning if it is another one."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.inputs.files.content import Content, FileRecord, Records, content_of, damage_of
+from lineage_bridge.inputs.files.listing import NOT_ENDED, Task
+from lineage_bridge.inputs.files.store import FileStore
+from lineage_bridge.inputs.files.text import DAMAGED, INCOMPLETE, FileText
+from lineage_bridge.inputs.input import IncomingRecord
+from lineage_bridge.ports.inputs import FilePlace
+
+_AGAIN: Final = "+"
+"""Separates what identifies a file from how often it was replaced by one that looks the same."""
+
+
+class OpenFile:
+    """Reads the records of a file. `task` says what is known of it. Raises OSError.
+
+    At the end, `where` is the file (None: it has nothing yet), and `rest_bytes` at `rest_at` wait for more.
+    """
+
+    def __init__(self, store: FileStore, task: Task) -> None:
+        self.task = task
+        self.where: StreamPartition | None = None
+        self.rest_at = self.rest_bytes = 0
+        self.has_read, self.is_judged = False, False
+        self._raw = store.open(task.file)
+        try:
+            self._text = FileText(self._raw)
+            self._records = self._all()
+        except OSError:
+            self.close()
+            raise
+        self._ahead: IncomingRecord | None = None
+
+    def close(self) -> None:
+        """Close it."""
+        self._raw.close()
+
+    @property
+    def bytes_left(self) -> int:
+        """How many bytes of it are still to be read; all of them if they are packed."""
+        return max(0, self.task.file.size - (0 if self._text.is_packed else self._text.offset))
+
+    def next(self) -> IncomingRecord | None:
+        """The next record; None at the end. The last one says that there is no other."""
+        if self._ahead is None:
+            self._ahead = next(self._records, None)
+        current = self._ahead
+        if current is None:
+            return None
+        self._ahead = next(self._records, None)
+        self.has_read = True
+        return current if self._ahead else current._replace(mark=f"{self.mark_version}|{current.mark.partition('|')[2]}")
+
+    @property
+    def mark_version(self) -> str:
+        """The version of the file if everything in it was read, else nothing."""
+        if self.rest_bytes or (self.task.is_recent and not self.is_judged):
+            return ""
+        return (NOT_ENDED if self.is_judged else "") + self.task.file.version
+
+    def note(self) -> FilePlace | None:
+        """What is to be stored of a file that had no new records; None for nothing."""
+        place = self.task.place
+        if self.has_read or place is None or self.where != place.where or not self.mark_version:
+            return None
+        return place._replace(mark=f"{self.mark_version}|{place.mark.partition('|')[2]}")
+
+    def _all(self) -> Iterator[IncomingRecord]:
+        content = content_of(self._text)
+        if content is None:
+            if self._text.ending != DAMAGED and not (self._text.ending == INCOMPLETE and self.task.is_settled):
+                self.rest_bytes = 0 if self._text.ending != INCOMPLETE else self.task.file.size
+                return
+            content = Content("e" + self.task.file.version)
+        if content.document is not None:
+            yield from self._document(content, content.document)
+        else:
+            yield from self._lines(content)
+
+    def _document(self, content: Content, document: bytes) -> Iterator[IncomingRecord]:
+        """One record, unless it was read, or more may come."""
+        place = self._place(content)
+        damage = damage_of(self._text)
+        is_bad = content.waits or bool(damage)
+        if is_bad and self._text.ending != DAMAGED and not self.task.is_settled:
+            self.rest_bytes = len(document)
+            return
+        self.is_judged = is_bad
+        self.where = where = place.where if place else self._new(content)
+        if place is None or not place.place.offset:
+            yield self._record(where, FileRecord(0, document, content.digest, damage))
+
+    def _lines(self, content: Content) -> Iterator[IncomingRecord]:
+        place = self._place(content)
+        records, where = Records(self._text), place.where if place else self._new(content)
+        if place is not None and place.place.offset and not place.place.number:
+            version, _, tail = place.mark.partition("|")
+            records = Records(self._text, place.place.offset - 1, tail)
+            if not records.goes_on or version.startswith(NOT_ENDED):
+                if self._ends_as_judged(place):
+                    self.where, self.is_judged = where, True
+                    return
+                records, where = Records(self._text), self._new(content, place)
+        self.where = where
+        for record in records:
+            yield self._record(where, record)
+        rest = records.rest
+        if not rest.value.strip() and not rest.damage:
+            return
+        if self.task.is_settled or self._text.ending == DAMAGED:
+            self.is_judged = True
+            yield self._record(where, FileRecord(rest.judged_at, rest.value or self._text.head, "", rest.damage))
+        else:
+            self.rest_at, self.rest_bytes = rest.offset, max(1, len(rest.value))
+
+    def _ends_as_judged(self, place: FilePlace) -> bool:
+        """Whether the last that was read is the incomplete end that the file still has."""
+        records = Records(self._text)
+        for _ in records:
+            pass
+        return bool(records.rest.value.strip() or records.rest.damage) and records.rest.judged_at == place.place.offset - 1
+
+    def _place(self, content: Content) -> FilePlace | None:
+        """The place in this file that the log has; None for another file."""
+        place = self.task.place
+        if place is None:
+            return None
+        return place if place.where.life.partition(" ")[2].partition(_AGAIN)[0] == content.digest else None
+
+    def _new(self, content: Content, before: FilePlace | None = None) -> StreamPartition:
+        """A file of which nothing was read; `before` is one that looks the same."""
+        times = int(before.where.life.partition(_AGAIN)[2] or 0) + 1 if before else 0
+        again = f"{_AGAIN}{times}" if times else ""
+        return StreamPartition(self.task.file.path, f"{self.task.file.key} {content.digest}{again}", "")
+
+    def _record(self, where: StreamPartition, record: FileRecord) -> IncomingRecord:
+        at_ms = self.task.file.changed_ns // 1_000_000
+        return IncomingRecord(where, record.offset, record.value, at_ms, mark=f"|{record.tail}", refused=record.refused)

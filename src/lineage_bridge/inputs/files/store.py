@@ -1,0 +1,85 @@
+"""What files there are, and their bytes: the interface of folders and of object stores."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple, Protocol
+
+from lineage_bridge.inputs.files.settings import FilesSettings
+
+MOST_DEPTH: Final = 64
+"""How deep folders may be nested."""
+_NUMBER: Final = re.compile(r"([0-9]+)")
+
+
+class FoundFile(NamedTuple):
+    """A file: its path in the folder, its key (no other file has it now), its bytes, and when it was changed, in UTC nanoseconds."""
+
+    path: str
+    key: str
+    size: int
+    changed_ns: int
+
+    @property
+    def version(self) -> str:
+        """Changes when the file does."""
+        return f"{self.size}:{self.changed_ns}"
+
+
+class RawFile(Protocol):
+    """An open file."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes; none at the end."""
+
+    def seek(self, offset: int, /) -> object:
+        """Go to an offset."""
+
+    def close(self) -> object:
+        """Close it."""
+
+
+class FileStore(ABC):
+    """A folder with files. `precision_s`: two changes of a file within this time may look like one."""
+
+    precision_s: float = 2.0
+
+    def __init__(self, settings: FilesSettings) -> None:
+        self.settings = settings
+        self.problems: list[str] = []
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the files are, for messages."""
+
+    @abstractmethod
+    def check(self) -> str:
+        """Check that files may be read from there, and that there is such a place; say what was found. Raises SourceError."""
+
+    @abstractmethod
+    def files(self) -> Iterator[FoundFile]:
+        """The files, folder by folder, in each by their names, in which numbers count as numbers.
+
+        Raises SourceError if the folder cannot be listed; `problems` are what could not be of the last listing.
+        """
+
+    @abstractmethod
+    def open(self, found: FoundFile) -> RawFile:
+        """Open a file. Raises FileNotFoundError if it is not there any more, OSError."""
+
+    def chooses(self, path: str, name: str, *, folder: bool = False) -> bool:
+        """Whether a file, or a folder, is to be read."""
+        if any(_matches(path, name, glob) for glob in self.settings.exclude):
+            return False
+        return folder or any(_matches(path, name, glob) for glob in self.settings.include)
+
+
+def _matches(path: str, name: str, glob: str) -> bool:
+    return fnmatchcase(path if "/" in glob else name, glob)
+
+
+def by_number(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts names with numbers in them by the numbers: `2` before `10`."""
+    return tuple((int(part), part) if part.isdecimal() and part.isascii() else (-1, part) for part in _NUMBER.split(name))
