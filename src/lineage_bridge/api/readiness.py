@@ -122,9 +122,14 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
         return UNSET
     if problem := services.inputs.problem(records):
         return PartState("failing", problem if names else "not all inputs are read")
-    lags = [record.status.lag_records for record in records if record.status]
-    known = [lag for lag in lags if lag is not None]
-    behind = f"{sum(known):,} records are still to be read" if len(known) == len(records) else "how far they lag is not known yet"
+    statuses = [record.status for record in records if record.status]
+    counts = [status.lag_records for status in statuses if status.lag_records is not None]
+    seconds = [status.lag_s for status in statuses if status.lag_records is None and status.lag_s is not None]
+    if len(counts) + len(seconds) < len(records):
+        behind = "how far they lag is not known yet"
+    else:
+        texts = [f"{sum(counts):,} records are still to be read"] if counts else []
+        behind = ", ".join([*texts, f"the last of {len(seconds)} is {max(seconds):.0f} s behind"] if seconds else texts)
     return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
 
 

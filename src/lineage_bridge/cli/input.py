@@ -178,7 +178,7 @@ def describe_input(item: Json) -> str:
         return str(item["last_error"]["message"])
     if item["problems"]:
         return str(item["problems"][0])
-    return f"lag {_lag(item)}" if "lag_records" in item else ""
+    return f"lag {lag}" if (lag := _lag(item)) else ""
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -194,13 +194,13 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 def _lag(item: Json) -> str:
     if "lag_records" not in item:
-        return ""
+        return f"{item['lag_s']:g} s" if "lag_s" in item else ""
     return format_count(item["lag_records"], "record") + (f", {item['lag_s']:g} s" if item.get("lag_s") else "")
 
 
 def _row(item: Json) -> list[str]:
     rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
-    problem = describe_input({name: value for name, value in item.items() if name != "lag_records"})
+    problem = describe_input({name: value for name, value in item.items() if name not in ("lag_records", "lag_s")})
     rate = f"{item['records_per_s']:g}/s"
     return [item["name"], item["kind"], item["state"], str(item["accepted"]), rejected, _lag(item), rate, problem]
 
@@ -213,11 +213,13 @@ def _print_input(item: Json) -> None:
     print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
     counts = f"{item['read']} read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
     print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
-    lag = f"lag {_lag(item)}; " if "lag_records" in item else ""
+    lag = f"lag {found}; " if (found := _lag(item)) else ""
     print_line(f"{lag}{format_count(item['partitions'], 'partition')} assigned")
     if "last_record" in item:
         last = item["last_record"]
-        print_line(f"last record: {last['stream']}, partition {last['partition']}, offset {last['offset']}, at {last['taken_in_at']}")
+        part = f", part {last['part']}" if "part" in last else ""
+        place = f"{last['stream']}, partition {last['partition']}, offset {last['offset']}{part}"
+        print_line(f"last record: {place}, at {last['taken_in_at']}")
     if "last_error" in item:
         hint = f" ({item['last_error']['hint']})" if item["last_error"]["hint"] else ""
         print_line(f"last error {format_time(item['last_error']['at'])}: {item['last_error']['message']}{hint}")

@@ -5,13 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.model.sources import SourceCheck
 
 
 class IncomingRecord(NamedTuple):
-    """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event."""
+    """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event.
+
+    Of a record that was put together from several, each is one of these: number `part`, from 0 on. With `is_whole` unset, there may be more
+    of them, and the end of what was read is before the next part.
+    """
 
     where: StreamPartition
     offset: int
@@ -19,17 +23,25 @@ class IncomingRecord(NamedTuple):
     at_ms: int | None = None
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+    part: int | None = None
+    is_whole: bool = True
+
+    @property
+    def end(self) -> int:
+        """The offset before which everything was read once this record was."""
+        return self.offset + 1 if self.is_whole else self.offset
 
 
 class ReadingState(NamedTuple):
     """How an input stands: partitions that it reads, records behind what was acknowledged (None: unknown), records that were deleted
-    before they were read, and what does not work while the rest does.
+    before they were read, what does not work while the rest does, and how many seconds reading is behind, if the stream says that.
     """
 
     partitions: int = 0
     lag_records: int | None = None
     lost: int = 0
     problems: tuple[str, ...] = ()
+    lag_s: float | None = None
 
 
 class Positions(ABC):
@@ -39,20 +51,25 @@ class Positions(ABC):
     """Whether the input is opened for the first time: its settings then say where it begins."""
 
     @abstractmethod
+    def next_place(self, where: StreamPartition) -> EventPlace | None:
+        """The first place that the log does not have; None for a new partition."""
+
     def next_offset(self, where: StreamPartition) -> int | None:
         """The offset of the first record to read; None for a new partition."""
+        place = self.next_place(where)
+        return None if place is None else place.offset
 
     @abstractmethod
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
 
     @abstractmethod
-    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
-        """Store durably where new partitions begin. Raises UnavailableError, GoneError."""
+    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
+        """Store durably where new partitions begin: the offset, or the place. Raises UnavailableError, GoneError."""
 
     @abstractmethod
-    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Store durably that records before these offsets cannot be read any more. Raises as `begin` does."""
+    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
+        """Store durably that what is before these offsets or places is not to be read any more. Raises as `begin` does."""
 
 
 SettingsT = TypeVar("SettingsT", bound=InputSettings)

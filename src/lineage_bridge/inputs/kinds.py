@@ -11,7 +11,9 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.input import Input, InputKind
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
-MODULES: Mapping[str, str] = MappingProxyType({"kafka": "lineage_bridge.inputs.kafka.kafka_input"})
+MODULES: Mapping[str, str] = MappingProxyType(
+    {"kafka": "lineage_bridge.inputs.kafka.kafka_input", "kinesis": "lineage_bridge.inputs.kinesis.kind"}
+)
 """Kind to the module that defines it as `KIND`."""
 
 

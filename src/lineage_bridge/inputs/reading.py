@@ -32,31 +32,34 @@ class LogPositions(Positions):
         self.session, self.is_new = found.session, not found.opened
         self._places = dict(found.places)
 
-    def next_offset(self, where: StreamPartition) -> int | None:
-        """The offset of the first record to read."""
-        place = self._places.get(where)
-        return None if place is None else place.offset
+    def next_place(self, where: StreamPartition) -> EventPlace | None:
+        """The first place that the log does not have."""
+        return self._places.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
         return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
 
-    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
+    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
         """Store durably where new partitions begin."""
-        places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(starts.items())]
+        places = [PartitionPlace(where, _place(at)) for where, at in sorted(starts.items())]
         self._log.begin(self._name, InputStart(self.session, places))
         self.is_new = False
         self._places |= dict(places)
 
-    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Store durably that records before these offsets cannot be read any more."""
-        places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(ends.items())]
+    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
+        """Store durably that what is before these offsets or places is not to be read any more."""
+        places = [PartitionPlace(where, _place(at)) for where, at in sorted(ends.items())]
         self._log.append(self._name, InputBatch(self.session, [], places))
-        self.advance(ends)
+        self._places |= dict(places)
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> None:
         """The log has everything before these offsets."""
         self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items()}
+
+
+def _place(at: int | EventPlace) -> EventPlace:
+    return EventPlace(at, 0) if isinstance(at, int) else at
 
 
 class InputReader:
@@ -151,7 +154,7 @@ class InputReader:
                     judged, ends, size = [], {}, 0
                 judged.append(event)
                 size += len(event.body) + len(event.note)
-            ends[record.where] = record.offset + 1
+            ends[record.where] = record.end
         yield judged, ends
 
     def _judge(self, record: IncomingRecord) -> list[LogRecord]:
