@@ -12,9 +12,9 @@ from tests.sources.http import Reply
 from tests.sources.msk_connect.server import ACCOUNT, BROKEN, BROKERS, FORBIDDEN, REGION, THROTTLED, Msk, arn, connector, msk, refused
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, SourceError, UnreachableError
+from lineage_bridge.sources.common.aws import session as aws_session
 from lineage_bridge.sources.common.observer import Observation, SameJob
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
-from lineage_bridge.sources.common.aws import session as aws_session
 from lineage_bridge.sources.msk_connect.observer import MskObserver
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 from lineage_bridge.sources.runtime.kinds import KINDS
