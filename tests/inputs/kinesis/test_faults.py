@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.events import KEY
@@ -39,7 +40,7 @@ def broken(kinesis_local: Kinesis) -> Iterator[Faults]:
         yield made
 
 
-def through(broken: Faults, stream: str, **more: object) -> dict[str, object]:
+def through(broken: Faults, stream: str, **more: Any) -> dict[str, Any]:
     return {**settings_of(broken.target, stream), "endpoint_url": broken.url, **more}
 
 
