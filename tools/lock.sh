@@ -19,6 +19,7 @@ lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
 lock flink.txt requirements/flink.in "$@"
 lock postgres.txt requirements/postgres.in --no-deps "$@"
 lock object-stores.txt requirements/object-stores.in "$@"
+lock moto.txt requirements/moto.in "$@"
 # What `make producers` runs: an environment each, in the user's cache.
 for file in requirements/producers-*.in; do
     name=$(basename "$file" .in)

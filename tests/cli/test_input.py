@@ -90,8 +90,8 @@ def test_kinds_list_their_settings(call, server: Server) -> None:
     shown = call("input", "kinds", "kafka", "--url", server.url)
     assert "bootstrap_servers" in shown.out
     assert "(required)" in shown.out
-    unknown = call("input", "kinds", "kinesis", "--url", server.url)
-    assert (unknown.code, "use one of azure, folder, gcs, kafka, s3" in unknown.err) == (2, True)
+    unknown = call("input", "kinds", "kinesys", "--url", server.url)
+    assert (unknown.code, "use one of azure, folder, gcs, kafka, kinesis, s3" in unknown.err) == (2, True)
 
 
 @pytest.mark.usefixtures("reading")

@@ -13,7 +13,9 @@ import httpx
 import pytest
 from tests.crash.support import SOON_S, Asking, Process, nothing_left, settings_in, until
 from tests.events import run_event
+from tests.inputs.kinesis.aggregate import aggregated
 from tests.servers.broker import Kafka
+from tests.servers.kinesis import REGION, Kinesis
 
 from lineage_bridge.config import Settings
 from lineage_bridge.eventlog.reader import LogReader
@@ -92,3 +94,48 @@ def test_the_reader_is_killed_again_and_again(kafka: Kafka, tmp_path: Path) -> N
                 until(lambda least=least: len(numbers_in_log(settings)) >= least, SOON_S, f"{least} events")  # type: ignore[misc]  # one each
         assert numbers_in_log(settings) == list(range(400))
         api.stop()
+
+
+@pytest.mark.parametrize("point", ["written", "synced"])
+def test_a_stream_of_kinesis_is_read_once_while_reader_and_api_are_killed(
+    kinesis_local: Kinesis, tmp_path: Path, point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = f"killed-{next(NUMBERS)}"
+    kinesis_local.create(stream, 2)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATEST")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    settings = settings_in(tmp_path)
+
+    def put(first: int, last: int) -> None:
+        for side in (0, 1):
+            single, several = events(first + side, last)[::2], events(first, last)[side::2]
+            half = len(single) // 2
+            kinesis_local.put(stream, [*single[:half], aggregated(*(("key", value) for value in several[half:]))], at=side)
+
+    with nothing_left(tmp_path), Asking(settings) as asking:
+        api = Process("api", settings)
+        until(asking.answers, SOON_S, "the API")
+        order = {
+            "stream": stream,
+            "region": REGION,
+            "endpoint_url": kinesis_local.url,
+            "poll_s": 0.1,
+            "batch_records": 20,
+            "refresh_s": 0.5,
+        }
+        body = {"name": "events", "kind": "kinesis", "settings": order}
+        assert httpx.post(f"{settings.address}/api/v1/inputs", json=body, trust_env=False).status_code == 201
+        put(0, 200)
+        for least in (20, 100, 200):
+            with reading(settings):
+                until(lambda least=least: len(numbers_in_log(settings)) >= least, SOON_S, f"{least} events")  # type: ignore[misc]  # one each
+        kinesis_local.split(stream, "shardId-000000000000")
+        with reading(settings):
+            api.request(point)
+            put(200, 300)
+            api.wait_for_point(point)
+            api.kill()
+            again = Process("api", settings)
+            until(lambda: len(numbers_in_log(settings)) >= 300, SOON_S, "all events")
+        assert numbers_in_log(settings) == list(range(300))
+        again.stop()

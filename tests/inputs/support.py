@@ -85,10 +85,12 @@ class Installation:
         return [record.body for record in self.records()]
 
     @contextmanager
-    def reading(self, log: Any = None, name: str = "events", context: SourceContext = NO_CONTEXT, **settings: Any) -> Iterator[InputReader]:
-        """Read an input of the kind `kafka` while the block lasts."""
-        source = KINDS.make(name, "kafka", {"poll_s": 0.2, "refresh_s": 0.5, **settings}, context, "0123456789abcdef")
-        with running(InputReader(source, "kafka", log or self.ledger, KEY, now_us, time.monotonic)) as reader:
+    def reading(
+        self, log: Any = None, name: str = "events", context: SourceContext = NO_CONTEXT, kind: str = "kafka", **settings: Any
+    ) -> Iterator[InputReader]:
+        """Read an input while the block lasts."""
+        source = KINDS.make(name, kind, {"poll_s": 0.2, "refresh_s": 0.5, **settings}, context, "0123456789abcdef")
+        with running(InputReader(source, kind, log or self.ledger, KEY, now_us, time.monotonic)) as reader:
             yield reader
 
     def bring(self, count: int, **settings: Any) -> list[bytes]:

@@ -117,7 +117,7 @@ def test_what_is_left_out_is_as_openmetadata_has_it() -> None:
         ({**BROKER, "topicname": "t"}, "unknown option topicname"),
         ({**BROKER, "saslConfig": {"saslUser": "u"}}, "unknown option saslConfig.saslUser"),
         ({**BROKER, "sslConfig": "text"}, "sslConfig is not an object"),
-        ({"type": "OpenLineage", "brokerConfig": {"streamName": "s", "awsConfig": {}}}, "Kinesis"),
+        ({"type": "OpenLineage", "brokerConfig": {**BROKER, "streamName": "s"}}, "option of Kafka"),
         ({**BROKER, "type": "Airflow"}, "only the connector OpenLineage"),
         ({**BROKER, "supportsMetadataExtraction": False}, "pause it"),
         ({**BROKER, "namespaceToServiceMapping": {"ns": "service"}}, "no services here"),

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.distribution import shared_by
-from tests.servers import broker, connect, faulty, flink, openid, postgres, registry, sink, stores
+from tests.servers import broker, connect, faulty, flink, kinesis, openid, postgres, registry, sink, stores
 
 # What has to be fetched once may take longer than any test may.
 FIRST_TIME_S = 1800
@@ -72,6 +72,18 @@ def _azure_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stores.Ob
         yield started
 
 
+@pytest.fixture(scope="session", name="moto")
+def _moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kinesis.Kinesis]:
+    with kinesis.moto_started(tmp_path_factory.mktemp("moto")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="kinesis_local")
+def _kinesis_local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kinesis.Kinesis]:
+    with kinesis.local_started(tmp_path_factory.mktemp("kinesis-local")) as started:
+        yield started
+
+
 @pytest.fixture(name="faulty")
 def _faulty() -> Iterator[Callable[[str], faulty.Faulty]]:
     with ExitStack() as proxies:
@@ -80,6 +92,7 @@ def _faulty() -> Iterator[Callable[[str], faulty.Faulty]]:
 
 SERVERS = {"kafka": _kafka, "connect": _connect, "postgres": _postgres, "registry": _registry, "flink": _flink, "openid": _openid}
 SERVERS |= {"s3_store": _s3_store, "gcs_store": _gcs_store, "azure_store": _azure_store}
+SERVERS |= {"moto": _moto, "kinesis_local": _kinesis_local}
 FIXTURES = {**SERVERS, "event_sink": _event_sink, "faulty": _faulty}
 
 

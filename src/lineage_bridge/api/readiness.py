@@ -123,11 +123,15 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
     if problem := services.inputs.problem(records):
         return PartState("failing", problem if names else "not all inputs are read")
     statuses = [record.status for record in records if record.status]
-    lags = [status.lag_records if status.lag_files is None else 0 for status in statuses]
-    known = [lag for lag in lags if lag is not None]
-    files = sum(status.lag_files or 0 for status in statuses)
-    more = f" and {files:,} files" if files else ""
-    behind = f"{sum(known):,} records{more} are still to be read" if len(known) == len(records) else "how far they lag is not known yet"
+    counts = [status.lag_records for status in statuses if status.lag_files is None and status.lag_records is not None]
+    files = [status.lag_files for status in statuses if status.lag_files is not None]
+    seconds = [status.lag_s for status in statuses if status.lag_files is None and status.lag_records is None and status.lag_s is not None]
+    if len(counts) + len(files) + len(seconds) < len(records):
+        behind = "how far they lag is not known yet"
+    else:
+        texts = [f"{sum(counts):,} records are still to be read"] if counts else []
+        texts += [f"{sum(files):,} files are still to be read"] if files else []
+        behind = ", ".join([*texts, f"the last of {len(seconds)} is {max(seconds):.0f} s behind"] if seconds else texts)
     return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
 
 

@@ -178,7 +178,7 @@ def describe_input(item: Json) -> str:
         return str(item["last_error"]["message"])
     if item["problems"]:
         return str(item["problems"][0])
-    return f"lag {_lag(item)}" if _lag(item) else ""
+    return f"lag {lag}" if (lag := _lag(item)) else ""
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def _lag(item: Json) -> str:
     if item.get("lag_files"):
         return f"{format_count(item['lag_files'], 'file')}, {format_count(item['lag_bytes'], 'byte')}"
     if "lag_records" not in item:
-        return ""
+        return f"{item['lag_s']:g} s" if "lag_s" in item else ""
     return format_count(item["lag_records"], "record") + (f", {item['lag_s']:g} s" if item.get("lag_s") else "")
 
 
@@ -215,13 +215,14 @@ def _print_input(item: Json) -> None:
     print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
     counts = f"{item['read']} read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
     print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
-    lag = [f"lag {_lag(item)}"] if _lag(item) else []
+    lag = [f"lag {found}"] if (found := _lag(item)) else []
     assigned = [] if "lag_files" in item else [f"{format_count(item['partitions'], 'partition')} assigned"]
     print_line("; ".join((*lag, *assigned)))
     if "last_record" in item:
         last = item["last_record"]
         partition = f", partition {last['partition']}" if last["partition"] else ""
-        print_line(f"last record: {last['stream']}{partition}, offset {last['offset']}, at {last['taken_in_at']}")
+        part = f", part {last['part']}" if "part" in last else ""
+        print_line(f"last record: {last['stream']}{partition}, offset {last['offset']}{part}, at {last['taken_in_at']}")
     if "last_error" in item:
         hint = f" ({item['last_error']['hint']})" if item["last_error"]["hint"] else ""
         print_line(f"last error {format_time(item['last_error']['at'])}: {item['last_error']['message']}{hint}")

@@ -1,8 +1,11 @@
 """Where an input read the event of a log record. It is kept in the record's note, so that it becomes durable with the event."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
+
+PART_BITS: Final = 32
+"""Where the number of a part begins in the number of an event."""
 
 
 class StreamPartition(NamedTuple):
@@ -26,7 +29,8 @@ class StreamPartition(NamedTuple):
 class EventPlace(NamedTuple):
     """An event of a partition: the record at `offset` may hold several, this is number `number` of them, from 0 on.
 
-    Places compare by their order.
+    In a record that was put together from several records, the number of the part is the upper part of `number`, from PART_BITS on.
+    Places compare by their order. Offsets may be larger than 64 bits.
     """
 
     offset: int
@@ -50,6 +54,8 @@ _NUMBER_BITS = 14
 class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the input `input` read an event: see StreamPartition and EventPlace; the record at `offset` holds `count` events.
 
+    `part` is the number of a part of a record that was put together from several (Kinesis' sub-sequence number); `index` and `count` are
+    then of events in that part.
     `at_ms` is when the stream got the record, in UTC milliseconds. `key` and `headers` are the record's, as far as they are text, without
     secrets.
     """
@@ -64,11 +70,13 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
     at_ms: int | None = None
     key: str = ""
     headers: dict[str, str] = {}
+    part: int | None = None
 
     def __str__(self) -> str:
         of = f", event {self.index + 1} of {self.count}" if self.count > 1 else ""
         partition = f", partition {self.partition}" if self.partition else ""
-        return f"{self.stream}{partition}, offset {self.offset}{of}"
+        part = f", part {self.part}" if self.part else ""
+        return f"{self.stream}{partition}, offset {self.offset}{part}{of}"
 
     @property
     def where(self) -> StreamPartition:
@@ -78,12 +86,14 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def place(self) -> EventPlace:
         """The event's place in its partition."""
-        return EventPlace(self.offset, self.index)
+        return EventPlace(self.offset, ((self.part or 0) << PART_BITS) + self.index)
 
     @property
     def next_place(self) -> EventPlace:
         """The first place behind the event."""
-        return EventPlace(self.offset, self.index + 1) if self.index + 1 < self.count else EventPlace(self.offset + 1, 0)
+        if self.index + 1 < self.count:
+            return EventPlace(self.offset, self.place.number + 1)
+        return EventPlace(self.offset + 1, 0) if self.part is None else EventPlace(self.offset, (self.part + 1) << PART_BITS)
 
 
 class _Note(msgspec.Struct):

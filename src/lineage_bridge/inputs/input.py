@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.settings import InputSettings
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.ports.inputs import FilePlace
@@ -16,7 +16,9 @@ from lineage_bridge.ports.streams import SparkRead, StreamRange
 class IncomingRecord(NamedTuple):
     """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event.
 
-    `mark` is what is to be stored with the place behind a record of a file, `refused` why what is damaged holds no event.
+    Of a record that was put together from several, each is one of these: number `part`, from 0 on. With `is_whole` unset, there may be more
+    of them, and the end of what was read is before the next part. `mark` is what is to be stored with the place behind a record of a file,
+    `refused` why what is damaged holds no event.
     """
 
     where: StreamPartition
@@ -25,21 +27,35 @@ class IncomingRecord(NamedTuple):
     at_ms: int | None = None
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+    part: int | None = None
+    is_whole: bool = True
     mark: str = ""
     refused: str = ""
+
+    @property
+    def end(self) -> int:
+        """The offset before which everything was read once this record was."""
+        return self.offset + 1 if self.is_whole else self.offset
 
 
 class ReadingState(NamedTuple):
     """How an input stands: partitions that it reads, records behind what was acknowledged (None: unknown), records that were deleted
-    before they were read, what does not work while the rest does, and files and bytes that are still to be read, where there are files.
+    before they were read, what does not work while the rest does, how many seconds reading is behind, if the stream says that, and files
+    and bytes that are still to be read, where there are files.
     """
 
     partitions: int = 0
     lag_records: int | None = None
     lost: int = 0
     problems: tuple[str, ...] = ()
+    lag_s: float | None = None
     lag_files: int | None = None
     lag_bytes: int | None = None
+
+
+def place_of(at: int | EventPlace) -> EventPlace:
+    """The place of a record with this offset, before its first event."""
+    return EventPlace(at, 0) if isinstance(at, int) else at
 
 
 class Positions(ABC):
@@ -49,28 +65,32 @@ class Positions(ABC):
     """Whether the input is opened for the first time: its settings then say where it begins."""
 
     @abstractmethod
+    def next_place(self, where: StreamPartition) -> EventPlace | None:
+        """The first place that the log does not have; None for a new partition."""
+
     def next_offset(self, where: StreamPartition) -> int | None:
         """The offset of the first record to read; None for a new partition."""
+        place = self.next_place(where)
+        return None if place is None else place.offset
 
     @abstractmethod
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
 
     @abstractmethod
-    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
-        """Store durably where new partitions begin. Raises UnavailableError, GoneError."""
+    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
+        """Store durably where new partitions begin: the offset, or the place. Raises UnavailableError, GoneError."""
 
-    @abstractmethod
-    def files(self, keys: Sequence[str]) -> list[FilePlace]:
+    def files(self, keys: Sequence[str]) -> list[FilePlace]:  # noqa: ARG002  # of those that keep files
         """What the log has of files with these keys. Raises UnavailableError, GoneError."""
+        return []
 
-    @abstractmethod
-    def note(self, files: Sequence[FilePlace]) -> None:
+    def note(self, files: Sequence[FilePlace]) -> None:  # noqa: B027  # only where files are read is there something to store
         """Store durably how files were when everything in them was read. Raises as `begin` does."""
 
     @abstractmethod
-    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Store durably that records before these offsets cannot be read any more. Raises as `begin` does."""
+    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
+        """Store durably that what is before these offsets or places is not to be read any more. Raises as `begin` does."""
 
 
 SettingsT = TypeVar("SettingsT", bound=InputSettings)

@@ -1,7 +1,7 @@
 """Hands records to the API, which alone writes the log: what is judged here is only appended there."""
 
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Final
 from urllib.parse import quote
@@ -11,7 +11,7 @@ import msgspec
 from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError, GoneError, NotFoundError, RequestError, UnavailableError
-from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart
+from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart, pack_batch
 
 TIMEOUT_S = 60.0
 MEDIA_TYPE: Final = "application/msgpack"
@@ -40,18 +40,18 @@ class IntakeClient:
     def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
         """From where an input has to read on; with keys of files, what is known of those."""
         what = f"positions?files={quote(','.join(files))}" if files else "positions"
-        return msgspec.msgpack.decode(self._call("GET", name, what), type=InputPositions)
+        return msgspec.json.decode(self._call("GET", name, what), type=InputPositions)
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store where partitions begin that have no position yet."""
-        self._call("POST", name, "positions", msgspec.msgpack.encode(start))
+        self._call("POST", name, "positions", msgspec.json.encode(start), "application/json")
 
     def append(self, name: str, batch: InputBatch) -> None:
         """Append the records that the log does not have yet, and wait until they are durable."""
-        self._call("POST", name, "records", msgspec.msgpack.encode(batch))
+        self._call("POST", name, "records", pack_batch(batch))
 
-    def _call(self, method: str, name: str, what: str, body: bytes = b"") -> bytes:
-        headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": MEDIA_TYPE}
+    def _call(self, method: str, name: str, what: str, body: bytes = b"", media_type: str = MEDIA_TYPE) -> bytes:
+        headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": media_type}
         try:
             answer = self._http.request(method, f"/api/v1/inputs/{quote(name)}/{what}", content=body, headers=headers)
         except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: another thread has just closed this client, to connect anew

@@ -18,6 +18,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "folder": "lineage_bridge.inputs.files.folder",
         "gcs": "lineage_bridge.inputs.files.gcs",
         "kafka": "lineage_bridge.inputs.kafka.kafka_input",
+        "kinesis": "lineage_bridge.inputs.kinesis.kind",
         "s3": "lineage_bridge.inputs.files.s3",
     }
 )

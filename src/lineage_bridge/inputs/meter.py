@@ -73,10 +73,14 @@ class ReadingMeter:
             self._settle_rate()
 
     def watch(self, state: ReadingState) -> None:
-        """Note how the input stands. The lag in seconds is the age of the newest record that was read, while others wait behind it."""
+        """Note how the input stands. The lag in seconds is the age of the newest record that was read, while others wait behind it,
+        unless the stream says how long reading is behind.
+        """
         with self._lock:
-            lag_s: float | None = None
-            if state.lag_records == 0:
+            lag_s = state.lag_s
+            if lag_s is not None:
+                pass
+            elif state.lag_records == 0:
                 lag_s = 0.0
             elif (state.lag_records or state.lag_files) and self._newest_ms is not None:
                 lag_s = max(0.0, self._clock_us() / 1e6 - self._newest_ms / 1e3)

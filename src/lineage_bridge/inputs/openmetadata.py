@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from lineage_bridge.errors import ConfigError
 
 KIND_NAME: Final = "openmetadata"
-"""The kind under which such settings are given. The input that results is of the kind `kafka`."""
+"""The kind under which such settings are given. The input that results is of the kind `kafka` or `kinesis`."""
 _HINT: Final = "docs/inputs.md lists what is translated"
 _Translate = Callable[[Any], dict[str, Any]]
 
@@ -28,7 +28,8 @@ def translated(name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]
     if kind != KIND_NAME:
         return kind, settings
     try:
-        return "kafka", _kafka(_connection(settings))
+        options = _connection(settings)
+        return ("kinesis", _kinesis(options)) if {"streamName", "awsConfig"} & options.keys() else ("kafka", _kafka(options))
     except _RefusedOptionError as error:
         raise ConfigError(f"input {name} (openmetadata): {error}", _HINT) from error
 
@@ -51,17 +52,27 @@ def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kafka(options: dict[str, Any]) -> dict[str, Any]:
-    if kinesis := sorted(_KINESIS & options.keys()):
-        raise _RefusedOptionError(f"{kinesis[0]} is an option of Kinesis, which is not read; topics of Kafka are")
-    _check({key: value for key, value in options.items() if key not in _TRANSLATED}, _CONNECTION)
-    if missing := sorted({"brokersUrl", "topicName"} - options.keys()):
-        raise _RefusedOptionError(f"{missing[0]} is missing")
-    made: dict[str, Any] = {}
-    for key, translate in _TRANSLATED.items():
-        if options.get(key) is not None:
-            made |= translate(options[key])
+    made = _made(options, _TRANSLATED, {"brokersUrl", "topicName"})
     if made.get("security_protocol", "PLAINTEXT").startswith("SASL"):
         made.setdefault("sasl_mechanism", "PLAIN")
+    return made
+
+
+def _kinesis(options: dict[str, Any]) -> dict[str, Any]:
+    if kafka := sorted((_TRANSLATED.keys() - _BOTH) & options.keys()):
+        raise _RefusedOptionError(f"{kafka[0]} is an option of Kafka; streamName and awsConfig are those of Kinesis")
+    return _made(options, {**_KINESIS, **{key: _TRANSLATED[key] for key in _BOTH - _KINESIS.keys()}}, {"streamName", "awsConfig"})
+
+
+def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], required: set[str]) -> dict[str, Any]:
+    """The settings that options become. Raises for what is missing, unknown or cannot be honoured."""
+    _check({key: value for key, value in options.items() if key not in translated_}, _CONNECTION)
+    if missing := sorted(key for key in required if options.get(key) is None):
+        raise _RefusedOptionError(f"{missing[0]} is missing")
+    made: dict[str, Any] = {}
+    for key, translate in translated_.items():
+        if options.get(key) is not None:
+            made |= translate(options[key])
     return made
 
 
@@ -87,6 +98,25 @@ def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
     return _renamed("sslConfig", value, {"caCertificate": "ssl_ca_pem", "sslCertificate": "ssl_cert_pem", "sslKey": "ssl_key_pem"})
 
 
+def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    """The connection. `enabled` says that keys are not needed, as they never are here."""
+    if not isinstance(value, dict):
+        raise _RefusedOptionError("awsConfig is not an object")
+    if value.get("awsRegion") is None:
+        raise _RefusedOptionError("awsConfig.awsRegion is missing")
+    is_found = value.get("enabled")
+    if is_found not in (None, True, False):
+        raise _RefusedOptionError(f"awsConfig.enabled = {is_found!r}: use true or false")
+    if is_found and (keys := sorted({"awsAccessKeyId", "awsSecretAccessKey", "awsSessionToken"} & value.keys())):
+        raise _RefusedOptionError(f"awsConfig.enabled says that the AWS SDK finds credentials, and awsConfig.{keys[0]} sets some")
+    made = _renamed("awsConfig", {key: found for key, found in value.items() if key != "enabled"}, _AWS)
+    if not made.get("role_arn"):  # OpenMetadata writes the name of the session also where no role is assumed
+        made = {key: found for key, found in made.items() if key not in ("role_session_name", "role_source_identity")}
+    elif "role_session_name" not in made:
+        made["role_session_name"] = "OpenMetadataSession"
+    return made
+
+
 def _renamed(option: str, value: Any, names: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # JSON
     if not isinstance(value, dict):
         raise _RefusedOptionError(f"{option} is not an object")
@@ -107,7 +137,20 @@ _TRANSLATED: Final[Mapping[str, _Translate]] = {
     "saslConfig": _sasl,
 }
 """Options of the broker, and the settings that they become."""
-_KINESIS: Final = frozenset({"streamName", "awsConfig"})
+_AWS: Final[Mapping[str, str]] = {
+    "awsAccessKeyId": "access_key_id",
+    "awsSecretAccessKey": "secret_access_key",
+    "awsRegion": "region",
+    "awsSessionToken": "session_token",
+    "endPointURL": "endpoint_url",
+    "profileName": "profile",
+    "assumeRoleArn": "role_arn",
+    "assumeRoleSessionName": "role_session_name",
+    "assumeRoleSourceIdentity": "role_source_identity",
+}
+_KINESIS: Final[Mapping[str, _Translate]] = {"streamName": _as("stream"), "awsConfig": _aws, "consumerOffsets": _as("start")}
+"""Options of Kinesis, beside those that are in _BOTH."""
+_BOTH: Final = frozenset({"consumerOffsets", "poolTimeout", "sessionTimeout"})
 _CONNECTION: Final[Mapping[str, _Only]] = {
     "type": _Only(("OpenLineage",), "only the connector OpenLineage is translated"),
     "supportsMetadataExtraction": _Only((True,), "an input always takes in what it reads; pause it instead"),

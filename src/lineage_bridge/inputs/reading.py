@@ -9,7 +9,7 @@ from typing import Any, Final
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, UnavailableError
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, StreamInput
+from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, StreamInput, place_of
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.meter import ReadingMeter
 from lineage_bridge.ports.inputs import FilePlace, InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
@@ -29,18 +29,17 @@ class LogPositions(Positions):
         self.session, self.is_new = found.session, not found.opened
         self._places = dict(found.places)
 
-    def next_offset(self, where: StreamPartition) -> int | None:
-        """The offset of the first record to read."""
-        place = self._places.get(where)
-        return None if place is None else place.offset
+    def next_place(self, where: StreamPartition) -> EventPlace | None:
+        """The first place that the log does not have."""
+        return self._places.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
         return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
 
-    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
+    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
         """Store durably where new partitions begin."""
-        places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(starts.items())]
+        places = [PartitionPlace(where, place_of(at)) for where, at in sorted(starts.items())]
         self._log.begin(self._name, InputStart(self.session, places))
         self.is_new = False
         self._places |= dict(places)
@@ -56,11 +55,11 @@ class LogPositions(Positions):
         """Store durably how files were when everything in them was read."""
         self._log.append(self._name, InputBatch(self.session, [], [], list(files)))
 
-    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Store durably that records before these offsets cannot be read any more."""
-        places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(ends.items())]
+    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
+        """Store durably that what is before these offsets or places is not to be read any more."""
+        places = [PartitionPlace(where, place_of(at)) for where, at in sorted(ends.items())]
         self._log.append(self._name, InputBatch(self.session, [], places))
-        self.advance(ends)
+        self._places |= dict(places)
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> None:
         """The log has everything before these offsets."""
@@ -172,7 +171,7 @@ class InputReader(SessionReader):
                     judged, ends, size = [], {}, 0
                 judged.append(event)
                 size += len(event.body) + len(event.note)
-            ends[record.where] = record.offset + 1
+            ends[record.where] = record.end
         yield judged, ends
 
     def _append(self, batch: InputBatch, stop: threading.Event) -> bool:

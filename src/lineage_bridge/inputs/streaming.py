@@ -8,7 +8,7 @@ from typing import Any, Final
 from lineage_bridge.errors import SourceError
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.inputs.input import IncomingRecord, Positions, StreamInput
+from lineage_bridge.inputs.input import IncomingRecord, Positions, StreamInput, place_of
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.reading import SessionReader
 from lineage_bridge.ports.inputs import InputLog
@@ -34,21 +34,20 @@ class StreamPositions(Positions):
         feed.advance(name, {**further, **new})
         self._places = {**own, **new, **further}
 
-    def next_offset(self, where: StreamPartition) -> int | None:
-        """The offset of the first record to read."""
-        place = self._places.get(where)
-        return None if place is None else place.offset
+    def next_place(self, where: StreamPartition) -> EventPlace | None:
+        """The first place that the archive does not have."""
+        return self._places.get(where)
 
     def lives(self, stream: str, partition: str) -> list[str]:
         """The lives of a stream in which this partition has a position."""
         return sorted(where.life for where in self._places if (where.stream, where.partition) == (stream, partition))
 
-    def begin(self, starts: Mapping[StreamPartition, int]) -> None:
+    def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
         """Store durably where new partitions begin."""
-        self._advance({where: offset for where, offset in starts.items() if where not in self._places})
+        self._advance({where: at for where, at in starts.items() if where not in self._places})
         self.is_new = False
 
-    def skip(self, ends: Mapping[StreamPartition, int]) -> None:
+    def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
         """Store durably that records before these offsets cannot be read any more."""
         self._advance(ends)
 
@@ -56,8 +55,8 @@ class StreamPositions(Positions):
         """Ranges were taken in."""
         self._places |= {given.where: EventPlace(given.end, 0) for given in ranges}
 
-    def _advance(self, offsets: Mapping[StreamPartition, int]) -> None:
-        places = {where: EventPlace(offset, 0) for where, offset in offsets.items()}
+    def _advance(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
+        places = {where: place_of(at) for where, at in starts.items()}
         self._feed.advance(self._name, places)
         self._places |= places
 

@@ -17,6 +17,8 @@ from lineage_bridge.openlineage.wire import MAX_BYTES
 MAX_VALUE_BYTES: Final = MAX_BYTES - (4 << 20)
 """How much of a value is taken in, unpacked. Each of its records has to fit into a request to the API, also when secrets were masked."""
 MOST_CHARACTERS, MOST_HEADERS = 256, 16
+_PUT_TOGETHER: Final = b"\xf3\x89\x9a\xc2"
+"""How records begin that Kinesis' producer library put together (amazon-kinesis-producer, aggregation-format.md)."""
 _GZIP: Final = b"\x1f\x8b"
 _SCHEMA_HEADER: Final = 5
 _BLANK: Final = b" \t\r\n"
@@ -34,6 +36,9 @@ def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
             return _plain(value[_SCHEMA_HEADER:])
         schema = int.from_bytes(value[1:_SCHEMA_HEADER], "big")
         message = f"the value begins as a schema registry's serializers write it (schema {schema}), and is not JSON"
+        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
+    if value.startswith(_PUT_TOGETHER):
+        message = "the value begins as Kinesis' producer library puts records together, and its checksum or its table of keys is wrong"
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_GZIP) or _is_zlib(value):
         return Payload(value, compressed=True, max_bytes=MAX_VALUE_BYTES)
@@ -58,7 +63,7 @@ def _is_zlib(value: bytes) -> bool:
 def origin_of(name: str, record: IncomingRecord, key: bytes) -> RecordOrigin:
     """Where an input read a record. `key` is the installation's, for digests of secrets."""
     where = record.where
-    origin = RecordOrigin(name, where.stream, where.life, where.partition, record.offset, at_ms=record.at_ms)
+    origin = RecordOrigin(name, where.stream, where.life, where.partition, record.offset, at_ms=record.at_ms, part=record.part)
     if not record.key and not record.headers:
         return origin
     kept = {"key": _text(record.key), "headers": dict(_headers(record.headers))}

@@ -56,6 +56,32 @@ class InputBatch(msgspec.Struct, frozen=True):
     files: list[FilePlace] = []
 
 
+class _PackedBatch(msgspec.Struct, frozen=True):
+    """A batch as it is sent: places are JSON, because MessagePack has no integers of more than 64 bits."""
+
+    session: str
+    records: list[LogRecord]
+    ends: bytes
+    files: bytes
+
+
+_PACKED = msgspec.msgpack.Decoder(_PackedBatch)
+_PLACES = msgspec.json.Decoder(list[PartitionPlace])
+_FILES = msgspec.json.Decoder(list[FilePlace])
+
+
+def pack_batch(batch: InputBatch) -> bytes:
+    """A batch as bytes."""
+    ends, files = msgspec.json.encode(batch.ends), msgspec.json.encode(batch.files)
+    return msgspec.msgpack.encode(_PackedBatch(batch.session, batch.records, ends, files))
+
+
+def unpack_batch(body: bytes) -> InputBatch:
+    """The batch in the bytes that `pack_batch` made. Raises msgspec.DecodeError."""
+    packed = _PACKED.decode(body)
+    return InputBatch(packed.session, packed.records, _PLACES.decode(packed.ends), _FILES.decode(packed.files))
+
+
 class InputsReport(msgspec.Struct, frozen=True):
     """What the process that reads inputs reports about every second, in a file."""
 

@@ -12,9 +12,9 @@ from tests.sources.http import Reply
 from tests.sources.msk_connect.server import ACCOUNT, BROKEN, BROKERS, FORBIDDEN, REGION, THROTTLED, Msk, arn, connector, msk, refused
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, SourceError, UnreachableError
+from lineage_bridge.sources.common.aws import session as aws_session
 from lineage_bridge.sources.common.observer import Observation, SameJob
 from lineage_bridge.sources.common.shared_metadata import NO_METADATA, ClusterMetadata, SharedMetadata
-from lineage_bridge.sources.msk_connect import service as msk_service
 from lineage_bridge.sources.msk_connect.observer import MskObserver
 from lineage_bridge.sources.msk_connect.settings import MskSettings
 from lineage_bridge.sources.runtime.kinds import KINDS
@@ -51,7 +51,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setattr(msk_service, "TRIES", 1)
+    monkeypatch.setattr(aws_session, "TRIES", 1)
 
 
 def observer(service: Msk, **settings: Any) -> MskObserver:
@@ -212,7 +212,7 @@ def test_an_address_without_a_server_is_an_error():
 
 
 def test_throttled_calls_are_tried_again(monkeypatch):
-    monkeypatch.setattr(msk_service, "TRIES", 3)
+    monkeypatch.setattr(aws_session, "TRIES", 3)
     with msk(connector("shop", FILE)) as service:
         answers = iter([THROTTLED, THROTTLED])
         plain = service.answer

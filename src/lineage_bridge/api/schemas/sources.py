@@ -124,13 +124,18 @@ class InputRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InputPlace(Struct, frozen=True, omit_defaults=True):
-    """The last record of an input that is in the log. `at` is when the stream got it."""
+    """The last record of an input that is in the log. `at` is when the stream got it.
+
+    `offset` is text from 2^53 on (sequence numbers of Kinesis). `part` is the number of a record that was put together with others into
+    one.
+    """
 
     stream: str
     partition: str
-    offset: int
+    offset: int | str
     taken_in_at: str
     at: Text = UNSET
+    part: int | UnsetType = UNSET
 
 
 class InputItem(Struct, frozen=True, omit_defaults=True):

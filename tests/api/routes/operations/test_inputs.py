@@ -19,7 +19,7 @@ from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.errors import UnreachableError
 from lineage_bridge.graph.record_origin import EventPlace
 from lineage_bridge.model.sources import InputStatus
-from lineage_bridge.ports.inputs import InputPositions, InputsReport, InputStart, PartitionPlace
+from lineage_bridge.ports.inputs import InputPositions, InputsReport, InputStart, PartitionPlace, pack_batch
 from lineage_bridge.store.state.keys import WatchedKeys
 
 INPUTS = "/api/v1/inputs"
@@ -64,7 +64,7 @@ def test_an_input_shows_what_it_brought_and_how_it_stands(server: Server) -> Non
         "problems": [],
     }
     client = own_client(server)
-    sent = msgspec.msgpack.encode(batch(records(4, run_event(), b"bad"), session="session"))
+    sent = pack_batch(batch(records(4, run_event(), b"bad"), session="session"))
     assert client.post(f"{INPUTS}/events/records", content=sent).status_code == 204
     status = InputStatus("failing", NOW - 5, "no broker", "start it", NOW, 0, 12, 3.04, 5.5, 6, 1, 2, ("topic x: unknown",))
     server.parts.report = InputsReport(7, NOW, {"events": status})
@@ -176,15 +176,15 @@ def test_kinds_list_their_settings(server: Server) -> None:
 def test_records_are_taken_in_once_for_the_process_that_reads_inputs_alone(server: Server) -> None:
     add(server)
     client = own_client(server)
-    positions = msgspec.msgpack.decode(client.get(f"{INPUTS}/events/positions").content, type=InputPositions)
+    positions = msgspec.json.decode(client.get(f"{INPUTS}/events/positions").content, type=InputPositions)
     assert (positions.session, positions.opened, positions.places) == ("session", False, [])
-    start = msgspec.msgpack.encode(InputStart("session", [PartitionPlace(WHERE, EventPlace(2, 0))]))
+    start = msgspec.json.encode(InputStart("session", [PartitionPlace(WHERE, EventPlace(2, 0))]))
     assert client.post(f"{INPUTS}/events/positions", content=start).status_code == 204
-    sent = msgspec.msgpack.encode(batch(records(2, run_event()), session="session"))
+    sent = pack_batch(batch(records(2, run_event()), session="session"))
     for _ in range(2):
         assert client.post(f"{INPUTS}/events/records", content=sent).status_code == 204
     assert len(server.stored()) == 1
-    stale = msgspec.msgpack.encode(batch(records(3, run_event()), session="another"))
+    stale = pack_batch(batch(records(3, run_event()), session="another"))
     assert client.post(f"{INPUTS}/events/records", content=stale).status_code == 410
     assert client.post(f"{INPUTS}/nobody/records", content=sent).status_code == 404
     assert client.post(f"{INPUTS}/events/records", content=b"{").status_code == 422

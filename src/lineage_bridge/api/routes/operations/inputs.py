@@ -1,6 +1,7 @@
 """Inputs: list, add, pause, test and remove them; and what LineageBridge's own process takes in of them."""
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import msgspec
 from anyio import to_thread
@@ -29,12 +30,12 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus
 from lineage_bridge.openlineage.times import format_time
-from lineage_bridge.ports.inputs import InputBatch, InputStart
+from lineage_bridge.ports.inputs import InputStart, unpack_batch
 
 _ORDER = msgspec.json.Decoder(InputRequest)
-_BATCH = msgspec.msgpack.Decoder(InputBatch)
-_START = msgspec.msgpack.Decoder(InputStart)
-_MSGPACK = "application/msgpack"
+_START = msgspec.json.Decoder(InputStart)
+_EXACT: Final = 2**53
+"""Integers from here on are rounded by readers of JSON that have floats only."""
 _BodyT = TypeVar("_BodyT")
 
 
@@ -124,7 +125,7 @@ def _intake_routes(router: APIRouter, services: Services) -> None:
     def get_positions(name: str, files: str = "") -> Response:
         services.inputs.check(name)
         keys = files.split(",") if files else []
-        return Response(msgspec.msgpack.encode(services.input_log.positions(name, keys)), media_type=_MSGPACK)
+        return Response(msgspec.json.encode(services.input_log.positions(name, keys)), media_type="application/json")
 
     @router.post("/inputs/{name}/positions", include_in_schema=False)
     async def post_positions(name: str, request: Request) -> Response:
@@ -132,7 +133,7 @@ def _intake_routes(router: APIRouter, services: Services) -> None:
 
         def begin() -> None:
             services.inputs.check(name)
-            services.input_log.begin(name, _decoded(_START, body))
+            services.input_log.begin(name, _decoded(_START.decode, body))
 
         await to_thread.run_sync(begin, limiter=services.input_threads)
         return Response(status_code=204)
@@ -143,16 +144,16 @@ def _intake_routes(router: APIRouter, services: Services) -> None:
 
         def append() -> None:
             services.inputs.check(name)
-            services.input_log.append(name, _decoded(_BATCH, body))
+            services.input_log.append(name, _decoded(unpack_batch, body))
 
         await to_thread.run_sync(append, limiter=services.input_threads)
         return Response(status_code=204)
 
 
-def _decoded(decoder: "msgspec.msgpack.Decoder[_BodyT]", body: bytes) -> _BodyT:
+def _decoded(decode: Callable[[bytes], _BodyT], body: bytes) -> _BodyT:
     """The body of a call of our own process. Raises RequestError."""
     try:
-        return decoder.decode(body)
+        return decode(body)
     except msgspec.DecodeError as error:
         raise RequestError(f"the body cannot be read: {error}", "only LineageBridge's own processes send such bodies") from error
 
@@ -198,4 +199,6 @@ def _place(progress: InputProgress) -> "InputPlace | msgspec.UnsetType":
     if last is None or progress.last_us is None:
         return UNSET
     at = UNSET if last.at_ms is None else format_time(last.at_ms * 1000)
-    return InputPlace(last.stream, last.partition, last.offset, format_time(progress.last_us), at)
+    offset = last.offset if last.offset < _EXACT else str(last.offset)
+    part = UNSET if last.part is None else last.part
+    return InputPlace(last.stream, last.partition, offset, format_time(progress.last_us), at, part)

@@ -1,0 +1,1 @@
+"""The input for streams of Amazon Kinesis."""

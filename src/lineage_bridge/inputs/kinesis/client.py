@@ -1,0 +1,170 @@
+"""The calls to Kinesis' API that reading a stream needs."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, NamedTuple
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord
+from lineage_bridge.inputs.kinesis.aggregation import UserRecord, user_records
+from lineage_bridge.inputs.kinesis.settings import KinesisInputSettings
+from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+
+MOST_RECORDS: Final = 10_000
+"""How many records Kinesis returns in one answer at most."""
+_SHARD_PAGE: Final = 1000
+_RIGHTS: Final = "grant kinesis:{} on the stream"
+
+
+class Stream(NamedTuple):
+    """A stream. `life` tells it from others of its name: when it was created, in UTC milliseconds. `now_ms` is the service's clock."""
+
+    life: str
+    status: str
+    retention_ms: int
+    now_ms: int
+
+
+class Shard(NamedTuple):
+    """A shard, and those that it was made from. It is open until it is split or merged."""
+
+    id: str
+    parents: tuple[str, ...]
+    is_open: bool
+
+
+class ShardStart(NamedTuple):
+    """Where to begin in a shard: at a sequence number, a time in UTC milliseconds, the first record, or behind the last one."""
+
+    kind: str
+    sequence: int = 0
+    at_ms: int = 0
+
+
+AT_FIRST: Final = ShardStart("TRIM_HORIZON")
+
+
+class ShardRecords(NamedTuple):
+    """An answer: records, the next iterator (None: the shard is closed and was read to its end), and how many milliseconds it is behind."""
+
+    records: Sequence[Any]
+    iterator: str | None
+    behind_ms: int | None
+
+
+class KinesisClient:
+    """Calls the API for one stream. Thread-safe. Methods raise SourceError and ConfigError.
+
+    Reading a shard is tried once a call: who reads decides when to call again.
+    """
+
+    def __init__(self, settings: KinesisInputSettings) -> None:
+        self._settings = settings
+        self._looking = open_client(settings, "kinesis")
+        self._reading = open_client(settings, "kinesis", connections=settings.at_once, tries=1)
+        key = "StreamARN" if settings.stream.startswith("arn:") else "StreamName"
+        self._stream = {key: settings.stream}
+
+    @property
+    def address(self) -> str:
+        """Where it calls."""
+        return str(self._looking.meta.endpoint_url)
+
+    @property
+    def credentials(self) -> str:
+        """How the credentials were found. Raises ForbiddenError."""
+        with service_errors("credentials"):
+            found = self._looking._request_signer._credentials  # noqa: SLF001  # botocore shows them nowhere else
+            return "" if found is None else str(found.method)
+
+    def stream(self) -> Stream:
+        """What the stream is now."""
+        with self._errors("DescribeStreamSummary"):
+            answer = self._looking.describe_stream_summary(**self._stream)
+            found = answer["StreamDescriptionSummary"]
+            life = str(round(found["StreamCreationTimestamp"].timestamp() * 1000))
+            return Stream(life, str(found["StreamStatus"]), int(found["RetentionPeriodHours"]) * 3_600_000, _time_of(answer))
+
+    def shards(self) -> Sequence[Shard]:
+        """All shards that still have records, or had until lately."""
+        with self._errors("ListShards"):
+            return [_shard(found) for page in self._pages() for found in page]
+
+    def _pages(self) -> Iterator[Sequence[Any]]:
+        asked: dict[str, Any] = dict(self._stream)
+        while True:
+            answer = self._looking.list_shards(**asked, MaxResults=_SHARD_PAGE)
+            yield answer["Shards"]
+            if not answer.get("NextToken"):
+                return
+            asked = {"NextToken": answer["NextToken"]}
+
+    def iterator(self, shard: str, start: ShardStart) -> str:
+        """An iterator of a shard. It expires after five minutes."""
+        more: dict[str, Any] = {}
+        if start.kind == "AT_SEQUENCE_NUMBER":
+            more["StartingSequenceNumber"] = str(start.sequence)
+        elif start.kind == "AT_TIMESTAMP":
+            more["Timestamp"] = datetime.fromtimestamp(start.at_ms / 1000, timezone.utc)
+        with self._errors("GetShardIterator"):
+            return str(
+                self._reading.get_shard_iterator(**self._stream, ShardId=shard, ShardIteratorType=start.kind, **more)["ShardIterator"]
+            )
+
+    def records(self, iterator: str, most: int) -> ShardRecords:
+        """The next records of a shard."""
+        arn = {"StreamARN": self._settings.stream} if "StreamARN" in self._stream else {}
+        with self._errors("GetRecords"):
+            answer = self._reading.get_records(ShardIterator=iterator, Limit=max(1, min(most, MOST_RECORDS)), **arn)
+            behind = answer.get("MillisBehindLatest")
+            return ShardRecords(answer["Records"], answer.get("NextShardIterator"), None if behind is None else int(behind))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._looking.close()
+        self._reading.close()
+
+    @staticmethod
+    def _errors(operation: str) -> Any:  # noqa: ANN401  # a context
+        return service_errors(operation, _RIGHTS.format(operation))
+
+
+def is_expired(error: SourceError) -> bool:
+    """Whether an iterator was not used for too long."""
+    return error_code(error.__cause__) == "ExpiredIteratorException"
+
+
+def is_unknown_place(error: SourceError) -> bool:
+    """Whether Kinesis does not know a sequence number any more, or an iterator."""
+    return error_code(error.__cause__) in ("InvalidArgumentException", "ResourceNotFoundException")
+
+
+def incoming(where: StreamPartition, sequence: int, record: Any) -> Iterator[IncomingRecord]:  # noqa: ANN401  # JSON
+    """The records in a record of Kinesis: itself, or those that a producer has put together.
+
+    Each is a part, also if there is one only: so its place in the log tells the sequence number of the last record that was read.
+    """
+    data, at_ms = bytes(record["Data"]), int(record["ApproximateArrivalTimestamp"].timestamp() * 1000)
+    parts = user_records(data)
+    if parts is None:
+        parts = [UserRecord(str(record["PartitionKey"]), data)]
+    if not parts:
+        yield IncomingRecord(where, sequence, None, at_ms, is_whole=False)
+    for number, (key, value) in enumerate(parts):
+        yield IncomingRecord(where, sequence, value, at_ms, key.encode(), part=number, is_whole=False)
+
+
+def _shard(found: Any) -> Shard:  # noqa: ANN401  # JSON
+    parents = tuple(found[key] for key in ("ParentShardId", "AdjacentParentShardId") if found.get(key))
+    return Shard(str(found["ShardId"]), parents, "EndingSequenceNumber" not in found["SequenceNumberRange"])
+
+
+def _time_of(answer: Any) -> int:  # noqa: ANN401  # JSON
+    """The service's clock in whole seconds, in UTC milliseconds; this machine's without it."""
+    date = answer["ResponseMetadata"].get("HTTPHeaders", {}).get("date", "")
+    try:
+        return int(parsedate_to_datetime(date).timestamp() * 1000)
+    except ValueError:
+        return int(datetime.now(timezone.utc).timestamp() * 1000)

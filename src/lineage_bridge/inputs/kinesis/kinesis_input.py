@@ -1,0 +1,220 @@
+"""Reads events from a stream of Amazon Kinesis. How far each shard was read is kept in the log."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnreachableError
+from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, ReadingState
+from lineage_bridge.inputs.kinesis.checks import checks
+from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, incoming, is_expired, is_unknown_place
+from lineage_bridge.inputs.kinesis.settings import STOP, KinesisInputSettings
+from lineage_bridge.inputs.kinesis.shards import ReadShard, ShardTree
+from lineage_bridge.model.sources import SourceCheck
+
+READ_BYTES: Final = 16 << 20
+"""How many bytes of records are kept that were read and not given away yet, before more are read."""
+BYTES_PER_S: Final = 2_000_000
+"""How much Kinesis lets be read of a shard."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 16.0
+_TOLD_AFTER: Final = 3
+"""After how many throttled calls in a row it is reported."""
+log = logging.getLogger(__name__)
+
+
+class KinesisInput(Input[KinesisInputSettings]):
+    """Reads the shards of a stream, each by itself: what fails in one does not stop the others.
+
+    Whoever reads calls `read` again only when the log has what it gave before.
+    """
+
+    def __init__(self, name: str, settings: KinesisInputSettings, installation: str = "") -> None:
+        super().__init__(name, settings, installation)
+        self._client: KinesisClient | None = None
+        self._lost = 0
+        self._gaps: dict[StreamPartition, str] = {}
+
+    def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
+        """Find credentials, describe the stream, list its shards, and read and judge a record."""
+        return checks(self.settings, judge)
+
+    def open(self, positions: Positions) -> None:
+        """Connect, and look for shards."""
+        self._client = KinesisClient(self.settings)
+        self._pool = ThreadPoolExecutor(self.settings.at_once, thread_name_prefix=f"input-{self.name}")
+        self._tree = ShardTree(self.settings, positions)
+        self._problem = ""
+        self._refresh()
+
+    def read(self, most: int) -> Sequence[IncomingRecord]:
+        """The next records."""
+        until = time.monotonic() + self.settings.poll_s
+        while True:
+            if time.monotonic() >= self._refresh_at:
+                self._refresh()
+            if self._tree.settle(self._now_ms()):
+                self._refresh()
+            if found := self._buffered(most):
+                return found
+            self._raise_if_all_fail()
+            if not self._read_due():
+                left = until - time.monotonic()
+                if left <= 0:
+                    return []
+                time.sleep(min([left, *(max(0.0, shard.due - time.monotonic()) for shard in self._tree.reading.values())]) or 0.001)
+
+    def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
+        """Nothing is needed: Kinesis keeps no positions."""
+
+    def keep_alive(self) -> None:
+        """Nothing is needed: iterators that expire meanwhile are asked for again."""
+
+    def reading_state(self) -> ReadingState:
+        """Shards, and how far the last of them is behind, as Kinesis says."""
+        shards = self._tree.reading.values()
+        behind = [shard.behind_ms for shard in shards if shard.behind_ms is not None]
+        lag_s = max(behind) / 1000 if behind and len(behind) == len(shards) else None
+        problems = [self._problem, *self._gaps.values(), *(shard.problem for shard in shards)]
+        return ReadingState(len(shards), None, self._lost, tuple(filter(None, problems)), lag_s)
+
+    def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            self._pool.shutdown(cancel_futures=True)
+            client.close()
+
+    def _opened(self) -> KinesisClient:
+        if self._client is None:
+            raise SourceError(f"input {self.name} is not open")
+        return self._client
+
+    # the stream
+
+    def _refresh(self) -> None:
+        """Look for new shards, and whether the stream is another one of its name."""
+        client = self._opened()
+        self._refresh_at = time.monotonic() + self.settings.refresh_s
+        try:
+            stream = client.stream()
+            shards = client.shards()
+        except BusyError as error:  # it lists nothing just now; what is known is read on
+            if self._tree.stream is None:
+                raise
+            self._problem = str(error)
+            return
+        self._problem = "" if stream.status in ("ACTIVE", "UPDATING") else f"the stream is {stream.status.lower()}"
+        self._offset_ms = stream.now_ms - int(time.monotonic() * 1000)
+        self._tree.update(stream, shards)
+
+    def _now_ms(self) -> int:
+        """Kinesis' clock."""
+        return int(time.monotonic() * 1000) + self._offset_ms
+
+    # shards
+
+    def _buffered(self, most: int) -> Sequence[IncomingRecord]:
+        """Records that were read, from one shard after the other."""
+        found: list[IncomingRecord] = []
+        for shard in self._tree.reading.values():
+            while shard.buffer and len(found) < most:
+                record = shard.buffer.popleft()
+                shard.size -= len(record.value or b"")
+                found.append(record)
+        return found
+
+    def _read_due(self) -> bool:
+        """Call for the shards that may be called now. Whether there was one."""
+        now = time.monotonic()
+        shards = [shard for shard in self._tree.reading.values() if not (shard.is_closed or shard.is_stopped or shard.buffer)]
+        due = sorted((shard for shard in shards if shard.due <= now), key=lambda shard: shard.due)[: self.settings.at_once]
+        if not due or sum(shard.size for shard in self._tree.reading.values()) > READ_BYTES:
+            return False
+        for shard, error in zip(due, self._pool.map(self._try, due), strict=True):
+            if error is not None:
+                self._note_failure(shard, error)
+        return True
+
+    def _try(self, shard: ReadShard) -> SourceError | None:
+        """Read of a shard; the error if that fails. Runs in a thread; nobody else uses the shard meanwhile."""
+        try:
+            self._read_shard(shard)
+        except SourceError as error:
+            return error
+        shard.failures, shard.error = 0, None
+        shard.problem = shard.problem if shard.is_stopped else ""
+        return None
+
+    def _read_shard(self, shard: ReadShard) -> None:
+        client = self._opened()
+        if shard.iterator is None:
+            shard.iterator = client.iterator(shard.where.partition, shard.start)
+            shard.expected = shard.start.sequence or None
+        answer = client.records(shard.iterator, self.settings.batch_records)
+        shard.iterator, shard.behind_ms, shard.is_closed = answer.iterator, answer.behind_ms, answer.iterator is None
+        if self._is_incomplete(shard, answer.records[0] if answer.records else None):
+            self._note_gap(shard)
+            if shard.is_stopped:
+                return
+        size = 0
+        for record in answer.records:
+            sequence = int(record["SequenceNumber"])
+            size += len(record["Data"])
+            shard.buffer.extend(incoming(shard.where, sequence, record))
+            shard.go_on_at(sequence, self._now_ms())
+        if answer.behind_ms == 0:
+            shard.expected, shard.complete_ms = None, self._now_ms()
+        shard.size += size
+        pause_s = 1 / self.settings.reads_per_s if answer.records or answer.behind_ms else self.settings.poll_s
+        shard.due = time.monotonic() + max(pause_s, 1 / self.settings.reads_per_s, size / BYTES_PER_S)
+
+    def _is_incomplete(self, shard: ReadShard, first: Any) -> bool:  # noqa: ANN401  # boto3's
+        """Whether records may have been deleted before they were read: so is the one that was read last, and it is long ago."""
+        stream = self._tree.stream
+        if stream is None or self._now_ms() - shard.complete_ms <= stream.retention_ms:
+            return False
+        if shard.start.kind != "AT_SEQUENCE_NUMBER":
+            return first is not None or shard.behind_ms == 0
+        if shard.expected is None:
+            return False
+        return int(first["SequenceNumber"]) != shard.expected if first is not None else shard.behind_ms == 0
+
+    def _note_gap(self, shard: ReadShard) -> None:
+        """Report it once for each place, durably in the log of this process; go on, or stop with this shard."""
+        behind = f" behind sequence number {shard.start.sequence}" if shard.start.sequence else ""
+        text = f"{shard.where.partition}: records{behind} may have been deleted before they were read"
+        self._gaps[shard.where] = text
+        if self.settings.expired == STOP:
+            shard.is_stopped, shard.iterator, shard.is_closed = True, None, False
+            shard.problem, self._gaps[shard.where] = f"{text}; set expired to trim_horizon to go on with those that are left", ""
+        else:
+            self._lost += 1
+            shard.expected, shard.complete_ms = None, self._now_ms()
+        log.warning("input %s: %s", self.name, text)
+
+    def _note_failure(self, shard: ReadShard, error: SourceError) -> None:
+        """A call failed: try again later, by itself longer after each failure."""
+        had_iterator, is_busy = shard.iterator is not None, isinstance(error, BusyError)
+        shard.iterator = shard.iterator if is_busy else None
+        if is_expired(error):
+            return
+        shard.failures, shard.error = shard.failures + 1, error
+        shard.due = time.monotonic() + min(FIRST_PAUSE_S * 2 ** min(shard.failures - 1, 10), LONGEST_PAUSE_S)
+        if not is_busy or shard.failures >= _TOLD_AFTER:
+            shard.problem = f"{shard.where.partition}: {error}"
+        if is_unknown_place(error):
+            self._refresh_at = time.monotonic()
+            if not had_iterator and shard.failures >= 2 and shard.start.kind == "AT_SEQUENCE_NUMBER":
+                # The stream is still the same: it was looked at after the first failure.
+                self._note_gap(shard)
+                if not shard.is_stopped:
+                    shard.start, shard.expected = AT_FIRST, None
+
+    def _raise_if_all_fail(self) -> None:
+        """Raise the error if no shard can be read, so that it counts as one of the input."""
+        errors = [shard.error for shard in self._tree.reading.values()]
+        if errors and all(isinstance(error, (ForbiddenError, UnreachableError)) for error in errors) and errors[0] is not None:
+            raise errors[0]

@@ -1,0 +1,50 @@
+"""The settings of an input that reads a stream of Kinesis."""
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
+
+from lineage_bridge.inputs.settings import InputSettings
+from lineage_bridge.openlineage.times import parse_time
+from lineage_bridge.sources.common.aws.settings import AwsConnection
+
+TRIM_HORIZON, LATEST, STOP = "trim_horizon", "latest", "stop"
+_NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{1,128}")
+_ARN: Final = re.compile(r"arn:[\w-]+:kinesis:[\w-]+:\d{12}:stream/[a-zA-Z0-9_.-]{1,128}")
+
+
+def _stream(value: str) -> str:
+    if not _NAME.fullmatch(value) and not _ARN.fullmatch(value):
+        raise ValueError("give the name of a stream, or its ARN")
+    return value
+
+
+def _start(value: str) -> str:
+    if value.lower() not in (TRIM_HORIZON, LATEST) and parse_time(value) is None:
+        raise ValueError("use trim_horizon, latest, or a time such as 2026-01-31T12:00:00Z")
+    return value if parse_time(value) else value.lower()
+
+
+class KinesisInputSettings(AwsConnection, InputSettings):
+    """A stream, and from where on it is read."""
+
+    stream: Annotated[str, AfterValidator(_stream)] = Field(description="the stream to read, by its name or ARN")
+    start: Annotated[str, AfterValidator(_start)] = Field(
+        default=TRIM_HORIZON, description="where to begin in the shards that are there at the first start: trim_horizon, latest, or a time"
+    )
+    expired: str = Field(
+        default=TRIM_HORIZON,
+        pattern=f"^({TRIM_HORIZON}|{STOP})$",
+        description="what to do if records may have been deleted unread: trim_horizon (go on with those that are left), or stop",
+    )
+    reads_per_s: float = Field(
+        default=4.0, gt=0, le=5, description="calls a second to each shard at most; Kinesis allows 5, shared by all that read the stream"
+    )
+    at_once: int = Field(default=4, ge=1, le=64, description="shards that are called at the same time at most")
+    refresh_s: float = Field(default=30.0, ge=0.5, le=3600, description="seconds between two looks for new shards and a recreated stream")
+
+    @property
+    def stream_name(self) -> str:
+        """The stream's name."""
+        return self.stream.rpartition("/")[2]

@@ -1,0 +1,132 @@
+"""Which shards are read now, and from where on. A shard is read once those that it was made from have been read to their ends.
+
+The offset of a place is the sequence number of the last record that was read. It is asked for again: if it is not there any more, others
+behind it may have been deleted, too. A number from CHECKED on tells until when nothing had come behind it, and ENDED that nothing more will
+come: the sequence number with which Kinesis says that a shard ends is not always behind its records. The place of a shard that has
+given no record yet is at offset 0: its number tells since when it is read, and whether from that time on or from its first record.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lineage_bridge.errors import SourceError
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord, Positions
+from lineage_bridge.inputs.kinesis.client import AT_FIRST, Shard, ShardStart, Stream
+from lineage_bridge.inputs.kinesis.settings import LATEST, TRIM_HORIZON, KinesisInputSettings
+from lineage_bridge.openlineage.times import parse_time
+
+CHECKED: Final = 1 << 62
+ENDED: Final = CHECKED + (1 << 61)
+CHECK_EVERY_MS: Final = 3_600_000
+"""How often it is stored that nothing comes."""
+
+
+@dataclass
+class ReadShard:
+    """A shard that is read. `start` is where its next iterator begins, `expected` the record that is to be there (it was read before).
+
+    `complete_ms` is when it was last known that no record behind `start` had been deleted, `checked_ms` the one of these times that is
+    stored. Times are UTC milliseconds, `due` is on the monotonic clock.
+    """
+
+    where: StreamPartition
+    start: ShardStart
+    expected: int | None = None
+    complete_ms: int = 0
+    iterator: str | None = None
+    is_closed: bool = False
+    is_stopped: bool = False
+    behind_ms: int | None = None
+    buffer: "deque[IncomingRecord]" = field(default_factory=deque)
+    size: int = 0
+    checked_ms: int = 0
+    due: float = 0.0
+    failures: int = 0
+    problem: str = ""
+    error: SourceError | None = None
+
+    def go_on_at(self, sequence: int, now_ms: int) -> None:
+        """A record was read: the next iterator begins there."""
+        self.start, self.expected, self.complete_ms = ShardStart("AT_SEQUENCE_NUMBER", sequence), None, now_ms
+
+
+class ShardTree:
+    """The shards of a stream and their places in the log."""
+
+    def __init__(self, settings: KinesisInputSettings, positions: Positions) -> None:
+        self._settings, self._positions = settings, positions
+        self.stream: Stream | None = None
+        self._listed: Mapping[str, Shard] = {}
+        self.reading: dict[str, ReadShard] = {}
+
+    def update(self, stream: Stream, shards: Sequence[Shard]) -> None:
+        """Note which shards there are. Stores where new ones begin."""
+        if self.stream is None or self.stream.life != stream.life:
+            self.reading = {}
+        self.stream, self._listed = stream, {shard.id: shard for shard in shards}
+        is_new = self._positions.is_new
+        new = [shard for shard in shards if self._positions.next_place(self._where(shard.id)) is None]
+        if new or is_new:
+            self._positions.begin({self._where(shard.id): self._beginning(shard, stream, is_first=is_new) for shard in new})
+        self._choose()
+
+    def settle(self, now_ms: int) -> bool:
+        """Store which shards were read to their ends, and where nothing comes. Whether there were some of the former.
+
+        The log has to have all that was taken from the buffers.
+        """
+        ended, checked = dict[StreamPartition, int | EventPlace](), dict[StreamPartition, int | EventPlace]()
+        for shard in self.reading.values():
+            if shard.buffer or shard.is_stopped:
+                continue
+            if shard.is_closed:
+                ended[shard.where] = EventPlace(shard.start.sequence, ENDED)
+            elif shard.behind_ms == 0 and shard.start.sequence and now_ms - shard.checked_ms >= CHECK_EVERY_MS:
+                shard.checked_ms = now_ms
+                checked[shard.where] = EventPlace(shard.start.sequence, CHECKED + shard.complete_ms)
+        if ended or checked:
+            self._positions.skip(ended | checked)
+        if ended:
+            self._choose()
+        return bool(ended)
+
+    def _choose(self) -> None:
+        """Read the shards whose parents have been read to their ends."""
+        chosen = [shard for shard in self._listed.values() if not self._is_read(shard) and all(map(self._is_settled, shard.parents))]
+        self.reading = {shard.id: self.reading.get(shard.id) or self._opened(shard) for shard in chosen}
+
+    def _is_settled(self, parent: str) -> bool:
+        return parent not in self._listed or self._is_read(self._listed[parent])
+
+    def _is_read(self, shard: Shard) -> bool:
+        return self._next(self._where(shard.id)).number >= ENDED
+
+    def _opened(self, shard: Shard) -> ReadShard:
+        where = self._where(shard.id)
+        offset, number = self._next(where)
+        if not offset:
+            since_ms, is_from_time = number >> 1, bool(number & 1)
+            start = ShardStart("AT_TIMESTAMP", at_ms=since_ms) if is_from_time else AT_FIRST
+            return ReadShard(where, start, complete_ms=since_ms)
+        checked_ms = number - CHECKED if number >= CHECKED else 0
+        return ReadShard(where, ShardStart("AT_SEQUENCE_NUMBER", offset), complete_ms=checked_ms, checked_ms=checked_ms)
+
+    def _next(self, where: StreamPartition) -> EventPlace:
+        return self._positions.next_place(where) or EventPlace(0, 0)
+
+    def _where(self, shard: str) -> StreamPartition:
+        return StreamPartition(self._settings.stream_name, self.stream.life if self.stream else "", shard)
+
+    def _beginning(self, shard: Shard, stream: Stream, *, is_first: bool) -> EventPlace:
+        """Where a new shard begins: as the settings say for those that are there at first, with its first record otherwise."""
+        start = self._settings.start if is_first else TRIM_HORIZON
+        if start == TRIM_HORIZON:
+            return EventPlace(0, stream.now_ms << 1)
+        if start == LATEST:
+            return EventPlace(0, stream.now_ms << 1 | 1) if shard.is_open else EventPlace(0, ENDED)
+        parsed = parse_time(start)
+        at_ms = parsed.us // 1000 if parsed else 0
+        return EventPlace(0, at_ms << 1 | 1 if at_ms > stream.now_ms - stream.retention_ms else stream.now_ms << 1)

@@ -1,0 +1,155 @@
+"""Clients of Amazon's APIs, and their errors. boto3 is an optional dependency.
+
+What the AWS SDK looks up by itself, without keys or a profile in the settings, includes the credentials of a container or an instance at
+the addresses of their metadata. Whoever runs the server decides that (AWS_EC2_METADATA_DISABLED), not a setting of a source or an input:
+those name no address but that of the API, which is checked.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import boto3
+import botocore.session
+from botocore import exceptions
+from botocore.config import Config
+from botocore.credentials import AssumeRoleCredentialFetcher, CredentialProvider, CredentialResolver, DeferredRefreshableCredentials
+
+from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.aws.settings import AwsConnection
+from lineage_bridge.sources.common.settings import reveal
+
+for _name in ("boto3", "botocore"):  # they log whole answers, including secrets; errors are raised anyway
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+TRIES: Final = 4
+"""Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
+SESSION: Final = "lineage-bridge"
+_KEYS: Final = "set a profile or keys, or use what the AWS SDK finds: variables, the role of a container or an instance"
+_UNKNOWN_CALLER: Final = frozenset(
+    (
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    )
+)
+_DENIED: Final = frozenset(("AccessDenied", "AccessDeniedException", "KMSAccessDeniedException"))
+_BUSY: Final = frozenset(("LimitExceededException", "ProvisionedThroughputExceededException", "KMSThrottlingException"))
+_MISSING: Final = frozenset(("ResourceNotFoundException",))
+
+
+def open_client(settings: AwsConnection, service: str, *, connections: int = 10, tries: int = 0) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+    """A client of a service, after a check where it would connect to. Raises ConfigError, SourceError."""
+    config = Config(
+        connect_timeout=settings.timeout_s,
+        read_timeout=settings.timeout_s,
+        max_pool_connections=connections,
+        retries={"mode": "standard", "total_max_attempts": tries or TRIES},
+    )
+    with service_errors(service):
+        session = boto3.session.Session(botocore_session=aws_session(settings), region_name=settings.region or None)
+        client = session.client(service, endpoint_url=settings.endpoint_url or None, config=config)
+    check_address(settings, client)
+    return client
+
+
+def check_address(settings: AwsConnection, client: Any) -> None:  # noqa: ANN401  # as above
+    """Check where a client would connect to. Raises SourceError."""
+    url = urlsplit(client.meta.endpoint_url)
+    settings.outbound.check_servers([(url.hostname or "", url.port or 443)])
+
+
+class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no types
+    """The credentials of an assumed role, refreshed before they expire."""
+
+    METHOD = "assume-role"
+
+    def __init__(self, session: botocore.session.Session, settings: AwsConnection) -> None:
+        super().__init__()
+        self._session, self._settings = session, settings
+
+    def load(self) -> DeferredRefreshableCredentials:
+        """Return the credentials of the role. Assuming it requires credentials of the caller."""
+        own = self._session.get_credentials()
+        if own is None:
+            raise exceptions.NoCredentialsError
+        asked = self._settings
+        more = {"RoleSessionName": asked.role_session_name or SESSION}
+        more |= {"ExternalId": asked.external_id} if asked.external_id else {}
+        more |= {"SourceIdentity": asked.role_source_identity} if asked.role_source_identity else {}
+
+        def client(service: str, **arguments: Any) -> Any:  # noqa: ANN401  # as above
+            made = self._session.create_client(
+                service, region_name=asked.region or None, endpoint_url=asked.sts_endpoint_url or None, **arguments
+            )
+            check_address(asked, made)
+            return made
+
+        fetcher = AssumeRoleCredentialFetcher(client, own, asked.role_arn, extra_args=more)
+        return DeferredRefreshableCredentials(fetcher.fetch_credentials, self.METHOD)
+
+
+def aws_session(asked: AwsConnection) -> botocore.session.Session:
+    """A session with the credentials of the settings, or with those that the SDK finds."""
+    session = botocore.session.Session(profile=asked.profile or None)
+    if asked.access_key_id and asked.secret_access_key:
+        token = reveal(asked.session_token) if asked.session_token else None
+        session.set_credentials(asked.access_key_id, reveal(asked.secret_access_key), token)
+    if not asked.role_arn:
+        return session
+    assumed = botocore.session.Session(profile=asked.profile or None)
+    assumed.register_component("credential_provider", CredentialResolver([_AssumedRole(session, asked)]))
+    return assumed
+
+
+@contextmanager
+def service_errors(what: str, rights: str = "") -> Iterator[None]:
+    """Convert errors of boto3 to errors of a source. `rights` is the hint if the caller may not do this."""
+    try:
+        yield
+    except exceptions.ClientError as error:
+        raise _refused(what, rights, error) from error
+    except (exceptions.NoRegionError, exceptions.ProfileNotFound) as error:
+        raise ConfigError(f"{what}: {line(error)}", "set region, and a profile that your AWS configuration has") from error
+    except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.CredentialRetrievalError) as error:
+        raise ForbiddenError(f"{what}: {line(error)}", _KEYS) from error
+    except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
+        raise UnreachableError(f"{what}: {line(error)}", "check that this machine can reach the region's endpoint") from error
+    except exceptions.BotoCoreError as error:
+        raise SourceError(f"{what}: {line(error)}") from error
+
+
+def error_code(error: BaseException | None) -> str:
+    """The code of the answer that an error is about; empty if it is about none."""
+    if isinstance(error, exceptions.ClientError):
+        return str(error.response.get("Error", {}).get("Code", ""))
+    return ""
+
+
+def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceError:
+    code = error_code(error)
+    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    text = f"{what}: {line(error)}"
+    if error.operation_name == "AssumeRole":
+        return ForbiddenError(text, "the role must trust the caller, and the caller needs sts:AssumeRole on it")
+    if code in _UNKNOWN_CALLER:
+        return UnauthenticatedError(text, "check the keys, whether they have expired, and this machine's clock")
+    if status == 429 or status >= 500 or code in _BUSY or "Throttl" in code:
+        return BusyError(text)
+    if status in (401, 403) or code in _DENIED:
+        return ForbiddenError(text, "grant kms:Decrypt on the stream's key" if code.startswith("KMS") else rights)
+    return MissingError(text) if status == 404 or code in _MISSING else SourceError(text)
+
+
+def line(error: BaseException) -> str:
+    """What an error says, in one line and without secrets."""
+    return mask_text(" ".join(str(error).split()))[:300]
