@@ -15,6 +15,9 @@ Filter = Callable[[str, str, Scope, Scope], str | None]
 VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 """A variable within a setting: `${topic}`, `${source.table}`, `#{topic}`."""
 
+TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\.")
+"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`."""
+
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
 _NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
@@ -135,6 +138,11 @@ def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
     return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
 
 
+def _underscore(text: str, signs: str, _config: Scope, _scope: Scope) -> str | None:
+    """Replace signs, by default all but letters and digits; what is to be filled in stays, so that it can be seen."""
+    return text if TO_FILL_IN.search(text) else re.sub(signs or r"[^A-Za-z0-9_]", "_", text)
+
+
 def _replaced(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
     """Return what the first pair `regex=replacement` of a setting makes of the text whose regex matches all of it, else the text."""
     pairs = (pair.partition("=") for pair in listed(config.get(key, "")))
@@ -232,7 +240,7 @@ FILTERS: dict[str, Filter] = {
     "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower() if "://" in text else None,
     "snowflake": _snowflake,
     "some": lambda text, _argument, _config, _scope: text or None,
-    "underscore": lambda text, argument, _config, _scope: re.sub(argument or r"[^A-Za-z0-9_]", "_", text),
+    "underscore": _underscore,
     "unity": _unity,
     "unless": lambda text, argument, _config, _scope: None if text.lower() == argument else text,
     "unquoted": lambda text, _argument, _config, _scope: re.sub(r"[\"`]", "", text),

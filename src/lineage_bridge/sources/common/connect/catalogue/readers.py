@@ -3,6 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
 
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
@@ -26,13 +29,18 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find tables, or the tables that a query reads; the topic of a query is only the prefix."""
+    """Find tables, or the tables that a query reads; the topic of a query is only the prefix.
+
+    The pattern of schemas chooses tables, and is none of the connection that a query runs in.
+    """
     query = view.setting("query")
     if not query and not view.config.get("query.masked"):
         return find_objects(view, candidates)
     topic = view.text("{topic.prefix|kafka.topic}")
     tables = [".".join(name) for name in lineage_of(query, "postgres").inputs]
-    return [FoundObject(table, topic, EvidenceKind.LISTED) for table in tables] or [FoundObject(None, topic, EvidenceKind.LISTED)]
+    own = replace(view, connector=msgspec.structs.replace(view.connector, schema=""))
+    found = [FoundObject(table, topic, EvidenceKind.LISTED, own.dataset(table)) for table in tables]
+    return found or [FoundObject(None, topic, EvidenceKind.LISTED)]
 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
