@@ -60,6 +60,8 @@ def read_server(rest: str) -> JdbcAddress | None:
     database = options.get("databasename") or options.get("database") or options.get("db") or plain_name(first)
     searched = _SEARCH_PATH.search(unquote(options.get("options", "")))
     schema = options.get("currentschema") or options.get("schema") or options.get("searchpath") or (searched[1] if searched else "")
+    if scheme == "griddb":
+        database = plain_name(second) or database
     if scheme in ("trino", "presto"):
         schema = schema or plain_name(second)
     return address_of(scheme, authority, database, schema.split(",")[0])

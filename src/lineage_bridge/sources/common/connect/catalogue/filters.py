@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
-from lineage_bridge.sources.common.connect.secrets import is_secret
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, is_secret
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed, replace_all_of
 
 Scope = Mapping[str, str]
@@ -52,7 +52,7 @@ def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
     default, *of_schemes = defaults.split(",")
     by_scheme = dict(pair.split("=") for pair in of_schemes)
     port = config.get(setting, "").strip() or by_scheme.get(text.partition("://")[0].lower(), default)
-    if not host:
+    if not host or (not _PORT.search(host) and (has_placeholder(port) or TO_FILL_IN.search(port))):
         return None
     return host if not port.isdigit() or _PORT.search(host) else f"{host}:{port}"
 

@@ -11,12 +11,12 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
 from lineage_bridge.sources.common.connect.catalogue.kcql import kcql_queues_sink, kcql_queues_source, kcql_sink, kcql_source
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects
+from lineage_bridge.sources.common.connect.catalogue.queries import query_inputs
 from lineage_bridge.sources.common.connect.catalogue.table_topics import table_topics
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.secrets import without_user
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
-from lineage_bridge.sql.reading import lineage_of
 
 SourceReader = Callable[[ConnectorView, Mapping[str, EvidenceKind]], list[FoundObject]]
 SinkReader = Callable[[ConnectorView, str, str], list[FoundObject]]
@@ -37,7 +37,7 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
     if not query and not view.config.get("query.masked"):
         return find_objects(view, candidates)
     topic = view.text("{topic.prefix|kafka.topic}")
-    tables = [".".join(name) for name in lineage_of(query, "postgres").inputs]
+    tables = query_inputs(query, view.text(view.connector.jdbc) or "")
     own = replace(view, connector=msgspec.structs.replace(view.connector, schema=""))
     found = [FoundObject(table, topic, EvidenceKind.LISTED, own.dataset(table)) for table in tables]
     return found or [FoundObject(None, topic, EvidenceKind.LISTED)]
@@ -80,7 +80,7 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
     prefix = "" if called.startswith("Identity") else alias + separator
     if not called.startswith(("Identity", "DefaultReplicationPolicy")):
         return _mirrored_by_another_policy(view, candidates, prefix)
-    patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
+    patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
     names: list[tuple[str, EvidenceKind]] = [(name, EvidenceKind.LISTED) for name in map(literal, patterns) if name is not None]
     for task in view.evidence.tasks:
         names += [(partition.rpartition("-")[0], EvidenceKind.TASK) for partition in listed(task.get("task.assigned.partitions", ""))]
@@ -95,7 +95,7 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
 
 def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, EvidenceKind], prefix: str) -> list[FoundObject]:
     """Topics as they were observed, with the prefix or without; a listed one that was not observed perhaps keeps its name."""
-    patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
+    patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
     observed = sorted(topic for topic, how in candidates.items() if how is EvidenceKind.OBSERVED)
     names = [(topic.removeprefix(prefix), topic) for topic in observed]
     found = [

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.catalogue.filters import TO_FILL_IN
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
@@ -20,6 +21,8 @@ _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
 _IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
 """What no address contains: of containers, only Azure's own have a `$`."""
+
+_WEB = re.compile(r"https?://")
 
 
 @dataclass
@@ -42,8 +45,11 @@ class TracedFlows:
 
 
 def _is_named(name: DatasetName) -> bool:
-    """Whether neither part of a name is still to be filled in."""
-    return not any(map(TO_FILL_IN.search, name)) and not _IN_ADDRESS.search(name[0])
+    """Whether neither part of a name is still to be filled in, or in an address that is a secret itself."""
+    if any(map(TO_FILL_IN.search, name)) or _IN_ADDRESS.search(name[0]):
+        return False
+    address = f"{name[0]}/{name[1].lstrip('/')}" if _WEB.match(name[0]) else ""
+    return mask_text(address) == address
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
