@@ -15,11 +15,18 @@ Filter = Callable[[str, str, Scope, Scope], str | None]
 VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 """A variable within a setting: `${topic}`, `${source.table}`, `#{topic}`."""
 
-TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\.")
-"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`."""
+TO_FILL_IN = re.compile(
+    r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\."
+    r"|\b(?:[A-Z0-9_]*PLACEHOLDER|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS)|(?:CHANGE|REPLACE)_?ME)\b"
+)
+"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`,
+`PLACEHOLDER`, `YOUR_CLUSTER_URL`.
+"""
 
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
+_NO_PORT = re.compile(r"[^:]:[A-Za-z_][\w-]*$")
+"""A word where the port belongs, as in `https://host:port`."""
 _NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
@@ -40,7 +47,8 @@ def server(text: str) -> str:
     if handle := _HANDLE.match(text):
         return "" if ":" in handle[1] else handle[1]
     bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
-    return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
+    address = re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
+    return "" if _NO_PORT.search(address) else address
 
 
 def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:

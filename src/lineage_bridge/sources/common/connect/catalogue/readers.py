@@ -179,13 +179,14 @@ def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
 
 
 def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
-    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table."""
+    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table.
+
+    The connector does not start with neither: https://iceberg.apache.org/docs/latest/kafka-connect/
+    """
     tables = view.list_of(["iceberg.tables"])
     if tables:
         return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]
-    if view.setting("iceberg.tables.dynamic-enabled").lower() == "true":
-        return [FoundObject(None, None, EvidenceKind.LISTED)]
-    return [FoundObject(seen, None, EvidenceKind.PREDICTED)]
+    return [FoundObject(None, None, EvidenceKind.LISTED)]
 
 
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
