@@ -47,8 +47,8 @@ def server(text: str) -> str:
     if handle := _HANDLE.match(text):
         return "" if ":" in handle[1] else handle[1]
     bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
-    address = re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
-    return "" if _NO_PORT.search(address) else address
+    named = re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
+    return "" if _NO_PORT.search(named) else named
 
 
 def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:

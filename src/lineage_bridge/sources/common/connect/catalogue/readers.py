@@ -178,7 +178,7 @@ def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
     return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls if url]
 
 
-def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
+def iceberg_sink(view: ConnectorView, _topic: str, _seen: str) -> list[FoundObject]:
     """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table.
 
     The connector does not start with neither: https://iceberg.apache.org/docs/latest/kafka-connect/
