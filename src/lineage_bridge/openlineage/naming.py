@@ -72,6 +72,7 @@ DRIVERS = {
     "memsql": "singlestore",
     "pgsql": "postgres",
     "vertica": "vertica",
+    "gs": "griddb",
 }
 """The driver in a JDBC URL, to the scheme of namespaces."""
 

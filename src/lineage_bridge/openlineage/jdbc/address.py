@@ -37,6 +37,8 @@ _OPTIONS = re.compile(r"[?;]|:(?=[A-Za-z][\w.]*=)")
 _OPTION = re.compile(r"(?:^|[?&;,:/])(?P<key>[\w.]+)=(?P<value>\{[^}]*\}|[^&;]*)")
 _MYSQL_HOST = re.compile(r"\bhost\s*=\s*(?P<host>[\w.\-]+)(?:[^()]{0,200}?\)?\s*[,(]\s*port\s*=\s*(?P<port>\d+))?", re.IGNORECASE)
 _REDSHIFT = re.compile(r"([^.:]+)\.[^.:]+\.([a-z0-9\-]+)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?(:\d+)?", re.IGNORECASE)
+_FILE = re.compile(r"[\w.$#\-~/]+")
+"""The file of a database of an H2 server: `~/test` in its user's home, `/data/test` elsewhere."""
 
 
 def read_server(rest: str) -> JdbcAddress | None:
@@ -60,9 +62,12 @@ def read_server(rest: str) -> JdbcAddress | None:
     database = options.get("databasename") or options.get("database") or options.get("db") or plain_name(first)
     searched = _SEARCH_PATH.search(unquote(options.get("options", "")))
     schema = options.get("currentschema") or options.get("schema") or options.get("searchpath") or (searched[1] if searched else "")
+    if scheme == "griddb":
+        database = plain_name(second) or database
     if scheme in ("trino", "presto"):
         schema = schema or plain_name(second)
-    return address_of(scheme, authority, database, schema.split(",")[0])
+    address = address_of(scheme, authority, database, schema.split(",")[0])
+    return address._replace(database=path) if address and scheme == "h2" and _FILE.fullmatch(path) else address
 
 
 def scheme_of(driver: str, more: str) -> str:

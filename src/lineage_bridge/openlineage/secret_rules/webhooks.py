@@ -4,9 +4,10 @@ import re
 
 WEBHOOKS = (
     re.compile(
-        r"(?<![\w.\-])(?:hooks\.slack(?:-gov)?\.com|(?:\w{1,20}\.)?discord(?:app)?\.com/api/webhooks|[\w\-]{1,63}\.webhook\.office\.com"
-        r"|hooks\.zapier\.com|maker\.ifttt\.com/trigger|hook\.\w{1,10}\.make\.com|outlook\.office(?:365)?\.com/webhook|hc-ping\.com"
-        r"|events\.pagerduty\.com/integration|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/(?P<secret>[^\s\"'<>\\]+)"
+        r"(?<![\w.\-])(?:hooks\.slack(?:-gov)?\.com(?::\d+)?|(?:\w{1,20}\.)?discord(?:app)?\.com(?::\d+)?/api/webhooks"
+        r"|[\w\-]{1,63}\.webhook\.office\.com(?::\d+)?|hooks\.zapier\.com(?::\d+)?|maker\.ifttt\.com(?::\d+)?/trigger"
+        r"|hook\.\w{1,10}\.make\.com(?::\d+)?|outlook\.office(?:365)?\.com(?::\d+)?/webhook|hc-ping\.com(?::\d+)?"
+        r"|events\.pagerduty\.com(?::\d+)?/integration|open\.(?:feishu\.cn|larksuite\.com)(?::\d+)?/open-apis/bot/v2/hook)/(?P<secret>[^\s\"'<>\\]+)"
     ),
     re.compile(r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<secret>[^\s\"'&]+)"),
     re.compile(r"(?<=/hooks/)(?P<secret>(?=[a-z]{0,25}\d)[a-z0-9]{26})(?![\w\-])"),

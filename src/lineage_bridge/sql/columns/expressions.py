@@ -7,7 +7,17 @@ from functools import singledispatchmethod
 
 from sqlglot import exp
 
-from lineage_bridge.sql.columns.functions import AGGREGATES, CONDITIONALS, IDENTITIES, MEASURED, MOMENTS, RANKS, RESERVED_MOMENTS, UNITS
+from lineage_bridge.sql.columns.functions import (
+    AGGREGATES,
+    CONDITIONALS,
+    IDENTITIES,
+    MEASURED,
+    MOMENTS,
+    RANKS,
+    RESERVED_CONTEXTS,
+    RESERVED_MOMENTS,
+    UNITS,
+)
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope
 from lineage_bridge.sql.columns.values import NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name, written
@@ -166,7 +176,8 @@ class Expressions(ABC):
             found = None if relation is None else relation.value(names[cut])
             if found is not None:
                 return found if len(path) == cut + 1 else found.through(Subtype.TRANSFORMATION)
-        if len(names) == 1 and not self.analysis.ksql and self._is_moment(node):
+        reserved = len(names) == 1 and not self.analysis.ksql and self._is_reserved(node)
+        if reserved:
             found = scope.defined(names[0])
         elif len(names) == 1:
             found = scope.column(names[0])
@@ -177,13 +188,13 @@ class Expressions(ABC):
             found = None
         if found is not None:
             return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
-        if names[0].upper() not in MOMENTS:
+        if not reserved and names[0].upper() not in MOMENTS:
             self.fault(f"no table here has a column '{written(names)}'", node)
         return NO_SOURCES
 
-    def _is_moment(self, node: exp.Expr) -> bool:
-        """Whether a name is a word for the time of the query, not a column."""
-        token = self.query.token_of(node) if node.name.upper() in RESERVED_MOMENTS else None
+    def _is_reserved(self, node: exp.Expr) -> bool:
+        """Whether a name is a word for the time or the context of the query, not a column."""
+        token = self.query.token_of(node) if node.name.upper() in RESERVED_MOMENTS | RESERVED_CONTEXTS else None
         return token is not None and token.kind is Kind.WORD
 
 

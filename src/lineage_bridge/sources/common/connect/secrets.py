@@ -16,6 +16,58 @@ _CREDENTIAL = re.compile(
     re.IGNORECASE,
 )
 """Settings of connectors whose values are credentials, or may be."""
+_KEY = re.compile(r"(?:^|[._\-])(?P<whose>[A-Za-z0-9]+)[._\-]key$", re.IGNORECASE)
+_OF_RECORDS = frozenset(
+    (
+        "business",
+        "cache",
+        "cluster",
+        "clustering",
+        "composite",
+        "converter",
+        "distribution",
+        "document",
+        "event",
+        "field",
+        "fields",
+        "foreign",
+        "format",
+        "from",
+        "hash",
+        "header",
+        "headers",
+        "id",
+        "in",
+        "index",
+        "join",
+        "kafka",
+        "map",
+        "merge",
+        "message",
+        "null",
+        "object",
+        "on",
+        "order",
+        "ordering",
+        "partition",
+        "primary",
+        "range",
+        "record",
+        "redis",
+        "routing",
+        "row",
+        "schema",
+        "shard",
+        "sort",
+        "table",
+        "to",
+        "topic",
+        "unique",
+        "value",
+        "with",
+    )
+)
+"""What a key of records or tables is of; any other key may be one of a door."""
 _LOGIN = re.compile(r"(?P<key>[?&;](?:user(?:name)?|uid|password|pwd|ssl\w*))=(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+(?=[&;]|$)", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[\w.\-]+)=[^&\s,;\"']+")
 _HARMLESS = frozenset(
@@ -70,7 +122,8 @@ def without_login(value: str) -> str:
 
 def is_secret(key: str, passwords: Collection[str] = ()) -> bool:
     """Whether a setting is a secret: its plugin declares it (`passwords`, its keys of type PASSWORD), or its name says so."""
-    return key in passwords or names_secret(key) or bool(_CREDENTIAL.search(key))
+    whose = _KEY.search(key)
+    return key in passwords or names_secret(key) or bool(_CREDENTIAL.search(key) or (whose and whose["whose"].lower() not in _OF_RECORDS))
 
 
 def mask_config(config: Mapping[str, str], passwords: Collection[str] = ()) -> dict[str, str]:

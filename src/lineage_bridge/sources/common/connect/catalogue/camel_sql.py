@@ -7,25 +7,25 @@ from typing import NamedTuple
 from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.sources.common.connect.catalogue.filters import server
+from lineage_bridge.sources.common.connect.catalogue.queries import dialect_of
 from lineage_bridge.sql.reading import lineage_of
 
 
 class _Database(NamedTuple):
-    """The address of a database, and the dialect of its queries. `words`: in the name of a component, or of a driver's class."""
+    """The address of a database. `words`: in the name of a component, or of a driver's class."""
 
     words: str
     url: str
     port: str
-    dialect: str
 
 
 _DATABASES = (
-    _Database(r"postgresql", "jdbc:postgresql://{server}:{port}/{database}", "5432", "postgres"),
-    _Database(r"mariadb", "jdbc:mariadb://{server}:{port}/{database}", "3306", "mysql"),
-    _Database(r"mysql", "jdbc:mysql://{server}:{port}/{database}", "3306", "mysql"),
-    _Database(r"sqlserver", "jdbc:sqlserver://{server}:{port};databaseName={database}", "1433", "tsql"),
-    _Database(r"oracle(?:database)?", "jdbc:oracle:thin:@//{server}:{port}/{database}", "1521", "oracle"),
-    _Database(r"redshift", "jdbc:redshift://{server}:{port}/{database}", "5439", "redshift"),
+    _Database(r"postgresql", "jdbc:postgresql://{server}:{port}/{database}", "5432"),
+    _Database(r"mariadb", "jdbc:mariadb://{server}:{port}/{database}", "3306"),
+    _Database(r"mysql", "jdbc:mysql://{server}:{port}/{database}", "3306"),
+    _Database(r"sqlserver", "jdbc:sqlserver://{server}:{port};databaseName={database}", "1433"),
+    _Database(r"oracle(?:database)?", "jdbc:oracle:thin:@//{server}:{port}/{database}", "1521"),
+    _Database(r"redshift", "jdbc:redshift://{server}:{port}/{database}", "5439"),
 )
 _PARAMETER = re.compile(r":[#?](?:\$\{[^{}]*\}|[\w.\-\[\]]+)|(?<=[(,=\s])#(?=[,)\s]|$)|\$\{[^{}]*\}")
 """A value that Camel fills in: `:#name`, `:?name`, `:#${body}`, `#`."""
@@ -50,8 +50,8 @@ def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[n
         database=options["databasename"],
     )
     user = options.get("username", options.get("user", ""))
-    tables = _tables(options.get("query", ""), database.dialect, way)
-    kept = (table.upper() if database.dialect == "oracle" else table for table in tables)
+    tables = _tables(options.get("query", ""), dialect_of(url), way)
+    kept = (table.upper() if dialect_of(url) == "oracle" else table for table in tables)
     return [name for name in (jdbc_dataset(url, table, user=user) for table in kept) if name is not None]
 
 

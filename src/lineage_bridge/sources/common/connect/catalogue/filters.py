@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
-from lineage_bridge.sources.common.connect.secrets import is_secret
+from lineage_bridge.sources.common.connect.secrets import has_placeholder, is_secret
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed, replace_all_of
 
 Scope = Mapping[str, str]
@@ -15,8 +15,18 @@ Filter = Callable[[str, str, Scope, Scope], str | None]
 VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 """A variable within a setting: `${topic}`, `${source.table}`, `#{topic}`."""
 
+TO_FILL_IN = re.compile(
+    r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\."
+    r"|\b(?:[A-Z0-9_]*PLACEHOLDER|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS)|(?:CHANGE|REPLACE)_?ME)\b"
+)
+"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`,
+`PLACEHOLDER`, `YOUR_CLUSTER_URL`.
+"""
+
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
+_NO_PORT = re.compile(r"[^:]:[A-Za-z_][\w-]*$")
+"""A word where the port belongs, as in `https://host:port`."""
 _NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
@@ -37,7 +47,8 @@ def server(text: str) -> str:
     if handle := _HANDLE.match(text):
         return "" if ":" in handle[1] else handle[1]
     bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
-    return re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
+    named = re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
+    return "" if _NO_PORT.search(named) else named
 
 
 def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
@@ -49,7 +60,7 @@ def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
     default, *of_schemes = defaults.split(",")
     by_scheme = dict(pair.split("=") for pair in of_schemes)
     port = config.get(setting, "").strip() or by_scheme.get(text.partition("://")[0].lower(), default)
-    if not host:
+    if not host or (not _PORT.search(host) and (has_placeholder(port) or TO_FILL_IN.search(port))):
         return None
     return host if not port.isdigit() or _PORT.search(host) else f"{host}:{port}"
 
@@ -133,6 +144,11 @@ def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
     """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
     sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
     return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
+
+
+def _underscore(text: str, signs: str, _config: Scope, _scope: Scope) -> str | None:
+    """Replace signs, by default all but letters and digits; what is to be filled in stays, so that it can be seen."""
+    return text if TO_FILL_IN.search(text) else re.sub(signs or r"[^A-Za-z0-9_]", "_", text)
 
 
 def _replaced(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
@@ -232,7 +248,7 @@ FILTERS: dict[str, Filter] = {
     "scheme": lambda text, _argument, _config, _scope: text.partition("://")[0].lower() if "://" in text else None,
     "snowflake": _snowflake,
     "some": lambda text, _argument, _config, _scope: text or None,
-    "underscore": lambda text, argument, _config, _scope: re.sub(argument or r"[^A-Za-z0-9_]", "_", text),
+    "underscore": _underscore,
     "unity": _unity,
     "unless": lambda text, argument, _config, _scope: None if text.lower() == argument else text,
     "unquoted": lambda text, _argument, _config, _scope: re.sub(r"[\"`]", "", text),

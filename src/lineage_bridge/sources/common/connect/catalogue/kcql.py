@@ -13,6 +13,9 @@ _KEYS = (".kcql", ".route.query", ".query.route")
 """How the settings with statements end; the second is that of early versions."""
 _MAPS = (".export.map", ".import.map")
 """How the settings end with which the first versions paired sources with targets: `orders-topic:orders`."""
+_MAPPINGS = ".export.mappings"
+_MAPPING = re.compile(r"\{\s*([^\s:;{}]+)\s*:\s*([^\s:;{}]+)\s*[;}]")
+"""An element of the setting that ends so: `{orders:orders_table;qty->quantity}`."""
 _STATEMENT = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<target>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<source>`[^`]+`|[^\s;]+)(?P<options>[^;]*)",
     re.IGNORECASE | re.DOTALL,
@@ -59,6 +62,9 @@ def _statements(view: ConnectorView) -> Iterator[_Statement]:
         source, sign, target = pair.partition(":")
         if sign:
             yield _Statement(target.strip(), source.strip(), "queue")
+    for text in (value for key, value in sorted(view.config.items()) if key.endswith(_MAPPINGS)):
+        for source, target in _MAPPING.findall(text):
+            yield _Statement(target, source, "queue")
     for text in (value for key, value in sorted(view.config.items()) if key.endswith(_KEYS)):
         for match in _STATEMENT.finditer(text):
             kind, target = _KIND.search(match["options"]), unquoted(match["target"])

@@ -3,17 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
 
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
 from lineage_bridge.sources.common.connect.catalogue.kcql import kcql_queues_sink, kcql_queues_source, kcql_sink, kcql_source
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects
+from lineage_bridge.sources.common.connect.catalogue.queries import query_inputs
 from lineage_bridge.sources.common.connect.catalogue.table_topics import table_topics
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.secrets import without_user
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
-from lineage_bridge.sql.reading import lineage_of
 
 SourceReader = Callable[[ConnectorView, Mapping[str, EvidenceKind]], list[FoundObject]]
 SinkReader = Callable[[ConnectorView, str, str], list[FoundObject]]
@@ -26,13 +29,18 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 
 
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find tables, or the tables that a query reads; the topic of a query is only the prefix."""
+    """Find tables, or the tables that a query reads; the topic of a query is only the prefix.
+
+    The pattern of schemas chooses tables, and is none of the connection that a query runs in.
+    """
     query = view.setting("query")
     if not query and not view.config.get("query.masked"):
         return find_objects(view, candidates)
     topic = view.text("{topic.prefix|kafka.topic}")
-    tables = [".".join(name) for name in lineage_of(query, "postgres").inputs]
-    return [FoundObject(table, topic, EvidenceKind.LISTED) for table in tables] or [FoundObject(None, topic, EvidenceKind.LISTED)]
+    tables = query_inputs(query, view.text(view.connector.jdbc) or "")
+    own = replace(view, connector=msgspec.structs.replace(view.connector, schema=""))
+    found = [FoundObject(table, topic, EvidenceKind.LISTED, own.dataset(table)) for table in tables]
+    return found or [FoundObject(None, topic, EvidenceKind.LISTED)]
 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
@@ -72,7 +80,7 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
     prefix = "" if called.startswith("Identity") else alias + separator
     if not called.startswith(("Identity", "DefaultReplicationPolicy")):
         return _mirrored_by_another_policy(view, candidates, prefix)
-    patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
+    patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
     names: list[tuple[str, EvidenceKind]] = [(name, EvidenceKind.LISTED) for name in map(literal, patterns) if name is not None]
     for task in view.evidence.tasks:
         names += [(partition.rpartition("-")[0], EvidenceKind.TASK) for partition in listed(task.get("task.assigned.partitions", ""))]
@@ -87,7 +95,7 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
 
 def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, EvidenceKind], prefix: str) -> list[FoundObject]:
     """Topics as they were observed, with the prefix or without; a listed one that was not observed perhaps keeps its name."""
-    patterns, excluded = listed(view.setting("topics", default=".*")), view.list_of(["topics.exclude", "topics.blacklist"])
+    patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
     observed = sorted(topic for topic, how in candidates.items() if how is EvidenceKind.OBSERVED)
     names = [(topic.removeprefix(prefix), topic) for topic in observed]
     found = [
@@ -170,14 +178,15 @@ def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
     return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls if url]
 
 
-def iceberg_sink(view: ConnectorView, _topic: str, seen: str) -> list[FoundObject]:
-    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table."""
+def iceberg_sink(view: ConnectorView, _topic: str, _seen: str) -> list[FoundObject]:
+    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table.
+
+    The connector does not start with neither: https://iceberg.apache.org/docs/latest/kafka-connect/
+    """
     tables = view.list_of(["iceberg.tables"])
     if tables:
         return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]
-    if view.setting("iceberg.tables.dynamic-enabled").lower() == "true":
-        return [FoundObject(None, None, EvidenceKind.LISTED)]
-    return [FoundObject(seen, None, EvidenceKind.PREDICTED)]
+    return [FoundObject(None, None, EvidenceKind.LISTED)]
 
 
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:

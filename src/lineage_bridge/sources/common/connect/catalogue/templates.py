@@ -3,7 +3,7 @@
 `{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, else `text`. `[...]` is left out if a setting in it
 is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key is replaced by a topic's name, so
 `{topic.override.<topic>.collection}` is a setting of that topic. The names `topic` and `object` take precedence over settings. `one||other`
-is the first of the templates that can be filled.
+is the first of the templates that can be filled. A setting that only the worker can read takes precedence, and is missing.
 """
 
 import re
@@ -147,6 +147,8 @@ def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
 def _value(hole: _Hole, config: Scope, scope: Scope) -> str | None:
     for name in hole.alternatives:
         found = name[1:] if name.startswith("=") else _setting(name, config, scope)
+        if found is None and name not in scope and has_placeholder(config.get(_key(name, scope), "")):
+            return None
         if found is not None:
             for kind, argument in hole.filters:
                 found = None if found is None else FILTERS[kind](found, argument, config, scope)
@@ -154,9 +156,12 @@ def _value(hole: _Hole, config: Scope, scope: Scope) -> str | None:
     return None
 
 
+def _key(name: str, scope: Scope) -> str:
+    return _NESTED.sub(lambda inner: scope.get(inner[1], ""), name)
+
+
 def _setting(name: str, config: Scope, scope: Scope) -> str | None:
     if name in scope:
         return scope[name]
-    key = _NESTED.sub(lambda inner: scope.get(inner[1], ""), name)
-    value = without_login(config.get(key, "").strip())
+    value = without_login(config.get(_key(name, scope), "").strip())
     return None if not value or has_placeholder(value) else value if value.startswith("jdbc:") else without_user(value)

@@ -8,6 +8,7 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
+from lineage_bridge.sources.common.connect.catalogue.filters import TO_FILL_IN
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
 from lineage_bridge.sources.common.connect.secrets import has_placeholder
@@ -32,9 +33,10 @@ class ConnectorView:
         return fill(template, self.config, scope)
 
     def setting(self, *keys: str, default: str = "") -> str:
-        """Return the first of these settings that exists and is readable."""
+        """Return the first of these settings that exists, else the default; empty if only the worker can read it."""
         values = (self.config.get(key, "").strip() for key in keys)
-        return next((value for value in values if value and not has_placeholder(value)), default)
+        value = next(filter(None, values), default)
+        return "" if has_placeholder(value) else value
 
     def list_of(self, keys: Iterable[str]) -> list[str]:
         """Return the elements of the first of these settings that exists."""
@@ -55,7 +57,7 @@ class ConnectorView:
             return jdbc_dataset(url, name, schema, user or "", in_full=True) if url else None
         if self.connector.path:
             uri = fill(self.connector.path, self.config, scope)
-            return (naming.path(uri) if uri else None) or next(iter(self.symlinks(thing, topic)), None)
+            return (naming.path(uri) if uri and not TO_FILL_IN.search(uri) else None) or next(iter(self.symlinks(thing, topic)), None)
         return self._named(self.connector.namespace, self.connector.name, scope)
 
     def symlinks(self, thing: str, topic: str = "") -> tuple[DatasetName, ...]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
+from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.connect.catalogue.filters import TO_FILL_IN
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import holes
@@ -17,10 +19,10 @@ from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicNa
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
-_TO_FILL_IN = re.compile(r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\.")
-"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`."""
 _IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
 """What no address contains: of containers, only Azure's own have a `$`."""
+
+_WEB = re.compile(r"https?://")
 
 
 @dataclass
@@ -43,8 +45,11 @@ class TracedFlows:
 
 
 def _is_named(name: DatasetName) -> bool:
-    """Whether neither part of a name is still to be filled in."""
-    return not any(map(_TO_FILL_IN.search, name)) and not _IN_ADDRESS.search(name[0])
+    """Whether neither part of a name is still to be filled in, or in an address that is a secret itself."""
+    if any(map(TO_FILL_IN.search, name)) or _IN_ADDRESS.search(name[0]):
+        return False
+    address = f"{name[0]}/{name[1].lstrip('/')}" if _WEB.match(name[0]) else ""
+    return mask_text(address) == address
 
 
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
@@ -55,7 +60,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
     for found in reader(view, _before_routing(view, chain, observed, side)):
         name = traced.see(view, found, found.topic or "", (found.how,))
         for topic in listed(found.topic or ""):
-            if not _TO_FILL_IN.search(topic):
+            if not TO_FILL_IN.search(topic):
                 _routed(traced, view, chain, found._replace(topic=topic), name, observed)
     if not traced.topics:
         for topic in _literal_topics(view, chain):
@@ -82,9 +87,11 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
     if template and "object" in holes(template):
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
         same = found[0] if all(topics == found[0] for topics in found) else set()
-        return sorted(topic.text for topic in same if not topic.is_pattern)
+        return sorted(topic.text for topic in same if not (topic.is_pattern or TO_FILL_IN.search(topic.text)))
     named = listed(view.text(template) or "") if template else view.list_of(["topics"])
-    return sorted({topic.text for name in named if name for topic in replay(chain, name).topics if not topic.is_pattern})
+    return sorted(
+        {topic.text for name in named if not TO_FILL_IN.search(name) for topic in replay(chain, name).topics if not topic.is_pattern}
+    )
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
@@ -163,7 +170,8 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     """Return the topics that a sink reads; the regex itself if it matches no known topic."""
-    found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topics"])]
+    named = (topic for topic in view.list_of(["topics"]) if not TO_FILL_IN.search(topic))
+    found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in named]
     if view.connector.numbered:
         found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]
     found += [(topic, EvidenceKind.TASK) for task in view.evidence.tasks for topic in listed(task.get("topics", ""))]

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.catalogue import Catalogue, catalogue
 from lineage_bridge.sources.common.connect.catalogue.family import SOURCE, ConnectorClass
+from lineage_bridge.sources.common.connect.catalogue.templates import holes
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView
 from lineage_bridge.sources.common.connect.lineage.connection import (
     Connection,
@@ -22,7 +23,7 @@ from lineage_bridge.sources.common.connect.lineage.side_topics import side_topic
 from lineage_bridge.sources.common.connect.transforms.chain import Chain, read_chain
 
 NOTHING_ELSE = ConnectorEvidence()
-_SERVER, _SERVER_OF_OLD = "topic.prefix", "database.server.name"
+_SERVER, _SERVERS_OF_OLD = "topic.prefix", ("database.server.name", "mongodb.name")
 _AFTER_ONLY = "after.state.only"
 _AFTER_ONLY_BY_DEFAULT = frozenset(("PostgresCdcSource", "MySqlCdcSource", "SqlServerCdcSource"))
 """Confluent Cloud's first generation of Debezium connectors: their records are rows unless a setting says otherwise."""
@@ -60,8 +61,9 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
 
 def _as_observed(connector: ConnectorClass, settings: Mapping[str, str], evidence: ConnectorEvidence) -> Mapping[str, str]:
     """Return the settings, without Debezium's newer one for the name of the server if the topics used have the name of the older one."""
-    prefix, name = (settings.get(key, "").strip() for key in (_SERVER, _SERVER_OF_OLD))
-    if connector.shape != "debezium" or not prefix or not name:
+    prefix, *names = (settings.get(key, "").strip() for key in (_SERVER, *_SERVERS_OF_OLD))
+    name = next(filter(None, names), "")
+    if _SERVER not in holes(connector.topic) or not prefix or not name:
         return settings
     used = evidence.observed_topics
     if not any(topic.startswith(f"{name}.") for topic in used) or any(topic.startswith(f"{prefix}.") for topic in used):

@@ -106,6 +106,9 @@ TOPIC_STEPS: dict[str, TopicStep] = {
 }
 """What each class does to the topic's name. A class that is not here leaves it alone, unless its name says that it routes."""
 
+_BY_SIMPLE_NAME = {kind.rpartition(".")[2]: kind for kind in reversed((*FIELD_STEPS, *TOPIC_STEPS))}
+"""The classes by the names without their packages, which a worker accepts, too; of several, Kafka's own."""
+
 _ROUTES = re.compile(r"rout|topic|rename", re.IGNORECASE)
 
 _FILTERS = frozenset(
@@ -189,6 +192,7 @@ def _transform(config: Mapping[str, str], alias: str) -> Transform:
     prefix = f"transforms.{alias}."
     options = {key[len(prefix) :]: value for key, value in config.items() if key.startswith(prefix)}
     kind, part = part_of(options.get("type", "").strip())
+    kind = _BY_SIMPLE_NAME.get(kind, kind)
     negated = options.get("negate", "").strip().lower() == "true"
     return Transform(alias, kind, part, options, options.get("predicate", "").strip(), negated)
 
