@@ -18,6 +18,7 @@ lock build.txt --group pyproject.toml:build --constraints requirements/dev.txt
 # What the tests' servers are made of (and `make oracle` asks) is never part of .venv; the files ending in .in name it.
 lock flink.txt requirements/flink.in "$@"
 lock postgres.txt requirements/postgres.in --no-deps "$@"
+lock nginx.txt requirements/nginx.in --no-deps "$@"
 # What `make producers` runs: an environment each, in the user's cache.
 for file in requirements/producers-*.in; do
     name=$(basename "$file" .in)

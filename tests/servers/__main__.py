@@ -17,7 +17,7 @@ def main() -> None:
     for name in ("registry", "keycloak"):
         log.info("%s: %s", name, archives.unpacked(name))
     log.info("openid: %s", openid.installed())
-    for name in ("postgres", "flink"):
+    for name in ("postgres", "flink", "nginx"):
         log.info("%s: %s", name, archives.installed(name))
 
 
