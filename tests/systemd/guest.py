@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 SEED = Path("/mnt")
-WORK = Path("/root/install")
+WORK = Path("/srv/install")
 ETC = Path("/etc/lineage-bridge")
 SERVICE, USER = "lineage-bridge", "lineage-bridge"
 NAME = "lineage.example.com"
@@ -32,14 +32,7 @@ EVENT = {
     "inputs": [{"namespace": "kafka://broker.internal:9092", "name": "orders"}],
 }
 # Written to by root in the unit's own view of the files, where only these options stand in the way.
-READ_ONLY = (
-    "/usr/written",
-    "/etc/lineage-bridge/written",
-    "/opt/lineage-bridge/written",
-    "/var/lib/written",
-    "/root/written",
-    "/home/written",
-)
+READ_ONLY = ("/usr", "/etc/lineage-bridge", "/opt/lineage-bridge", "/var/lib", "/root", "/home")
 OWN = ("/var/lib/lineage-bridge/written", "/tmp/written", "/var/tmp/written")
 
 
@@ -191,7 +184,7 @@ def is_confined(_key: str) -> None:
     assert "java" in names, names
     say(f"no capabilities, no new privileges, system calls filtered: {', '.join(sorted(names))}")
     inside = ("nsenter", "--target", main_pid, "--mount")
-    for path in READ_ONLY:
+    for path in [f"{folder}/written" for folder in READ_ONLY]:
         done = subprocess.run([*inside, "touch", path], capture_output=True, text=True, check=False)
         assert done.returncode != 0, f"{path} was written"
         say(f"root in the unit's view: {done.stderr.strip()}")
