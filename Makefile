@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench torture jars servers producers oracle lock migration clean
+.PHONY: help run test check format bench torture jars servers producers systemd oracle lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -38,6 +38,9 @@ servers: ## fetch what the tests' servers are made of, into the user's cache
 
 producers: ## run real producers and compare their graphs (ARGS="dbt-duckdb airflow" runs some)
 	@$(IN_DEV) .venv/bin/python -m tests.producers $(ARGS)
+
+systemd: ## start the systemd unit of docs/security.md in a virtual machine (ARGS=kvm uses the processor's own)
+	@$(IN_DEV) .venv/bin/python -m tests.systemd $(ARGS)
 
 oracle: ## ask Flink's planner for the columns of the answer book
 	@$(IN_DEV) .venv/bin/python -m tools.oracle

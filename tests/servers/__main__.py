@@ -18,7 +18,7 @@ def main() -> None:
         log.info("%s: %s", name, archives.unpacked(name))
     log.info("openid: %s", openid.installed())
     log.info("azurite: %s", stores.azurite())
-    for name in ("postgres", "flink", "object-stores"):
+    for name in ("postgres", "flink", "nginx", "object-stores"):
         log.info("%s: %s", name, archives.installed(name))
 
 

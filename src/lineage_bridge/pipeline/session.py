@@ -38,6 +38,8 @@ def start_session(scratch: Path, *, master: str, memory: str, jars: Sequence[Pat
     """
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Spark asks for the address of this machine's name before it reads any setting, and ends if the name has none.
+    os.environ["SPARK_LOCAL_IP"] = _SETTINGS["spark.driver.host"]
     builder = SparkSession.builder.appName("lineage-bridge").master(master)
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)

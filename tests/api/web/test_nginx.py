@@ -1,7 +1,6 @@
 """The configuration of nginx in the documentation, run by nginx before a server with the settings that stand beside it."""
 
 import re
-import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -12,13 +11,13 @@ import pytest
 import trustme
 from tests.events import run_event
 from tests.ports import HOST, free_port
+from tests.servers import nginx
 from tests.servers.openid import OpenIdProvider, made_key
 from tests.servers.process import answers, running
 from tests.serving import COMMAND, bare_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-NGINX = shutil.which("nginx")
 CLIENT = "127.0.0.9"
 HTML = {"Accept": "text/html"}
 PEOPLE = """
@@ -45,8 +44,6 @@ http {{
 {server}
 }}
 """
-
-pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 
 def block(language: str, containing: str) -> str:
@@ -101,7 +98,7 @@ def site(openid: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> It
         "127.0.0.1:8000": f"{HOST}:{inner}",
     }
     (folder / "nginx.conf").write_text(AROUND.format(folder=folder, server=replaced(block("nginx", "proxy_pass"), changes)))
-    proxy: list[str | Path] = [str(NGINX), "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf"]
+    proxy: list[str | Path] = [nginx.program(), "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf"]
     server: list[str | Path] = [*COMMAND, "api", "--config", folder / "settings.toml"]
     with running("api", server, folder) as process, running("nginx", proxy, folder), site.client() as client:
         process.wait_until(lambda: answers(f"http://{HOST}:{inner}/api/v1/health"))

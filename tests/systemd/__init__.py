@@ -1,0 +1,1 @@
+"""Runs the systemd unit of the documentation in a virtual machine: `make systemd`."""
