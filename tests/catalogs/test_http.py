@@ -15,7 +15,7 @@ LINEAGE = "/api/v1/lineage"
 
 
 def _there(other: Other, url: str = "") -> Place:
-    return Place("openlineage", {"url": url or other.url, "events": "jobs", "at_once": 1}, lambda: set(), has_datasets=True)
+    return Place("openlineage", {"url": url or other.url, "events": "jobs", "at_once": 1}, set, has_datasets=True)
 
 
 def test_a_storm_of_429_and_503_passes_and_waits_are_as_long_as_asked(ours: Server, other: Other, faulty: Callable) -> None:
@@ -92,7 +92,7 @@ def test_what_comes_back_is_no_evidence_and_is_not_published_again(ours: Server,
     published(ours)
     other.server.send(job_event("own", inputs=[dataset("e")], outputs=[dataset("f")]))
     before = _export(ours)
-    back = Place("files", {"events": events}, lambda: set())
+    back = Place("files", {"events": events}, set)
     added(other.server, back)
     published(other.server)
     lines = (other.server.folder / "published" / "lineage.ndjson").read_bytes().splitlines()
@@ -112,7 +112,7 @@ def test_each_installation_is_named_once_in_the_order_of_publishing(ours: Server
     added(ours, _there(other))
     published(ours)
     other.server.fold()
-    added(other.server, Place("files", {"events": "jobs"}, lambda: set()))
+    added(other.server, Place("files", {"events": "jobs"}, set))
     published(other.server)
     events = list(map(json.loads, (other.server.folder / "published" / "lineage.ndjson").read_bytes().splitlines()))
     marks = [

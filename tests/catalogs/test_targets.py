@@ -1,6 +1,7 @@
 """What every target does: publish, publish nothing twice, change, delete, and go on after a crash."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -92,19 +93,19 @@ class CrashingLedger(PublicationLedger):
 def test_after_a_crash_at_any_step_the_rest_is_published(request: pytest.FixtureRequest, ours: Server, kind: str, after: bool) -> None:
     place = _place_of(request, ours, kind)
     steps = 9 if kind.startswith("openlineage") else 3  # of the plan; before and after each write
-    ours.publication_ledger = lambda state: CrashingLedger(state, crash_at, after=after)
     ours.parts.alive = False  # the process of the publication that crashed
     unsure = set()
     for crash_at in range(1, steps + 1):
+        ours.publication_ledger = partial(CrashingLedger, at=crash_at, after=after)
         added(ours, place, map_names={"*": f"{crash_at}-"})
         with pytest.raises(CrashError):
             published(ours)
         unsure |= {entry.state for entry in ours.targets.ledger("there", "", 1000)}
-        last, crash_at = crash_at, 0
+        ours.publication_ledger = PublicationLedger
         report = published(ours)
         assert (report.state, {*report.outcomes} <= {"done"}) == ("done", True)
-        assert {edge for edge in place.edges() if edge[0].startswith(f"{last}-")} == {
-            (f"{last}-{job}", f"{last}-{source}", f"{last}-{target}") for job, source, target in EDGES
+        assert {edge for edge in place.edges() if edge[0].startswith(f"{crash_at}-")} == {
+            (f"{crash_at}-{job}", f"{crash_at}-{source}", f"{crash_at}-{target}") for job, source, target in EDGES
         }
         assert published(ours).counts == {}
     assert SENDING in unsure

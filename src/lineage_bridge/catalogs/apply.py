@@ -11,7 +11,7 @@ import msgspec
 import tenacity
 
 from lineage_bridge.catalogs.events import digest_of, stamped
-from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, Plan, Step
+from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, Plan, PlanStep
 from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError, UnreachableError
 from lineage_bridge.openlineage.event_builder import run_id
@@ -36,7 +36,7 @@ def key_from_text(text: str) -> ObjectKey:
 class StepResult:
     """How a step went: `done`, `refused`, `failed` (it may have been made or not), or `not_tried`; `detail` says why."""
 
-    step: Step
+    step: PlanStep
     outcome: str
     detail: str = ""
 
@@ -65,8 +65,8 @@ class Publisher:
         """Make the changes of a plan, as they end. After an error that every other change would meet, the rest is not tried."""
         now = self.clock_us()
         confirmed = [
-            entry._replace(state=PUBLISHED, fingerprint=wanted.fingerprint, visible=wanted.visible, changed_us=now, detail="")
-            for entry, wanted in plan.confirmed
+            entry._replace(state=PUBLISHED, fingerprint=goal.fingerprint, visible=goal.visible, changed_us=now, detail="")
+            for entry, goal in plan.confirmed
         ]
         self.ledger.record(self.place, confirmed, map(key_text, plan.forgotten))
         size = self.target.batch
@@ -77,7 +77,7 @@ class Publisher:
                 for results in pool.map(self._apply_batch, batches[begin : begin + at_once * 8]):
                     yield from results
 
-    def _apply_batch(self, steps: Sequence[Step]) -> list[StepResult]:
+    def _apply_batch(self, steps: Sequence[PlanStep]) -> list[StepResult]:
         if self._stopped.is_set():
             return [StepResult(step, NOT_TRIED) for step in steps]
         intended = [self._intended(step) for step in steps]
@@ -102,7 +102,7 @@ class Publisher:
         outcomes: list[Outcome] = retrying(self.target.write, operations)
         return outcomes
 
-    def _intended(self, step: Step) -> LedgerEntry:
+    def _intended(self, step: PlanStep) -> LedgerEntry:
         """The entry of a step whose outcome is unknown. A step that is made again has the revision that it had."""
         entry, now = step.entry, self.clock_us()
         if step.desired is None and entry is not None:
@@ -113,7 +113,7 @@ class Publisher:
         is_again = entry is not None and entry.state == SENDING and entry.fingerprint == fingerprint
         return LedgerEntry(key_text(step.key), SENDING, step.ours, fingerprint, step.desired.visible, revision + (not is_again), now)
 
-    def _operation(self, step: Step, entry: LedgerEntry) -> Operation:
+    def _operation(self, step: PlanStep, entry: LedgerEntry) -> Operation:
         identity = [self.installation, self.place, entry.key, entry.fingerprint, entry.revision, step.desired is None]
         body = b""
         if step.desired is not None:
@@ -121,7 +121,7 @@ class Publisher:
             body = stamped(step.desired.event(), entry.changed_us, str(run))
         return Operation(step.action, step.key, body, digest_of(identity))
 
-    def _record(self, steps: Sequence[Step], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
+    def _record(self, steps: Sequence[PlanStep], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
         entries, forgotten, now = [], [], self.clock_us()
         for step, entry, outcome in zip(steps, intended, outcomes, strict=True):
             if outcome.done and step.action == DELETE:

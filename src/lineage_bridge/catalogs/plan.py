@@ -13,7 +13,7 @@ CHANGED_THERE, REMOVED_THERE, FOREIGN = "was changed there", "was removed there"
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """One operation and its reason. `desired` is None for a deletion, `entry` for what was never published.
 
     `ours`: the object is not there unless it was published from here.
@@ -46,7 +46,7 @@ class Plan:
     `confirmed` are objects that are there as they should be although the ledger says otherwise; `forgotten` are gone on both sides.
     """
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PlanStep] = field(default_factory=list)
     drift: list[tuple[ObjectKey, str]] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
@@ -63,56 +63,56 @@ def make_plan(
     """The plan. `found` has a digest of each of these objects that is at the target, whoever put it there; None if it cannot be read."""
     plan = Plan()
     for key in sorted(desired.keys() | ledger.keys()):
-        wanted, entry = desired.get(key), ledger.get(key)
-        if wanted is None and entry is not None:
+        goal, entry = desired.get(key), ledger.get(key)
+        if goal is None and entry is not None:
             _plan_vanished(plan, key, entry, found, options)
-        elif wanted is not None and (entry is None or entry.state == DELETING):
-            _plan_new(plan, key, wanted, entry, found, options)
-        elif wanted is not None and entry is not None:
-            _plan_known(plan, key, wanted, entry, found, options)
+        elif goal is not None and (entry is None or entry.state == DELETING):
+            _plan_new(plan, key, goal, entry, found, options)
+        elif goal is not None and entry is not None:
+            _plan_known(plan, key, goal, entry, found, options)
     return plan
 
 
 def _plan_new(
     plan: Plan,
     key: ObjectKey,
-    wanted: DesiredObject,
+    goal: DesiredObject,
     entry: LedgerEntry | None,
     found: Mapping[ObjectKey, str] | None,
     options: PlanOptions,
 ) -> None:
     is_foreign = entry is None and found is not None and key in found
     if not is_foreign:
-        plan.steps.append(Step(CREATE, key, "is new in the graph", wanted, entry))
+        plan.steps.append(PlanStep(CREATE, key, "is new in the graph", goal, entry))
     elif options.overwrite:
-        plan.steps.append(Step(UPDATE, key, FOREIGN, wanted, None, ours=False))
+        plan.steps.append(PlanStep(UPDATE, key, FOREIGN, goal, None, ours=False))
     else:
         plan.drift.append((key, FOREIGN))
 
 
 def _plan_known(
-    plan: Plan, key: ObjectKey, wanted: DesiredObject, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
+    plan: Plan, key: ObjectKey, goal: DesiredObject, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
 ) -> None:
-    is_same = entry.fingerprint == wanted.fingerprint
+    is_same = entry.fingerprint == goal.fingerprint
     if entry.state == SENDING:
-        plan.steps.append(Step(UPDATE, key, "its last publication may not have ended", wanted, entry, entry.ours))
+        plan.steps.append(PlanStep(UPDATE, key, "its last publication may not have ended", goal, entry, entry.ours))
     elif entry.state == REFUSED:
         if is_same:
             plan.kept["refused there before, and unchanged since"] += 1
         else:
-            plan.steps.append(Step(UPDATE, key, "changed in the graph", wanted, entry, entry.ours))
+            plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
     elif found is not None and (drift := _drift(key, entry, found)):
-        if found.get(key) == wanted.visible:
-            plan.confirmed.append((entry, wanted))
+        if found.get(key) == goal.visible:
+            plan.confirmed.append((entry, goal))
             plan.unchanged += 1
         elif options.overwrite:
-            plan.steps.append(Step(CREATE if key not in found else UPDATE, key, drift, wanted, entry, entry.ours))
+            plan.steps.append(PlanStep(CREATE if key not in found else UPDATE, key, drift, goal, entry, entry.ours))
         else:
             plan.drift.append((key, drift))
     elif is_same:
         plan.unchanged += 1
     else:
-        plan.steps.append(Step(UPDATE, key, "changed in the graph", wanted, entry, entry.ours))
+        plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
 
 
 def _drift(key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str]) -> str:
@@ -133,6 +133,6 @@ def _plan_vanished(plan: Plan, key: ObjectKey, entry: LedgerEntry, found: Mappin
     elif entry.state == PUBLISHED and found is not None and found[key] != entry.visible and not options.overwrite:
         plan.drift.append((key, CHANGED_THERE))
     elif options.prune:
-        plan.steps.append(Step(DELETE, key, "is no longer in the graph", None, entry, entry.ours))
+        plan.steps.append(PlanStep(DELETE, key, "is no longer in the graph", None, entry, entry.ours))
     else:
         plan.kept["left the graph; --prune deletes it"] += 1

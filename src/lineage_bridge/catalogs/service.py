@@ -64,7 +64,9 @@ class TargetService:
             counts = {}
         report = self._repository.report(name)
         if report and report.state == "running" and not self._is_alive(report.pid):
-            report = msgspec.structs.replace(report, state="interrupted")
+            report = self._repository.report(name)  # it may have ended in the meantime
+            if report and report.state == "running":
+                report = msgspec.structs.replace(report, state="interrupted")
         return TargetRecord(name, kind, settings, origin, paused, counts, report)
 
     def record(self, name: str) -> TargetRecord:

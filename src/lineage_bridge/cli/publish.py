@@ -27,7 +27,7 @@ _flags = (
 @with_settings(*CLIENT)
 @click.pass_context
 def publish(context: click.Context, settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool, as_json: bool) -> None:
-    """Publish the graph to the target NAME: only what differs from what was published before.
+    """Publish the graph to the target NAME: only what differs.
 
     Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it.
 
@@ -51,7 +51,7 @@ def publish(context: click.Context, settings: Settings, name: str, plan: bool, p
 def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool) -> None:
     """Publish to the target NAME, until standard input is closed."""
     from lineage_bridge.wiring.processes import configure_logging, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
-    from lineage_bridge.wiring.targets import publish as run  # noqa: PLC0415  # as above
+    from lineage_bridge.wiring.targets.publishing import publish as run  # noqa: PLC0415  # as above
 
     configure_logging(settings, "publication")
     end_with_parent()
@@ -78,8 +78,8 @@ def print_report(report: Json) -> None:
     for reason, count in (*report["kept"].items(), *((f"not expressible there: {k}", n) for k, n in report["not_expressible"].items())):
         print_line(f"{count} {reason}")
     counted = report["counts"] if report["plan_only"] else report["outcomes"]
-    told = ", ".join(f"{count} {_past(what)}" for what, count in counted.items()) or "nothing to do"
-    print_line(f"{'plan' if report['plan_only'] else report['state']}: {told}; {report['unchanged']} of {report['desired']} unchanged")
+    summary = ", ".join(f"{count} {_past(what)}" for what, count in counted.items()) or "nothing to do"
+    print_line(f"{'plan' if report['plan_only'] else report['state']}: {summary}; {report['unchanged']} of {report['desired']} unchanged")
     if "error" in report:
         print_line(f"error: {report['error']}" + (f" ({report['hint']})" if "hint" in report else ""))
 

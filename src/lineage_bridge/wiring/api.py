@@ -47,7 +47,7 @@ from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import log_reader, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
-from lineage_bridge.wiring.targets import target_service
+from lineage_bridge.wiring.targets.publishing import target_service
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -68,8 +68,8 @@ class OpenLineageTarget(Target[OpenLineageSettings]):
             answer = self._client.call("GET", self.settings.endpoint)
         except ForbiddenError as error:
             return [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", False, str(error), error.hint)]
-        told = f"the server answers {answer.status} to a GET; whether it takes events shows when one is sent"
-        return [SourceCheck("connect", works=True, message=told)]
+        message = f"the server answers {answer.status} to a GET; whether it takes events shows when one is sent"
+        return [SourceCheck("connect", works=True, message=message)]
 
     def close(self) -> None:
         """Close connections."""

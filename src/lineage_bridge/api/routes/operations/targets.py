@@ -12,7 +12,7 @@ from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.sources import CheckItem, KindItem, KindsAnswer, SettingItem, SourceChecks
-from lineage_bridge.api.schemas.targets import (
+from lineage_bridge.api.schemas.targets.publications import (
     PublicationItem,
     PublishedObject,
     PublishedObjects,
@@ -20,7 +20,7 @@ from lineage_bridge.api.schemas.targets import (
     TargetItem,
     TargetRemoved,
     TargetRequest,
-    Targets,
+    TargetsAnswer,
 )
 from lineage_bridge.api.serialization import time_text
 from lineage_bridge.api.services import Services
@@ -44,10 +44,10 @@ def routes(services: Services) -> APIRouter:
 
 
 def _reading_routes(router: APIRouter, services: Services) -> None:
-    @router.get("/targets", response_model=None, responses=response_docs({200: Targets}, writes=False))
+    @router.get("/targets", response_model=None, responses=response_docs({200: TargetsAnswer}, writes=False))
     def get_targets() -> Response:
         """All targets and their states."""
-        return json_response(Targets([_item(record) for record in services.targets.records()]))
+        return json_response(TargetsAnswer([_item(record) for record in services.targets.records()]))
 
     @router.get("/target-kinds", response_model=None, responses=response_docs({200: KindsAnswer}, writes=False))
     def get_target_kinds() -> Response:

@@ -73,7 +73,7 @@ class TargetItem(Struct, frozen=True, omit_defaults=True):
     last_at: Text = UNSET
 
 
-class Targets(Struct, frozen=True):
+class TargetsAnswer(Struct, frozen=True):
     """All targets, by name."""
 
     targets: list[TargetItem]

@@ -21,6 +21,8 @@ from lineage_bridge.store.state.targets import PublicationLedger, TargetReposito
 from lineage_bridge.wiring.processes import is_alive, now_us
 from lineage_bridge.wiring.shared import readers, source_context, state_database
 
+LOCK_S = 10
+"""How long to wait for a process that has published, and is just ending."""
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main", "publication")
 
 
@@ -44,9 +46,9 @@ def target_service(settings: Settings) -> TargetService:
 def _begin(settings: Settings, repository: TargetRepository, name: str, report: PublicationReport) -> None:
     """Start the process of a publication, which ends when this one does."""
     repository.save_report(name, replace(report, pid=os.getpid()))
-    wanted = (("--plan", report.plan_only), ("--prune", report.prune), ("--overwrite", report.overwrite))
+    flags = (("--plan", report.plan_only), ("--prune", report.prune), ("--overwrite", report.overwrite))
     process = subprocess.Popen(  # noqa: S603  # our own command
-        [*COMMAND, name, *(flag for flag, is_set in wanted if is_set)],
+        [*COMMAND, name, *(flag for flag, is_set in flags if is_set)],
         stdin=subprocess.PIPE,
         env={**os.environ, **settings.environment()},
     )
@@ -56,7 +58,9 @@ def _begin(settings: Settings, repository: TargetRepository, name: str, report: 
         if process.stdin:
             process.stdin.close()
         last = repository.report(name)
-        if last is not None and last.state == "running":
+        begun = (os.getpid(), report.started_us)
+        is_its = last is not None and (last.pid == process.pid or (last.pid, last.started_us) == begun)
+        if last is not None and is_its and last.state == "running":
             message = f"the process that published ended with code {code}"
             repository.save_report(name, replace(last, state="interrupted", ended_us=now_us(), error=message))
 
@@ -68,7 +72,7 @@ def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, over
     service, state = target_service(settings), state_database(settings)
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(settings.paths.publishing / f"{name}.lock", timeout=0), readers(settings.paths) as pool:
+        with FileLock(settings.paths.publishing / f"{name}.lock", timeout=LOCK_S), readers(settings.paths) as pool:
             repository = TargetRepository(state)
             report = PublicationReport("running", plan_only, prune, overwrite, now_us(), os.getpid())
             target = service.target(name)
