@@ -11,7 +11,7 @@ import msgspec
 import tenacity
 
 from lineage_bridge.catalogs.events import digest_of, stamped
-from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, Plan, PlanStep
+from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PublicationPlan, PlanStep
 from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError, UnreachableError
 from lineage_bridge.openlineage.event_builder import run_id
@@ -61,7 +61,7 @@ class Publisher:
         """What was published there."""
         return {key_from_text(text): entry for text, entry in self.ledger.entries(self.place).items()}
 
-    def apply(self, plan: Plan) -> Iterator[StepResult]:
+    def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
         """Make the changes of a plan, as they end. After an error that every other change would meet, the rest is not tried."""
         now = self.clock_us()
         confirmed = [

@@ -40,7 +40,7 @@ class PlanOptions:
 
 
 @dataclass
-class Plan:
+class PublicationPlan:
     """Operations in the order of their keys, and what none is planned for.
 
     `confirmed` are objects that are there as they should be although the ledger says otherwise; `forgotten` are gone on both sides.
@@ -59,9 +59,9 @@ def make_plan(
     ledger: Mapping[ObjectKey, LedgerEntry],
     found: Mapping[ObjectKey, str] | None,
     options: PlanOptions,
-) -> Plan:
+) -> PublicationPlan:
     """The plan. `found` has a digest of each of these objects that is at the target, whoever put it there; None if it cannot be read."""
-    plan = Plan()
+    plan = PublicationPlan()
     for key in sorted(desired.keys() | ledger.keys()):
         goal, entry = desired.get(key), ledger.get(key)
         if goal is None and entry is not None:
@@ -74,7 +74,7 @@ def make_plan(
 
 
 def _plan_new(
-    plan: Plan,
+    plan: PublicationPlan,
     key: ObjectKey,
     goal: DesiredObject,
     entry: LedgerEntry | None,
@@ -91,7 +91,12 @@ def _plan_new(
 
 
 def _plan_known(
-    plan: Plan, key: ObjectKey, goal: DesiredObject, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
+    plan: PublicationPlan,
+    key: ObjectKey,
+    goal: DesiredObject,
+    entry: LedgerEntry,
+    found: Mapping[ObjectKey, str] | None,
+    options: PlanOptions,
 ) -> None:
     is_same = entry.fingerprint == goal.fingerprint
     if entry.state == SENDING:
@@ -121,7 +126,9 @@ def _drift(key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str]) -
     return "" if found[key] == entry.visible else CHANGED_THERE
 
 
-def _plan_vanished(plan: Plan, key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions) -> None:
+def _plan_vanished(
+    plan: PublicationPlan, key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
+) -> None:
     """Plan for what was published and is no longer in the graph. Only what was not there before is ever deleted."""
     is_gone = found is not None and key not in found
     if is_gone or (entry.state == REFUSED and not entry.visible):
