@@ -94,7 +94,12 @@ def edges_of(events: list[dict[str, Any]]) -> Edges:
 @pytest.fixture(params=["openlineage-jobs", "openlineage-runs", "files", pytest.param("kafka", marks=pytest.mark.servers)])
 def place(request: pytest.FixtureRequest, ours: Server) -> Place:
     """One target of each kind."""
-    kind, _, form = request.param.partition("-")
+    return make_place(request.param, request, ours)
+
+
+def make_place(kind_and_form: str, request: pytest.FixtureRequest, ours: Server) -> Place:
+    """The target of a kind, with an empty place to publish to."""
+    kind, _, form = kind_and_form.partition("-")
     if kind == "files":
         path = ours.folder / "published" / "lineage.ndjson"
 

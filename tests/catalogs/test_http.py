@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.conftest import EDGES, KEY, Other, Place, added, edges_of, published
-from tests.events import dataset, job_event
+from tests.catalogs.conftest import EDGES, Other, Place, added, edges_of, published
+from tests.events import KEY, dataset, job_event
 
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.log_record import RecordKind
@@ -135,5 +136,5 @@ def _export(server: Server) -> set[str]:
     }
 
 
-def _items(page: object) -> list:
+def _items(page: Any) -> list:
     return page if isinstance(page, list) else next(value for value in page.values() if isinstance(value, list))

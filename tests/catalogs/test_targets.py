@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.conftest import EDGES, Other, Place, added, published
+from tests.catalogs.conftest import EDGES, Other, Place, added, make_place, published
 from tests.events import RUNS, T0, dataset, job_event, run_event
 
 from lineage_bridge.catalogs.plan import DELETING, SENDING
@@ -91,7 +91,7 @@ class CrashingLedger(PublicationLedger):
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("kind", ["files", "openlineage-jobs"])
 def test_after_a_crash_at_any_step_the_rest_is_published(request: pytest.FixtureRequest, ours: Server, kind: str, after: bool) -> None:
-    place = _place_of(request, ours, kind)
+    place = make_place(kind, request, ours)
     steps = 9 if kind.startswith("openlineage") else 3  # of the plan; before and after each write
     ours.parts.alive = False  # the process of the publication that crashed
     unsure = set()
@@ -110,17 +110,6 @@ def test_after_a_crash_at_any_step_the_rest_is_published(request: pytest.Fixture
         assert published(ours).counts == {}
     assert SENDING in unsure
     assert DELETING not in unsure
-
-
-def _place_of(request: pytest.FixtureRequest, ours: Server, kind: str) -> Place:
-    from tests.catalogs import conftest
-
-    class Asked:
-        param, node = kind, request.node
-        getfixturevalue = request.getfixturevalue
-
-    found: Place = conftest.place.__wrapped__(Asked, ours)
-    return found
 
 
 def test_what_is_sent_again_after_a_crash_is_the_same(ours: Server, other: Other) -> None:

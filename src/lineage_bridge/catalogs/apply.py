@@ -11,7 +11,7 @@ import msgspec
 import tenacity
 
 from lineage_bridge.catalogs.events import digest_of, stamped
-from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PublicationPlan, PlanStep
+from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PlanStep, PublicationPlan
 from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError, UnreachableError
 from lineage_bridge.openlineage.event_builder import run_id

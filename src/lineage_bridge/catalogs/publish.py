@@ -10,7 +10,7 @@ import msgspec
 
 from lineage_bridge.catalogs.apply import Publisher, StepResult
 from lineage_bridge.catalogs.desired import DesiredState, desired_state
-from lineage_bridge.catalogs.plan import PublicationPlan, PlanOptions, make_plan
+from lineage_bridge.catalogs.plan import PlanOptions, PublicationPlan, make_plan
 from lineage_bridge.catalogs.target import ObjectKey, Target
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.ports.graph_reader import GraphReader
@@ -35,7 +35,7 @@ class Publication:
     _results: list[PlannedOperation] = field(default_factory=list)
 
     def run(self) -> PublicationReport:
-        """PublicationPlan, and publish unless only a plan is wanted. A failure is in the report. Stores every report; returns the last."""
+        """Plan, and publish unless only a plan is wanted. A failure is in the report. Stores every report; returns the last."""
         try:
             self._run()
         except LineageBridgeError as error:
