@@ -48,8 +48,8 @@ BANNED_PHRASES = (
 
 SAME_IDEA = _words(
     """
-    Annotation AuditRepository Column Credential Dataset InputRepository InputService Job Run SourceRepository SourceService
-    TaskRepository TaskService _Lag
+    Annotation AuditRepository Column Credential Dataset InputRepository InputService Job PublicationLedger Run
+    SourceRepository SourceService TargetRepository TargetService TaskRepository TaskService _Lag
     """
 )
 """Class names that several modules may use: a port and its implementation, a value and its form in the API or the demo, or local terms."""

@@ -3,11 +3,11 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from secrets import token_bytes
@@ -22,6 +22,10 @@ from lineage_bridge.access.keys import ApiKeys
 from lineage_bridge.api.app import create_app
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.services import DiskSpace, LogHealth, Services
+from lineage_bridge.catalogs.apply import Publisher
+from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
+from lineage_bridge.catalogs.publish import Publication
+from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.errors import StoreMissingError
 from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.reader import LogReader
@@ -40,6 +44,7 @@ from lineage_bridge.model.tasks import GraphSize
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.inputs import InputsReport
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.ports.targets import PublicationReport
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
@@ -53,6 +58,7 @@ from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.store.state.sources import SourceRepository
+from lineage_bridge.store.state.targets import PublicationLedger, TargetRepository
 from lineage_bridge.store.state.tasks import TaskRepository
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -81,7 +87,9 @@ class Server:
     ) -> None:
         self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
         self.records = LogReader(folder / "log")
-        self.names = Names(KEY)
+        self.names, self.key_bytes = Names(KEY), KEY
+        self.publication_ledger: Callable[[StateDatabase], PublicationLedger] = PublicationLedger
+        self.wait: Callable[[float], None] = lambda _: None
         self.parts = Parts()
         self.source_repository = SourceRepository(StateDatabase(folder / "state.db"))
         self.sources = SourceService({}, self.source_repository, kinds=kinds)
@@ -95,6 +103,15 @@ class Server:
             progress=self.ledger.progress,
             report=lambda: self.parts.report,
             kinds=input_kinds,
+        )
+        self.targets = TargetService(
+            {},
+            TargetRepository(self.state),
+            PublicationLedger(self.state),
+            TargetKinds(folder / "published"),
+            self.publish,
+            lambda _: self.parts.alive,
+            lambda: self.parts.now_us,
         )
         self.keys = ApiKeys(ApiKeyRepository(self.state), KEY, lambda: self.parts.now_us, token_bytes)
         self.heads: list[AuditHead] = []
@@ -120,6 +137,7 @@ class Server:
             sources=self.sources,
             inputs=self.inputs,
             input_log=self.ledger,
+            targets=self.targets,
             tasks=self.tasks,
         )
 
@@ -144,6 +162,16 @@ class Server:
         """The header with a new API key."""
         order = KeyOrder(name, frozenset(map(AccessScope, scopes)), namespaces, "", expires_us)
         return {"authorization": f"Bearer {self.keys.create(order, '')[1]}"}
+
+    def publish(self, name: str, report: PublicationReport) -> None:
+        """Publish to a target at once, instead of in a process of its own."""
+        target = self.targets.target(name)
+        publisher = Publisher(target, self.publication_ledger(self.state), graph_id(self.key_bytes), lambda: self.parts.now_us, self.wait)
+        save = partial(TargetRepository(self.state).save_report, name)
+        try:
+            Publication(publisher, self.pool.reader, report, save).run()
+        finally:
+            target.close()
 
     def log_health(self) -> LogHealth:
         """How much of the log can be read now."""

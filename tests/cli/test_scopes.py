@@ -33,6 +33,15 @@ operate input test i
 operate input pause i
 operate input resume i
 operate input remove i
+read    target list
+read    target kinds
+read    target show t
+operate target add t files
+operate target test t
+operate target pause t
+operate target resume t
+operate target remove t
+operate publish t
 operate extract
 operate extract --resume t
 read    watch

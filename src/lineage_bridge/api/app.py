@@ -15,7 +15,20 @@ from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.limits.requests import RequestLimits
 from lineage_bridge.api.routes.graphs import imports, nodes, views
-from lineage_bridge.api.routes.operations import analysis, audit, health, inputs, keys, logins, metrics, pages, quarantine, sources, tasks
+from lineage_bridge.api.routes.operations import (
+    analysis,
+    audit,
+    health,
+    inputs,
+    keys,
+    logins,
+    metrics,
+    pages,
+    quarantine,
+    sources,
+    targets,
+    tasks,
+)
 from lineage_bridge.api.routes.operations.intake import routes as intake_routes
 from lineage_bridge.api.routes.questions import (
     aliases,
@@ -76,6 +89,7 @@ def create_app(services: Services) -> FastAPI:
         analysis.routes(services),
         sources.routes(services),
         inputs.routes(services),
+        targets.routes(services),
         tasks.routes(services),
         keys.routes(services),
         audit.routes(services),

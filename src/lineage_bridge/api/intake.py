@@ -29,11 +29,12 @@ from lineage_bridge.api.schemas.intake import (
 )
 from lineage_bridge.api.services import Services
 from lineage_bridge.ingest.ingest import FOREIGN_NAMESPACE, Ingested, JudgedEvent, Sender, ingest, ingest_operation
+from lineage_bridge.ingest.own_publication import OWN_PUBLICATION
 from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
 
 CHANNEL = "http"
 _Done = TypeVar("_Done")
-STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 403}
+STATUS = {**HTTP_STATUS, "too_many": 413, "too_costly": 422, FOREIGN_NAMESPACE: 403, OWN_PUBLICATION: 409}
 """Code of a rejection -> status of the answer to a request that holds nothing else."""
 
 

@@ -17,7 +17,7 @@ _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
-_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|tasks)(/.*)?")
+_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|targets|tasks)(/.*)?")
 """Questions about the server and what it observes, which are not divided among teams."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health", "GET //auth/login", "GET //auth/callback"),
@@ -88,6 +88,11 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /source-kinds",
         "GET /sources",
         "GET /sources/{name}",
+        "GET /target-kinds",
+        "GET /targets",
+        "GET /targets/{name}",
+        "GET /targets/{name}/ledger",
+        "GET /targets/{name}/publication",
         "GET /tasks",
         "GET /tasks/{task_id}",
     ),
@@ -112,6 +117,12 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "POST /sources/{name}/resume",
         "POST /sources/{name}/test",
         "DELETE /sources/{name}",
+        "POST /targets",
+        "POST /targets/{name}/pause",
+        "POST /targets/{name}/publish",
+        "POST /targets/{name}/resume",
+        "POST /targets/{name}/test",
+        "DELETE /targets/{name}",
         "POST /tasks/enrich",
         "POST /tasks/extract",
         "POST /tasks/{task_id}/cancel",

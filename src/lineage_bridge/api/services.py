@@ -25,6 +25,7 @@ from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.inputs import InputLog, InputService
 from lineage_bridge.ports.log import EventLog, RecordReader
 from lineage_bridge.ports.sources import SourceService
+from lineage_bridge.ports.targets import TargetService
 from lineage_bridge.ports.tasks import TaskService
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
@@ -95,6 +96,7 @@ class Services:
     sources: SourceService
     inputs: InputService
     input_log: InputLog
+    targets: TargetService
     tasks: TaskService
     findings: Callable[[], FindingsReader] = _no_findings
     is_graph_suspect: Callable[[], bool] = lambda: False

@@ -19,6 +19,8 @@ COMMANDS = {
     "status": "status",
     "source": "source",
     "input": "input",
+    "target": "target",
+    "publish": "publish",
     "secret": "secret",
     "key": "key",
     "audit": "audit",
@@ -57,7 +59,7 @@ COMMANDS = {
     "version": "version",
 }
 """Each command with the module under `cli` that implements it, in the order of the help."""
-PARTS = {"questions": "questions"}
+PARTS = {"questions": "questions", "publication": "publish"}
 """Commands that only other commands start."""
 
 

@@ -103,6 +103,16 @@ class DataFolder:
         return self.data_dir / "streams.json"
 
     @property
+    def published(self) -> Path:
+        """The folder below which targets write files."""
+        return self.data_dir / "published"
+
+    @property
+    def publishing(self) -> Path:
+        """The folder of the targets' locks, each held while a process publishes to its target."""
+        return self.data_dir / "publishing"
+
+    @property
     def turns(self) -> Path:
         """The folder of the sources' locks, each held while its source is observed."""
         return self.data_dir / "observing"

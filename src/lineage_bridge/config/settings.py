@@ -100,6 +100,9 @@ class Settings(BaseModel):
     inputs: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="inputs to read events from, by name: each with its kind and settings"
     )
+    targets: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
+        default_factory=dict, description="targets to publish lineage to, by name: each with its kind and settings"
+    )
     oidc: Annotated[dict[str, IssuerSettings], BeforeValidator(_decoded), AfterValidator(check_issuer_names)] = Field(
         default_factory=dict, description="OpenID Connect issuers whose access tokens are accepted, or where people log in, by name"
     )

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import msgspec
 
 from lineage_bridge.graph.identity.limits import is_within, matches
-from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.ids import event_id, graph_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
+from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
@@ -143,6 +144,8 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)
+    if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(key))):
+        return _rejected(masked, own, sender, arrival_us)
     note = sender.note if sender.first or sender.origin or sender.principal.namespaces else NO_NOTE
     if note.namespaces and not note.waived and (foreign := _foreign_namespace(verdict.event, note)):
         return _rejected(masked, foreign, sender, arrival_us)

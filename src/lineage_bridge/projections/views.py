@@ -36,7 +36,7 @@ def run_events(graph: GraphReader, now_us: int, style: str, includes: ViewFilter
         ran = reader.inventory.ran(jobs)
         records = _newest_runs(reader, ran, now_us)
         entries = [entry for entry in reader.inventory.entries(ran) if entry.node.id in records]
-        builder = _ViewEventBuilder(
+        builder = ViewEventBuilder(
             reader, style, entries, (node for record in records.values() for node in (*record.inputs, *record.outputs))
         )
         for entry in entries:
@@ -72,7 +72,7 @@ def statement_events(graph: GraphReader, now_us: int, style: str, includes: View
     for reader, nodes in graph.inventory.quiet():
         entries = reader.inventory.entries(nodes)
         jobs = {entry.node.id: _declared_datasets(reader, entry.node, now_us) for entry in entries if entry.node.kind == NodeKind.JOB}
-        builder = _ViewEventBuilder(reader, style, entries, (node for sides in jobs.values() for side in sides for node in side))
+        builder = ViewEventBuilder(reader, style, entries, (node for sides in jobs.values() for side in sides for node in side))
         for entry in entries:
             inputs, outputs = jobs.get(entry.node.id, ((), ()))
             if not includes(entry.named.namespace, builder.namespaces((*inputs, *outputs))):
@@ -80,7 +80,7 @@ def statement_events(graph: GraphReader, now_us: int, style: str, includes: View
             yield builder.job_event(entry, inputs, outputs) if entry.node.id in jobs else builder.dataset_event(entry)
 
 
-class _ViewEventBuilder:
+class ViewEventBuilder:
     """Makes events of jobs and datasets under the names of a style, with their current facets."""
 
     def __init__(self, reader: GraphReader, style: str, entries: Iterable[InventoryEntry], datasets: Iterable[Node]) -> None:

@@ -47,6 +47,7 @@ from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import all_records, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
+from lineage_bridge.wiring.targets.publishing import target_service
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -127,6 +128,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
+                targets=target_service(settings),
                 tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists,

@@ -62,6 +62,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
             sources=elsewhere,
             inputs=elsewhere,
             input_log=elsewhere,
+            targets=elsewhere,
             tasks=elsewhere,
             lanes=question_lanes(settings),
         )

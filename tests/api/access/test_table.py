@@ -80,6 +80,11 @@ read    GET     /api/v1/graphs/x/query/upstream/x
 read    GET     /api/v1/input-kinds
 whole   GET     /api/v1/inputs
 whole   GET     /api/v1/inputs/x
+read    GET     /api/v1/target-kinds
+whole   GET     /api/v1/targets
+whole   GET     /api/v1/targets/x
+whole   GET     /api/v1/targets/x/ledger
+whole   GET     /api/v1/targets/x/publication
 read    GET     /api/v1/lineage/datasets
 read    GET     /api/v1/lineage/datasets/detail
 read    GET     /api/v1/lineage/datasets/lineage
@@ -102,6 +107,12 @@ operate DELETE  /api/v1/inputs/x
 operate POST    /api/v1/inputs/x/pause
 operate POST    /api/v1/inputs/x/resume
 operate POST    /api/v1/inputs/x/test
+operate POST    /api/v1/targets
+operate DELETE  /api/v1/targets/x
+operate POST    /api/v1/targets/x/pause
+operate POST    /api/v1/targets/x/publish
+operate POST    /api/v1/targets/x/resume
+operate POST    /api/v1/targets/x/test
 operate POST    /api/v1/operations/alias
 operate POST    /api/v1/operations/end
 operate POST    /api/v1/operations/erase

@@ -33,6 +33,11 @@ TRIED_ELSEWHERE = {
     "GET /api/v1/input-kinds": "tells of the program",
     "GET /api/v1/inputs": "test_what_is_of_all_is_refused",
     "GET /api/v1/inputs/{name}": "as above",
+    "GET /api/v1/target-kinds": "tells of the program",
+    "GET /api/v1/targets": "test_what_is_of_all_is_refused",
+    "GET /api/v1/targets/{name}": "as above",
+    "GET /api/v1/targets/{name}/ledger": "as above",
+    "GET /api/v1/targets/{name}/publication": "as above",
     "GET /api/v1/tasks": "as above",
     "GET /api/v1/tasks/{task_id}": "as above",
 }

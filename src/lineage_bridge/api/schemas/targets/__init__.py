@@ -1,0 +1,1 @@
+"""Targets that lineage is published to."""

@@ -1,0 +1,105 @@
+"""Targets that lineage is published to: requests and answers."""
+
+from typing import Any
+
+from msgspec import UNSET, Struct
+
+from lineage_bridge.api.schemas.names import Text
+from lineage_bridge.ports.targets import DriftFinding, PlannedOperation
+
+
+class TargetRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A target to add; `settings` are its kind's. Secrets are references. With `replace`, a target of this name is replaced."""
+
+    name: str
+    kind: str
+    settings: dict[str, Any] = {}
+    replace: bool = False
+
+
+class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """`plan_only`: change nothing. `prune`: delete there what has left the graph, where it was created from here.
+
+    `overwrite`: replace also what was changed or removed there, or was there before.
+    """
+
+    plan_only: bool = False
+    prune: bool = False
+    overwrite: bool = False
+
+
+class PublicationItem(Struct, frozen=True, omit_defaults=True):
+    """A plan, or a publication and how it goes. `state` is `running`, `done`, `failed` or `interrupted`.
+
+    `counts` are planned operations by action, `outcomes` those made by outcome: `done`, `refused`, `failed` (made or not), `not_tried`.
+    `operations` and `drift` list the first 1,000, what was refused or failed before the rest. `desired` objects should be there,
+    `unchanged` ones are. `kept` is what nothing is done about, `not_expressible` what the target cannot hold, by what it is.
+    """
+
+    state: str
+    plan_only: bool
+    prune: bool
+    overwrite: bool
+    started_at: str
+    desired: int
+    unchanged: int
+    counts: dict[str, int]
+    outcomes: dict[str, int]
+    kept: dict[str, int]
+    not_expressible: dict[str, int]
+    operations: list[PlannedOperation]
+    operations_left_out: int
+    drift: list[DriftFinding]
+    drift_left_out: int
+    ended_at: Text = UNSET
+    error: Text = UNSET
+    hint: Text = UNSET
+
+
+class TargetItem(Struct, frozen=True, omit_defaults=True):
+    """A target. `state` is `paused`, `new` (nothing was published yet) or that of its last plan or publication.
+
+    `origin` is `file` (the settings file) or `added`; `published` is how many objects were published, by their state: `published`,
+    `sending` and `deleting` (the outcome is unknown), `refused`.
+    """
+
+    name: str
+    kind: str
+    state: str
+    origin: str
+    settings: dict[str, Any]
+    published: dict[str, int]
+    last_error: Text = UNSET
+    last_at: Text = UNSET
+
+
+class TargetsAnswer(Struct, frozen=True):
+    """All targets, by name."""
+
+    targets: list[TargetItem]
+
+
+class TargetRemoved(Struct, frozen=True):
+    """The target that was removed."""
+
+    removed: str
+
+
+class PublishedObject(Struct, frozen=True, omit_defaults=True):
+    """A job or dataset that was published. `ours`: it was not there before. `revision` counts what was sent of it."""
+
+    kind: str
+    namespace: str
+    name: str
+    state: str
+    ours: bool
+    revision: int
+    changed_at: str
+    detail: Text = UNSET
+
+
+class PublishedObjects(Struct, frozen=True, omit_defaults=True):
+    """A page of the ledger; `next` is the `after` of the next one."""
+
+    objects: list[PublishedObject]
+    next: Text = UNSET

@@ -1,0 +1,147 @@
+"""Makes planned changes at a target: some at once, each tried again while it may succeed, each in the ledger before and after."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+import tenacity
+
+from lineage_bridge.catalogs.events import digest_of, stamped
+from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PlanStep, PublicationPlan
+from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.errors import BusyError, SourceError, UnreachableError
+from lineage_bridge.openlineage.event_builder import run_id
+from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
+
+LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
+"""How long to wait before another try at most, and at most if the target says how long."""
+NOT_TRIED: Final = "not_tried"
+
+
+def key_text(key: ObjectKey) -> str:
+    """A key as the ledger has it."""
+    return msgspec.json.encode(key).decode()
+
+
+def key_from_text(text: str) -> ObjectKey:
+    """The key that the ledger has as text."""
+    return ObjectKey(*msgspec.json.decode(text))
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """How a step went: `done`, `refused`, `failed` (it may have been made or not), or `not_tried`; `detail` says why."""
+
+    step: PlanStep
+    outcome: str
+    detail: str = ""
+
+
+@dataclass
+class Publisher:
+    """Applies plans to one target. `installation` is the id of this one; `wait` waits so many seconds."""
+
+    target: Target[Any]
+    ledger: PublicationLedger
+    installation: str
+    clock_us: Callable[[], int]
+    wait: Callable[[float], None] = time.sleep
+    _stopped: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def place(self) -> str:
+        """Where the target is, for the ledger."""
+        return f"{self.target.name} {self.target.settings.place}"
+
+    def known(self) -> dict[ObjectKey, LedgerEntry]:
+        """What was published there."""
+        return {key_from_text(text): entry for text, entry in self.ledger.entries(self.place).items()}
+
+    def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
+        """Make the changes of a plan, as they end. After an error that every other change would meet, the rest is not tried."""
+        now = self.clock_us()
+        confirmed = [
+            entry._replace(state=PUBLISHED, fingerprint=goal.fingerprint, visible=goal.visible, changed_us=now, detail="")
+            for entry, goal in plan.confirmed
+        ]
+        self.ledger.record(self.place, confirmed, map(key_text, plan.forgotten))
+        size = self.target.batch
+        batches = [plan.steps[at : at + size] for at in range(0, len(plan.steps), size)]
+        at_once = self.target.settings.at_once
+        with ThreadPoolExecutor(at_once, thread_name_prefix="publish") as pool:
+            for begin in range(0, len(batches), at_once * 8):
+                for results in pool.map(self._apply_batch, batches[begin : begin + at_once * 8]):
+                    yield from results
+
+    def _apply_batch(self, steps: Sequence[PlanStep]) -> list[StepResult]:
+        if self._stopped.is_set():
+            return [StepResult(step, NOT_TRIED) for step in steps]
+        intended = [self._intended(step) for step in steps]
+        self.ledger.record(self.place, intended)
+        operations = [self._operation(step, entry) for step, entry in zip(steps, intended, strict=True)]
+        try:
+            outcomes = self._tried(operations)
+        except SourceError as error:
+            self._stopped.set()
+            return [StepResult(step, "failed", _text(error)) for step in steps]
+        self._record(steps, intended, outcomes)
+        return [StepResult(step, "done" if done else "refused", detail) for step, (done, detail) in zip(steps, outcomes, strict=True)]
+
+    def _tried(self, operations: Sequence[Operation]) -> list[Outcome]:
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(self.target.settings.tries),
+            wait=_wait,
+            retry=tenacity.retry_if_exception_type((BusyError, UnreachableError)),
+            sleep=self.wait,
+            reraise=True,
+        )
+        outcomes: list[Outcome] = retrying(self.target.write, operations)
+        return outcomes
+
+    def _intended(self, step: PlanStep) -> LedgerEntry:
+        """The entry of a step whose outcome is unknown. A step that is made again has the revision that it had."""
+        entry, now = step.entry, self.clock_us()
+        if step.desired is None and entry is not None:
+            return entry._replace(state=DELETING, changed_us=now)
+        if step.desired is None:
+            raise ValueError(f"{step.key} was never published, and is to be deleted")
+        fingerprint, revision = step.desired.fingerprint, entry.revision if entry else 0
+        is_again = entry is not None and entry.state == SENDING and entry.fingerprint == fingerprint
+        return LedgerEntry(key_text(step.key), SENDING, step.ours, fingerprint, step.desired.visible, revision + (not is_again), now)
+
+    def _operation(self, step: PlanStep, entry: LedgerEntry) -> Operation:
+        identity = [self.installation, self.place, entry.key, entry.fingerprint, entry.revision, step.desired is None]
+        body = b""
+        if step.desired is not None:
+            run = run_id("publication", self.installation, entry.key, entry.fingerprint, entry.revision)
+            body = stamped(step.desired.event(), entry.changed_us, str(run))
+        return Operation(step.action, step.key, body, digest_of(identity))
+
+    def _record(self, steps: Sequence[PlanStep], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
+        entries, forgotten, now = [], [], self.clock_us()
+        for step, entry, outcome in zip(steps, intended, outcomes, strict=True):
+            if outcome.done and step.action == DELETE:
+                forgotten.append(entry.key)
+            elif outcome.done:
+                entries.append(entry._replace(state=PUBLISHED, changed_us=now))
+            elif step.action == DELETE:
+                entries.append(entry._replace(state=PUBLISHED, changed_us=now, detail=outcome.detail))
+            else:
+                before = step.entry.visible if step.entry else ""
+                entries.append(entry._replace(state=REFUSED, visible=before, changed_us=now, detail=outcome.detail))
+        self.ledger.record(self.place, entries, forgotten)
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, BusyError) and error.wait_s is not None:
+        return min(LONGEST_ASKED_S, error.wait_s)
+    return tenacity.wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT_S)(state)
+
+
+def _text(error: SourceError) -> str:
+    return f"{error} ({error.hint})" if error.hint else str(error)

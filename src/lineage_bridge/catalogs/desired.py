@@ -1,0 +1,159 @@
+"""What should be at a target: the graph as it is now, filtered, under the names that it has there, in the form that it takes."""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import msgspec
+
+from lineage_bridge.catalogs.events import digest, fitted, key_of
+from lineage_bridge.catalogs.settings import TargetSettings
+from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, Target
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.inventory import InventoryEntry
+from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
+from lineage_bridge.openlineage.facets.publication import PUBLICATION
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.event_shapes import ViewEvent
+from lineage_bridge.projections.nodes import lineage_node
+from lineage_bridge.projections.states import StateFilter, state_events
+
+PRODUCER: Final = "https://lineagebridge.dev/publication"
+MOST_INSTALLATIONS: Final = 16
+"""How many installations a mark names: the last ones."""
+_SPEED: Final = 1
+
+
+@dataclass(frozen=True)
+class DesiredObject:
+    """An object as it should be. `packed` is its event without time and run id; `fingerprint` its digest, `visible` of what is readable."""
+
+    packed: bytes
+    fingerprint: str
+    visible: str
+
+    def event(self) -> Json:
+        """The event."""
+        found: Json = msgspec.json.decode(zlib.decompress(self.packed))
+        return found
+
+
+@dataclass
+class DesiredState:
+    """All objects that should be there, and how much of the graph the target cannot hold, by what it is."""
+
+    objects: dict[ObjectKey, DesiredObject] = field(default_factory=dict)
+    not_expressible: Counter[str] = field(default_factory=Counter)
+
+
+def desired_state(graph: GraphReader, target: Target[Any], installation: str, now_us: int) -> DesiredState:
+    """What should be at a target. `installation` is the id of this one, which everything is marked with."""
+    settings: TargetSettings = target.settings
+    state = DesiredState()
+    for view in state_events(graph, now_us, settings.names, make_filter(settings)):
+        add_object(state, target, marked(view, installation))
+    for edge in graph.inventory.direct(now_us=now_us):
+        if NodeKind.JOB in (edge.source.kind, edge.target.kind):
+            state.not_expressible["edges from job to job"] += 1
+    return state
+
+
+def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
+    """Add the object that an event describes to a state, or count what the target cannot hold."""
+    settings: TargetSettings = target.settings
+    event = renamed(event, settings.map_namespaces, settings.map_names)
+    try:
+        expressed = fitted(target.express(event), settings.max_bytes)
+    except InexpressibleError as error:
+        state.not_expressible[str(error)] += 1
+        return
+    state.not_expressible.update(expressed.lost)
+    key = key_of(expressed.event)
+    if key in state.objects:
+        state.not_expressible["objects whose mapped name another one has"] += 1
+        return
+    packed = zlib.compress(encode(expressed.event), _SPEED)
+    state.objects[key] = DesiredObject(packed, digest(expressed.event), target.visible(expressed.event))
+
+
+def marked(view: ViewEvent, installation: str) -> Json:
+    """A view's event without its time, with the mark of who publishes it, behind those who published it before."""
+    event: Json = msgspec.json.decode(msgspec.json.encode(view))
+    del event["eventTime"]
+    kind = "job" if "job" in event else "dataset"
+    for dataset in (*event.get("inputs", ()), *event.get("outputs", ())):
+        dataset.get("facets", {}).pop(PUBLICATION, None)
+    facets = event[kind].setdefault("facets", {})
+    before = facets.get(PUBLICATION)
+    through = [text for text in before.get("installations", ()) if text != installation] if isinstance(before, dict) else []
+    facets[PUBLICATION] = publication_facet(kind.title(), [*through, installation])
+    return {**event, "producer": PRODUCER}
+
+
+def publication_facet(kind: str, installations: Sequence[str]) -> Json:
+    """The mark of a job (`kind` "Job") or dataset ("Dataset"); the last of `installations` is the one that publishes."""
+    name = f"LineageBridgePublication{kind}Facet"
+    url = f"{OWN_FACETS}1-0-0/{name}.json#/$defs/{name}"
+    return {"_producer": PRODUCER, "_schemaURL": url, "installations": list(installations)[-MOST_INSTALLATIONS:]}
+
+
+# which
+
+
+def make_filter(settings: TargetSettings) -> StateFilter:
+    """Whether the event of a job or dataset is published. Each filter has to fit it, or one of the datasets beside it."""
+    filters: list[Callable[[InventoryEntry], bool]] = []
+    if settings.namespaces:
+        filters.append(lambda entry: _is_in(entry, settings.namespaces))
+    if settings.systems:
+        filters.append(lambda entry: entry.node_id.system in settings.systems)
+    if settings.tags:
+        filters.append(lambda entry: not set(lineage_node(entry).tags).isdisjoint(settings.tags))
+    if settings.environments:
+        filters.append(lambda entry: _is_in_environment(entry, settings.environments))
+
+    def includes(entry: InventoryEntry, datasets: Sequence[InventoryEntry]) -> bool:
+        if _is_in(entry, settings.exclude_namespaces):
+            return False
+        return all(any(map(fits, (entry, *datasets))) for fits in filters)
+
+    return includes
+
+
+def _is_in(entry: InventoryEntry, globs: Iterable[str]) -> bool:
+    namespaces = {node.namespace for node in (entry.named, *entry.members)}
+    return any(fnmatchcase(namespace, glob) for namespace in namespaces for glob in globs)
+
+
+def _is_in_environment(entry: InventoryEntry, environments: Iterable[str]) -> bool:
+    node = lineage_node(entry)
+    return any(name in environments for name in (node.environment_id, node.environment_name) if name)
+
+
+# names
+
+
+def renamed(value: Any, namespaces: Mapping[str, str], names: Mapping[str, str]) -> Any:  # noqa: ANN401 - a JSON edge
+    """A JSON value in which everything that has a namespace and a name is renamed."""
+    if not namespaces and not names:
+        return value
+    if isinstance(value, list):
+        return [renamed(element, namespaces, names) for element in value]
+    if not isinstance(value, dict):
+        return value
+    out = {key: renamed(member, namespaces, names) for key, member in value.items()}
+    namespace, name = out.get("namespace"), out.get("name")
+    if isinstance(namespace, str) and isinstance(name, str):
+        out |= {"namespace": _mapped(namespace, namespaces), "name": _mapped(name, names)}
+    return out
+
+
+def _mapped(text: str, mapping: Mapping[str, str]) -> str:
+    if text in mapping:
+        return mapping[text]
+    prefixes = [key[:-1] for key in mapping if key.endswith("*") and text.startswith(key[:-1])]
+    prefix = max(prefixes, key=len, default=None)
+    return text if prefix is None else mapping[f"{prefix}*"] + text[len(prefix) :]

@@ -1,0 +1,82 @@
+"""OpenLineage events as targets take them: digests, times and runs, and what is given up when an event is too large. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any, Final, Literal
+
+from lineage_bridge.catalogs.target import Expressed, InexpressibleError, Json, ObjectKey
+from lineage_bridge.openlineage.event_builder import SPECIFICATION, encode
+from lineage_bridge.openlineage.facets.publication import PUBLICATION
+from lineage_bridge.openlineage.times import format_time
+
+_LINEAGE: Final = frozenset({"columnLineage", "lineage", PUBLICATION})
+_BRIEF: Final = _LINEAGE | {"schema", "symlinks", "jobType"}
+
+
+def digest(event: Json) -> str:
+    """A digest of an event without its time and its run's id: equal for the same statement."""
+    event = {key: value for key, value in event.items() if key != "eventTime"}
+    if isinstance(event.get("run"), dict):
+        event["run"] = {key: value for key, value in event["run"].items() if key != "runId"}
+    return digest_of(event)
+
+
+def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
+    """A digest of a JSON value."""
+    return blake2b(encode({"": value}), digest_size=16).hexdigest()
+
+
+def key_of(event: Json) -> ObjectKey:
+    """What an event describes. Raises KeyError and TypeError for what is no event."""
+    kind = "job" if "job" in event else "dataset"
+    return ObjectKey(kind, str(event[kind]["namespace"]), str(event[kind]["name"]))
+
+
+def in_form(event: Json, form: Literal["jobs", "runs"]) -> Expressed:
+    """A JobEvent or DatasetEvent as it is (`jobs`), or as a completed run (`runs`). Raises InexpressibleError."""
+    if form == "jobs":
+        return Expressed(event)
+    if "job" not in event:
+        raise InexpressibleError("datasets that no job reads or writes")
+    return Expressed({**event, "schemaURL": f"{SPECIFICATION}RunEvent", "eventType": "COMPLETE", "run": {"facets": {}}})
+
+
+def stamped(event: Json, time_us: int, run: str) -> bytes:
+    """The event to send."""
+    out = {**event, "eventTime": format_time(time_us)}
+    if "run" in out:
+        out["run"] = {**out["run"], "runId": run}
+    return encode(out)
+
+
+def fitted(expressed: Expressed, max_bytes: int) -> Expressed:
+    """The event within a size: without the facets that say least about lineage, as many as necessary. Raises InexpressibleError."""
+    event, lost = expressed.event, Counter(expressed.lost)
+    room = max_bytes - 200  # for its time and run
+    for kept in (None, _BRIEF, _LINEAGE):
+        if kept is not None:
+            event, removed = _reduced(event, kept)
+            lost["facets of events that are too large"] += removed
+        if len(encode(event)) <= room:
+            return Expressed(event, +lost)
+    raise InexpressibleError("events that are too large")
+
+
+def _reduced(event: Json, kept: frozenset[str]) -> tuple[Json, int]:
+    removed = 0
+    out = dict(event)
+    for member, subjects in _subjects(event):
+        new = []
+        for subject in subjects:
+            facets = {key: value for key, value in subject.get("facets", {}).items() if key in kept}
+            removed += len(subject.get("facets", {})) - len(facets)
+            new.append({**subject, "facets": facets})
+        out[member] = new if isinstance(event[member], list) else new[0]
+    return out, removed
+
+
+def _subjects(event: Json) -> Iterator[tuple[str, list[Json]]]:
+    for member in ("job", "dataset", "inputs", "outputs"):
+        if member in event:
+            yield member, event[member] if isinstance(event[member], list) else [event[member]]

@@ -1,0 +1,140 @@
+"""One call of a target's HTTP API. Whoever calls tries again."""
+
+import email.utils
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from importlib.metadata import version
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from lineage_bridge.catalogs.settings import HttpTargetSettings
+from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnauthenticatedError, UnreachableError
+from lineage_bridge.sources.common.http import TlsContext
+from lineage_bridge.sources.common.settings import reveal
+
+MOST_BYTES: Final = 64 << 20
+_LATER: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
+_USER_AGENT: Final = f"LineageBridge/{version('lineage-bridge')}"
+
+
+class HttpAnswer(NamedTuple):
+    """The status and the body of an answer; of an error, what it says in one line."""
+
+    status: int
+    body: bytes
+    message: str
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the call was done."""
+        return 200 <= self.status < 300
+
+    def json(self) -> Any:  # noqa: ANN401  # JSON
+        """The decoded body. Raises SourceError."""
+        try:
+            return msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise SourceError("the answer is not JSON", "check that the address is that of the API") from error
+
+
+class TargetClient:
+    """Calls one target. Thread-safe."""
+
+    def __init__(self, settings: HttpTargetSettings, headers: Mapping[str, str] | None = None) -> None:
+        self._settings, self._headers = settings, dict(headers or {})
+        self._host = urlsplit(settings.url)
+        self._trace = settings.outbound.trace(self._host.hostname or "")
+        self._opening = threading.Lock()
+        self._client: httpx.Client | None = None
+
+    def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
+        """The answer, also if it is an error. `path` is below the address, escaped.
+
+        Raises UnreachableError; BusyError for 408, 425, 429, 500, 502, 503 and 504, with the wait that is asked for; UnauthenticatedError
+        for 401, ForbiddenError for 403.
+        """
+        named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
+        client = self._opened()
+        sent = {"Content-Type": "application/json"} if body is not None else {}
+        request = client.build_request(
+            method, f"{self._settings.url}{path}", content=body, headers={**sent, **(headers or {})}, extensions={"trace": self._trace}
+        )
+        try:
+            response = client.send(request, stream=True)
+            content = _content(response, named)
+        except httpx.TimeoutException as error:
+            raise UnreachableError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise UnreachableError(
+                f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
+            ) from error
+        answer = HttpAnswer(response.status_code, content, _message(content))
+        self._raise_if_worthless(answer, response.headers, named)
+        return answer
+
+    def close(self) -> None:
+        """Close connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _raise_if_worthless(self, answer: HttpAnswer, headers: httpx.Headers, named: str) -> None:
+        text = f"{named} answered {answer.status}" + (f": {answer.message}" if answer.message else "")
+        if answer.status in _LATER:
+            raise BusyError(text, wait_s=_asked_wait(headers.get("Retry-After", "")), limited=answer.status == 429)
+        if answer.status == 401:
+            raise UnauthenticatedError(text, "check user, password or token")
+        if answer.status == 403:
+            raise ForbiddenError(text, "the credentials do not allow to publish there")
+
+    def _opened(self) -> httpx.Client:
+        with self._opening:
+            if self._client is None:
+                asked = self._settings
+                auth = httpx.BasicAuth(asked.username, reveal(asked.password) if asked.password else "") if asked.username else None
+                bearer = {"Authorization": f"Bearer {reveal(asked.token)}"} if asked.token else {}
+                self._client = httpx.Client(
+                    auth=auth,
+                    headers={"User-Agent": _USER_AGENT, **self._headers, **bearer},
+                    timeout=asked.timeout_s,
+                    verify=TlsContext(asked).context() if asked.url.startswith("https:") else False,  # redirects are not followed
+                )
+            return self._client
+
+
+def _content(response: httpx.Response, named: str) -> bytes:
+    pieces, size = [], 0
+    with closing(response):
+        for piece in response.iter_bytes():
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise SourceError(f"{named} answered more than {MOST_BYTES >> 20} MiB")
+    return b"".join(pieces)
+
+
+def _message(body: bytes) -> str:
+    """What an answer says, in one line of at most 300 characters, with its code before it if it has one."""
+    try:
+        answer = msgspec.json.decode(body[: 1 << 16])
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    if not isinstance(answer, dict):
+        return ""
+    inner = answer["error"] if isinstance(answer.get("error"), dict) else answer
+    parts = (inner.get("code"), inner.get("message") or inner.get("errors") or inner.get("error"))
+    return " ".join(": ".join(str(part) for part in parts if part).split())[:300]
+
+
+def _asked_wait(asked: str) -> float | None:
+    """The seconds that a header Retry-After asks to wait."""
+    if asked.isdigit():
+        return float(asked)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,1 @@
+"""The kinds of targets, one module each, which never import each other."""

@@ -1,0 +1,92 @@
+"""Any server that takes OpenLineage events over HTTP, one in each request."""
+
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from lineage_bridge.catalogs.events import digest, in_form
+from lineage_bridge.catalogs.http import HttpAnswer, TargetClient
+from lineage_bridge.catalogs.settings import EventSettings, HttpTargetSettings
+from lineage_bridge.catalogs.target import DONE, Expressed, Json, Operation, Outcome, Target, TargetKind
+from lineage_bridge.errors import ForbiddenError
+from lineage_bridge.model.sources import SourceCheck
+
+
+def _path(path: str) -> str:
+    path = "/" + path.strip("/")
+    if any(character in path for character in "?# ") or not path.isascii():
+        raise ValueError("use a path without query")
+    return path
+
+
+class OpenLineageSettings(HttpTargetSettings, EventSettings):
+    """Where events are sent, and how."""
+
+    endpoint: Annotated[str, AfterValidator(_path)] = Field(
+        default="/api/v1/lineage", description="path of the calls that take one event, below url"
+    )
+    compress: bool = Field(default=False, description="send events with Content-Encoding: gzip")
+
+    @property
+    def place(self) -> str:
+        """The address of the calls that take an event."""
+        return self.url + self.endpoint
+
+
+class OpenLineageTarget(Target[OpenLineageSettings]):
+    """Sends events. They cannot be deleted or read back: OpenLineage has no call for either."""
+
+    def __init__(self, name: str, settings: OpenLineageSettings, _: Path) -> None:
+        super().__init__(name, settings)
+        self._client = TargetClient(settings)
+
+    def express(self, event: Json) -> Expressed:
+        """The event itself, or a completed run."""
+        return in_form(event, self.settings.events)
+
+    def visible(self, event: Json) -> str:
+        """Of the whole event."""
+        return digest(event)
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Send each event in a request of its own."""
+        return [self._send(operation) for operation in operations]
+
+    def _send(self, operation: Operation) -> Outcome:
+        headers = {"Idempotency-Key": operation.idempotency_key}
+        body = operation.body
+        if self.settings.compress:
+            body, headers["Content-Encoding"] = gzip.compress(body, 6, mtime=0), "gzip"
+        return outcome_of(self._client.call("POST", self.settings.endpoint, body, headers))
+
+    def test(self) -> list[SourceCheck]:
+        """Whether the address answers; whether it takes events shows when one is sent."""
+        try:
+            answer = self._client.call("GET", self.settings.endpoint)
+        except ForbiddenError as error:
+            return [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", False, str(error), error.hint)]
+        message = f"the server answers {answer.status} to a GET; whether it takes events shows when one is sent"
+        return [SourceCheck("connect", works=True, message=message)]
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+
+def outcome_of(answer: HttpAnswer) -> Outcome:
+    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body."""
+    if not answer.is_success:
+        return Outcome(False, f"answered {answer.status}" + (f": {answer.message}" if answer.message else ""))
+    try:
+        status = answer.json().get("status") if answer.body.startswith(b"{") else ""
+    except (AttributeError, ValueError):
+        status = ""
+    if status in ("failure", "partial_success", "rejected"):
+        return Outcome(False, f"answered {answer.status} with status {status}" + (f": {answer.message}" if answer.message else ""))
+    return DONE
+
+
+KIND = TargetKind(OpenLineageSettings, OpenLineageTarget, "any server that takes OpenLineage events over HTTP")

@@ -1,0 +1,55 @@
+"""The kinds of targets, each in a module of its own that is imported when it is first used."""
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import ValidationError
+
+from lineage_bridge.catalogs.target import Target, TargetKind
+from lineage_bridge.errors import ConfigError
+from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
+
+MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "files": "lineage_bridge.catalogs.kinds.files",
+        "kafka": "lineage_bridge.catalogs.kinds.kafka",
+        "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
+    }
+)
+"""Kind to the module that defines it as `KIND`."""
+
+
+class TargetKinds:
+    """The kinds of targets. `modules` has the form of MODULES; `folder` is where targets may write files."""
+
+    def __init__(self, folder: Path, context: SourceContext = NO_CONTEXT, modules: Mapping[str, str] = MODULES) -> None:
+        self._folder, self._context, self._modules = folder, context, modules
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all kinds, sorted."""
+        return tuple(sorted(self._modules))
+
+    def load(self, name: str) -> TargetKind:
+        """Import the kind of this name. Raises ConfigError."""
+        if name not in self._modules:
+            raise ConfigError(f"unknown kind of target {name!r}", f"use one of {', '.join(self.names)}")
+        found: TargetKind = importlib.import_module(self._modules[name]).KIND
+        return found
+
+    def make(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:
+        """Create a target. Raises ConfigError that names a wrong setting."""
+        found = self.load(kind)
+        try:
+            return found.make(name, found.settings.model_validate(dict(settings), context=self._context), self._folder)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            setting = ".".join(map(str, first["loc"]))
+            where = f"setting {setting}: " if setting else ""
+            raise ConfigError(
+                f"target {name} ({kind}): {where}{first['msg'].removeprefix('Value error, ')}",
+                f"`lineage-bridge target kinds {kind}` lists the settings",
+            ) from error

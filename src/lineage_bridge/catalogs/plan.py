@@ -1,0 +1,145 @@
+"""The least set of operations from what is at a target to what should be there. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lineage_bridge.catalogs.desired import DesiredObject
+from lineage_bridge.catalogs.target import CREATE, DELETE, UPDATE, ObjectKey
+from lineage_bridge.ports.targets import LedgerEntry
+
+PUBLISHED, SENDING, DELETING, REFUSED = "published", "sending", "deleting", "refused"
+CHANGED_THERE, REMOVED_THERE, FOREIGN = "was changed there", "was removed there", "was there before, and was not published from here"
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One operation and its reason. `desired` is None for a deletion, `entry` for what was never published.
+
+    `ours`: the object is not there unless it was published from here.
+    """
+
+    action: str
+    key: ObjectKey
+    reason: str
+    desired: DesiredObject | None
+    entry: LedgerEntry | None
+    ours: bool = True
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """`prune`: delete what has left the graph. `overwrite`: also what was changed there, removed there, or was there before.
+
+    `deletes`: whether the target can delete.
+    """
+
+    prune: bool = False
+    overwrite: bool = False
+    deletes: bool = True
+
+
+@dataclass
+class PublicationPlan:
+    """Operations in the order of their keys, and what none is planned for.
+
+    `confirmed` are objects that are there as they should be although the ledger says otherwise; `forgotten` are gone on both sides.
+    """
+
+    steps: list[PlanStep] = field(default_factory=list)
+    drift: list[tuple[ObjectKey, str]] = field(default_factory=list)
+    kept: Counter[str] = field(default_factory=Counter)
+    unchanged: int = 0
+    confirmed: list[tuple[LedgerEntry, DesiredObject]] = field(default_factory=list)
+    forgotten: list[ObjectKey] = field(default_factory=list)
+
+
+def make_plan(
+    desired: Mapping[ObjectKey, DesiredObject],
+    ledger: Mapping[ObjectKey, LedgerEntry],
+    found: Mapping[ObjectKey, str] | None,
+    options: PlanOptions,
+) -> PublicationPlan:
+    """The plan. `found` has a digest of each of these objects that is at the target, whoever put it there; None if it cannot be read."""
+    plan = PublicationPlan()
+    for key in sorted(desired.keys() | ledger.keys()):
+        goal, entry = desired.get(key), ledger.get(key)
+        if goal is None and entry is not None:
+            _plan_vanished(plan, key, entry, found, options)
+        elif goal is not None and (entry is None or entry.state == DELETING):
+            _plan_new(plan, key, goal, entry, found, options)
+        elif goal is not None and entry is not None:
+            _plan_known(plan, key, goal, entry, found, options)
+    return plan
+
+
+def _plan_new(
+    plan: PublicationPlan,
+    key: ObjectKey,
+    goal: DesiredObject,
+    entry: LedgerEntry | None,
+    found: Mapping[ObjectKey, str] | None,
+    options: PlanOptions,
+) -> None:
+    is_foreign = entry is None and found is not None and key in found
+    if not is_foreign:
+        plan.steps.append(PlanStep(CREATE, key, "is new in the graph", goal, entry))
+    elif options.overwrite:
+        plan.steps.append(PlanStep(UPDATE, key, FOREIGN, goal, None, ours=False))
+    else:
+        plan.drift.append((key, FOREIGN))
+
+
+def _plan_known(
+    plan: PublicationPlan,
+    key: ObjectKey,
+    goal: DesiredObject,
+    entry: LedgerEntry,
+    found: Mapping[ObjectKey, str] | None,
+    options: PlanOptions,
+) -> None:
+    is_same = entry.fingerprint == goal.fingerprint
+    if entry.state == SENDING:
+        plan.steps.append(PlanStep(UPDATE, key, "its last publication may not have ended", goal, entry, entry.ours))
+    elif entry.state == REFUSED:
+        if is_same:
+            plan.kept["refused there before, and unchanged since"] += 1
+        else:
+            plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
+    elif found is not None and (drift := _drift(key, entry, found)):
+        if found.get(key) == goal.visible:
+            plan.confirmed.append((entry, goal))
+            plan.unchanged += 1
+        elif options.overwrite:
+            plan.steps.append(PlanStep(CREATE if key not in found else UPDATE, key, drift, goal, entry, entry.ours))
+        else:
+            plan.drift.append((key, drift))
+    elif is_same:
+        plan.unchanged += 1
+    else:
+        plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
+
+
+def _drift(key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str]) -> str:
+    if key not in found:
+        return REMOVED_THERE
+    return "" if found[key] == entry.visible else CHANGED_THERE
+
+
+def _plan_vanished(
+    plan: PublicationPlan, key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
+) -> None:
+    """Plan for what was published and is no longer in the graph. Only what was not there before is ever deleted."""
+    is_gone = found is not None and key not in found
+    if is_gone or (entry.state == REFUSED and not entry.visible):
+        plan.forgotten.append(key)
+    elif not entry.ours:
+        plan.kept["left the graph, but was there before it was published"] += 1
+    elif not options.deletes:
+        plan.kept["left the graph, but nothing can be deleted there"] += 1
+    elif entry.state == PUBLISHED and found is not None and found[key] != entry.visible and not options.overwrite:
+        plan.drift.append((key, CHANGED_THERE))
+    elif options.prune:
+        plan.steps.append(PlanStep(DELETE, key, "is no longer in the graph", None, entry, entry.ours))
+    else:
+        plan.kept["left the graph; --prune deletes it"] += 1

@@ -1,0 +1,159 @@
+"""Operations on targets for users."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
+from lineage_bridge.catalogs.settings import HIDDEN
+from lineage_bridge.catalogs.target import Target, TargetKind
+from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
+from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck
+from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger, PublicationReport, TargetRecord, TargetRepository
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def place_of(target: Target[Any]) -> str:
+    """Where a target is, for the ledger: its name, and the address that its settings give."""
+    return f"{target.name} {target.settings.place}"
+
+
+class TargetService:
+    """Implements `ports.TargetService` over the targets of the settings file (name to settings, with `kind`) and those that users added.
+
+    `begin` starts a process that publishes, with the report that it begins with; `is_alive` is whether a process id is running.
+    """
+
+    def __init__(
+        self,
+        in_file: Mapping[str, Mapping[str, Any]],
+        repository: TargetRepository,
+        ledger: PublicationLedger,
+        kinds: TargetKinds,
+        begin: Callable[[str, PublicationReport], None],
+        is_alive: Callable[[int], bool],
+        clock_us: Callable[[], int],
+    ) -> None:
+        self._in_file = {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in in_file.items()}
+        self._repository, self._ledger, self._kinds = repository, ledger, kinds
+        self._begin, self._is_alive, self._clock_us = begin, is_alive, clock_us
+
+    def check_file(self) -> None:
+        """Raise ConfigError if a target of the settings file is invalid."""
+        for name, (kind, settings) in sorted(self._in_file.items()):
+            self._made(name, kind, settings).close()
+
+    def kinds(self) -> list[KindRecord]:
+        """All kinds of targets, by name."""
+        return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
+
+    def records(self) -> list[TargetRecord]:
+        """All targets, by name. One in the settings file hides an added one of the same name."""
+        paused = self._repository.paused()
+        every = {name: (*own, "added") for name, own in self._repository.added().items()}
+        every |= {name: (*own, "file") for name, own in self._in_file.items()}
+        return [self._record(name, *every[name], paused=name in paused) for name in sorted(every)]
+
+    def _record(self, name: str, kind: str, settings: dict[str, Any], origin: str, *, paused: bool) -> TargetRecord:
+        try:
+            counts = self._ledger.counts(place_of(self._made(name, kind, settings)))
+        except ConfigError:  # such as a secret that is no longer there: publishing tells
+            counts = {}
+        report = self._repository.report(name)
+        if report and report.state == "running" and not self._is_alive(report.pid):
+            report = self._repository.report(name)  # it may have ended in the meantime
+            if report and report.state == "running":
+                report = msgspec.structs.replace(report, state="interrupted")
+        return TargetRecord(name, kind, settings, origin, paused, counts, report)
+
+    def record(self, name: str) -> TargetRecord:
+        """A target by its name. Raises NotFoundError."""
+        found = next((record for record in self.records() if record.name == name), None)
+        if found is None:
+            raise NotFoundError(f"there is no target {name}", "lineage-bridge target list")
+        return found
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
+        """Add a target. Raises RequestError if its name is taken, ConfigError if its settings are invalid."""
+        if name in self._in_file:
+            raise RequestError(f"target {name} is defined in the settings file", "change it there")
+        if not replace and name in self._repository.added():
+            raise RequestError(f"target {name} already exists", "replace it, or choose another name")
+        self._made(name, kind, settings).close()
+        self._repository.save(name, kind, settings)
+        return self.record(name)
+
+    def remove(self, name: str) -> None:
+        """Remove a target; what was published stays there, and known. Raises NotFoundError, RequestError."""
+        record = self.record(name)
+        if record.origin != "added":
+            raise RequestError(f"target {name} is defined in the settings file", "remove it there, or pause it")
+        self._check_idle(record)
+        self._repository.remove(name)
+
+    def pause(self, name: str, *, paused: bool) -> TargetRecord:
+        """Pause or resume a target: while it is paused, nothing is published to it. Raises NotFoundError."""
+        self.record(name)
+        self._repository.pause(name, paused=paused)
+        return self.record(name)
+
+    def test(self, name: str) -> list[SourceCheck]:
+        """Try each step of publishing, without changing anything there; return a check for each, including failed ones."""
+        try:
+            target = self.target(name)
+        except ConfigError as error:
+            return [SourceCheck("settings", works=False, message=str(error), hint=error.hint)]
+        try:
+            return target.test()
+        except LineageBridgeError as error:
+            return [SourceCheck("connect", works=False, message=str(error), hint=error.hint)]
+        finally:
+            target.close()
+
+    def start(self, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> TargetRecord:
+        """Start a plan or a publication. Raises RequestError if the target is paused, or another one is under way."""
+        record = self.record(name)
+        if record.paused and not plan_only:
+            raise RequestError(f"target {name} is paused", f"lineage-bridge target resume {name}")
+        self._check_idle(record)
+        self._begin(name, PublicationReport("running", plan_only, prune, overwrite, self._clock_us()))
+        return self.record(name)
+
+    def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
+        """What was published to a target, by key, behind a key. Raises NotFoundError, ConfigError."""
+        return self._ledger.page(place_of(self.target(name)), after, limit)
+
+    def target(self, name: str) -> Target[Any]:
+        """A target to publish to. Raises NotFoundError, ConfigError."""
+        record = self.record(name)
+        return self._made(name, record.kind, record.settings)
+
+    def _check_idle(self, record: TargetRecord) -> None:
+        if record.report and record.report.state == "running":
+            raise RequestError(f"a publication to target {record.name} is under way", f"lineage-bridge target show {record.name}")
+
+    def _made(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"{name!r} is not a valid name of a target", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
+            )
+        return self._kinds.make(name, kind, settings)
+
+
+def _describe(name: str, kind: TargetKind) -> KindRecord:
+    schemas = kind.settings.model_json_schema()["properties"]
+    settings = (
+        SettingRecord(
+            field,
+            info.is_required(),
+            None if info.is_required() else info.get_default(call_default_factory=True),
+            info.description or "",
+            "secret" in str(schemas.get(field, {})),
+        )
+        for field, info in kind.settings.model_fields.items()
+        if field not in HIDDEN
+    )
+    return KindRecord(name, kind.summary, tuple(settings))

@@ -1,0 +1,72 @@
+"""Settings that all targets have: what of the graph is published, under which names, and how."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
+
+HIDDEN = frozenset({"interval_s"})
+"""Settings of sources that targets do not have."""
+_MOST = 1000
+MIB = 1024 * 1024
+
+
+def _texts(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if len(texts) > _MOST or not all(texts):
+        raise ValueError(f"give up to {_MOST} texts, none of them empty")
+    return texts
+
+
+def _mapping(mapping: Mapping[str, str]) -> Mapping[str, str]:
+    if len(mapping) > _MOST or not all(mapping) or any("*" in key[:-1] for key in mapping):
+        raise ValueError(f"give up to {_MOST} names, none of them empty; * may only stand at the end of one")
+    return mapping
+
+
+Texts = Annotated[tuple[str, ...], AfterValidator(_texts)]
+Renames = Annotated[dict[str, str], AfterValidator(_mapping)]
+
+
+class TargetSettings(SourceSettings):
+    """What is published to a target, whatever its kind. A filter that is empty filters nothing."""
+
+    namespaces: Texts = Field(default=(), description="globs: only jobs in these namespaces, and jobs that read or write datasets in them")
+    exclude_namespaces: Texts = Field(default=(), description="globs: no jobs, and no datasets by themselves, in these namespaces")
+    systems: Texts = Field(default=(), description="only what belongs to one of these systems (confluent, aws, ...), or is next to it")
+    tags: Texts = Field(default=(), description="only what has one of these tags (pii, owner=finance), or is next to it")
+    environments: Texts = Field(default=(), description="only what is in one of these environments, by id or name, or is next to it")
+    map_namespaces: Renames = Field(
+        default={}, description="namespaces there instead of ours; `prefix*` replaces a prefix, and the longest one that fits counts"
+    )
+    map_names: Renames = Field(default={}, description="names there instead of ours, in every namespace; as map_namespaces")
+    names: Literal["standard", "lineagebridge"] = Field(default="standard", description="name style, before it is mapped")
+    at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
+    tries: int = Field(default=6, ge=1, le=50, description="maximum attempts of a call that may succeed later")
+    max_bytes: int = Field(default=4 * MIB, ge=1024, le=16 * MIB, description="largest event; larger ones lose facets, then are left out")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_hidden(cls, value: Any) -> Any:  # noqa: ANN401  # pydantic: what was given
+        if isinstance(value, dict) and (hidden := sorted(HIDDEN & value.keys())):
+            raise ValueError(f"there is no setting {hidden[0]}")
+        return value
+
+    @property
+    def place(self) -> str:
+        """Identifies where objects are published: what was published elsewhere does not count there."""
+        return self.address
+
+
+class EventSettings(TargetSettings):
+    """Settings of a target that takes OpenLineage events of any kind."""
+
+    events: Literal["jobs", "runs"] = Field(
+        default="runs",
+        description="runs: a completed run for each state of a job, which most catalogs need; jobs: JobEvents and DatasetEvents",
+    )
+
+
+class HttpTargetSettings(HttpSettings, TargetSettings):
+    """Settings of a target with an HTTP API."""

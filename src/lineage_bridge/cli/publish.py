@@ -1,0 +1,92 @@
+"""`publish`: lineage to a target, planned first. `publication`, which the server starts, does it."""
+
+import json
+import time
+
+import click
+
+from lineage_bridge.cli.client import Client, Json, connect
+from lineage_bridge.cli.command import Command
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_table
+from lineage_bridge.cli.options import CLIENT, FOLDER, with_output, with_settings
+from lineage_bridge.config import Settings
+
+POLL_S = 0.3
+_flags = (
+    click.option("--prune", is_flag=True, help="delete there what has left the graph, where it was created from here"),
+    click.option("--overwrite", is_flag=True, help="replace also what was changed or removed there, or was there before"),
+)
+
+
+@click.command(cls=Command, examples=("publish catalog --plan", "publish catalog", "publish catalog --prune"))
+@click.argument("name")
+@click.option("--plan", "--dry-run", "plan", is_flag=True, help="print what would be changed there, and change nothing")
+@_flags[0]
+@_flags[1]
+@with_output()
+@with_settings(*CLIENT)
+@click.pass_context
+def publish(context: click.Context, settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool, as_json: bool) -> None:
+    """Publish the graph to the target NAME: only what differs.
+
+    Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it.
+
+    The exit code is 1 if something was refused or failed.
+    """
+    with connect(settings) as client:
+        order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
+        client.post(f"/api/v1/targets/{name}/publish", json.dumps(order).encode())
+        report = _until_ended(client, name)
+    print_json(report) if as_json else print_report(report)
+    if report["state"] != "done" or report["outcomes"].keys() - {"done"}:
+        context.exit(1)
+
+
+@click.command(cls=Command, hidden=True)
+@click.argument("name")
+@click.option("--plan", is_flag=True)
+@_flags[0]
+@_flags[1]
+@with_settings(*FOLDER)
+def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool) -> None:
+    """Publish to the target NAME, until standard input is closed."""
+    from lineage_bridge.wiring.processes import configure_logging, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
+    from lineage_bridge.wiring.targets.publishing import publish as run  # noqa: PLC0415  # as above
+
+    configure_logging(settings, "publication")
+    end_with_parent()
+    run(settings, name, plan_only=plan, prune=prune, overwrite=overwrite)
+
+
+def _until_ended(client: Client, name: str) -> Json:
+    while (report := client.get(f"/api/v1/targets/{name}/publication"))["state"] == "running":
+        time.sleep(POLL_S)
+    return report
+
+
+def print_report(report: Json) -> None:
+    """Print a plan, or how a publication went."""
+    columns = ["action", "kind", "namespace", "name", "reason", "outcome"]
+    rows = [[*(item[column] for column in columns[:-1]), _outcome(item)] for item in report["operations"]]
+    if rows:
+        print_table(columns, rows)
+    for finding in report["drift"]:
+        print_line(f"drift: {finding['kind']} {finding['namespace']} {finding['name']} {finding['finding']}")
+    for left_out, what in ((report["operations_left_out"], "operation"), (report["drift_left_out"], "finding")):
+        if left_out:
+            print_line(f"{format_count(left_out, what)} more not listed")
+    for reason, count in (*report["kept"].items(), *((f"not expressible there: {k}", n) for k, n in report["not_expressible"].items())):
+        print_line(f"{count} {reason}")
+    counted = report["counts"] if report["plan_only"] else report["outcomes"]
+    summary = ", ".join(f"{count} {_past(what)}" for what, count in counted.items()) or "nothing to do"
+    print_line(f"{'plan' if report['plan_only'] else report['state']}: {summary}; {report['unchanged']} of {report['desired']} unchanged")
+    if "error" in report:
+        print_line(f"error: {report['error']}" + (f" ({report['hint']})" if "hint" in report else ""))
+
+
+def _past(what: str) -> str:
+    return {"create": "to create", "update": "to update", "delete": "to delete", "not_tried": "not tried"}.get(what, what)
+
+
+def _outcome(item: Json) -> str:
+    return f"{item['outcome']}: {item['detail']}" if item["detail"] else str(item["outcome"])

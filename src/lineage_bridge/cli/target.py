@@ -1,0 +1,166 @@
+"""`target`: the systems that lineage is published to."""
+
+import json
+
+import click
+
+from lineage_bridge.cli.checks import check_rows
+from lineage_bridge.cli.client import Json, connect
+from lineage_bridge.cli.command import Group
+from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.setting_values import parse_setting, setting_row
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import RequestError
+
+_ORIGINS = {"file": "from the settings file", "added": "added"}
+_name = click.argument("name")
+
+
+@click.group(cls=Group, examples=("target add catalog openlineage url=https://catalog.internal", "target test catalog", "target list"))
+def target() -> None:
+    """Add, test and list the targets that lineage is published to.
+
+    `lineage-bridge publish NAME` publishes.
+
+    Targets can also be defined in the settings file: docs/catalogs.md.
+    """
+
+
+@target.command(examples=("target kinds", "target kinds openlineage"))
+@click.argument("kind", required=False)
+@with_output()
+@with_settings(*CLIENT)
+def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
+    """List the kinds of targets, or the settings of a KIND."""
+    with connect(settings) as client:
+        found = client.get("/api/v1/target-kinds")["kinds"]
+    chosen = [item for item in found if kind in (None, item["kind"])]
+    if kind is not None and not chosen:
+        raise RequestError(f"unknown kind of target {kind!r}", f"use one of {', '.join(item['kind'] for item in found)}")
+    if as_json:
+        print_json(chosen)
+    elif kind is None:
+        print_table(["kind", "publishes to"], [[item["kind"], item["description"]] for item in chosen])
+    else:
+        print_line(chosen[0]["description"])
+        print_table(["setting", "default", "description"], [setting_row(item) for item in chosen[0]["settings"]])
+
+
+@target.command(examples=("target add catalog openlineage url=https://catalog.internal token='${sealed:catalog}'",))
+@_name
+@click.argument("kind")
+@click.argument("settings_", nargs=-1, metavar="SETTING=VALUE...")
+@click.option("--replace", is_flag=True, help="replace an existing target with this name")
+@with_output()
+@with_settings(*CLIENT)
+def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], replace: bool, as_json: bool) -> None:
+    """Add the target NAME. Nothing is published yet.
+
+    A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
+    """
+    order = {"name": name, "kind": kind, "settings": dict(map(parse_setting, settings_)), "replace": replace}
+    with connect(settings) as client:
+        answer = client.post("/api/v1/targets", json.dumps(order).encode())
+    if as_json:
+        print_json(answer)
+    else:
+        print_line(f"{name} is added; see what would be published with: lineage-bridge publish {name} --plan")
+
+
+@target.command(name="list", examples=("target list",))
+@with_output()
+@with_settings(*CLIENT)
+def list_(settings: Settings, as_json: bool) -> None:
+    """List all targets with their state."""
+    with connect(settings) as client:
+        answer = client.get("/api/v1/targets")
+    if as_json:
+        print_json(answer)
+    elif answer["targets"]:
+        print_table(["target", "kind", "state", "published", "last error"], [_row(item) for item in answer["targets"]])
+    else:
+        print_message("there are no targets; see: lineage-bridge target add --help")
+
+
+@target.command(examples=("target show catalog",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def show(settings: Settings, name: str, as_json: bool) -> None:
+    """Show the target NAME: its settings, its state, and what was published to it."""
+    with connect(settings) as client:
+        item = client.get(f"/api/v1/targets/{name}")
+    if as_json:
+        print_json(item)
+        return
+    print_line(f"{item['name']} ({item['kind']}, {_ORIGINS[item['origin']]}): {item['state']}")
+    for setting, value in item["settings"].items():
+        print_line(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
+    print_line(f"objects: {_counts(item)}")
+    if "last_error" in item:
+        print_line(f"last error {item['last_at']}: {item['last_error']}")
+
+
+@target.command(examples=("target test catalog",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+@click.pass_context
+def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
+    """Test each step of publishing to the target NAME. Nothing is changed there.
+
+    The exit code is 1 if one of them fails.
+    """
+    with connect(settings) as client:
+        answer = client.post(f"/api/v1/targets/{name}/test")
+    if as_json:
+        print_json(answer)
+    else:
+        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
+    if not answer["works"]:
+        context.exit(1)
+
+
+@target.command(examples=("target pause catalog",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def pause(settings: Settings, name: str, as_json: bool) -> None:
+    """Publish nothing to the target NAME until it is resumed."""
+    with connect(settings) as client:
+        answer = client.post(f"/api/v1/targets/{name}/pause")
+    print_json(answer) if as_json else print_line(f"{name} is paused")
+
+
+@target.command(examples=("target resume catalog",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def resume(settings: Settings, name: str, as_json: bool) -> None:
+    """Allow to publish to the target NAME again."""
+    with connect(settings) as client:
+        answer = client.post(f"/api/v1/targets/{name}/resume")
+    print_json(answer) if as_json else print_line(f"{name} is resumed")
+
+
+@target.command(examples=("target remove catalog",))
+@_name
+@with_output()
+@with_settings(*CLIENT)
+def remove(settings: Settings, name: str, as_json: bool) -> None:
+    """Remove the target NAME. What was published stays there.
+
+    A target of the same name and address that is added later knows what was published.
+    """
+    with connect(settings) as client:
+        answer = client.delete(f"/api/v1/targets/{name}")
+    print_json(answer) if as_json else print_line(f"{name} is removed; what was published stays there")
+
+
+def _counts(item: Json) -> str:
+    return ", ".join(f"{count} {state}" for state, count in item["published"].items()) or "none"
+
+
+def _row(item: Json) -> list[str]:
+    return [item["name"], item["kind"], item["state"], _counts(item), item.get("last_error", "")]

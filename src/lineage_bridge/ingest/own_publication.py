@@ -1,0 +1,21 @@
+"""What this installation has published itself is no evidence when it comes back. Pure."""
+
+from typing import Final
+
+from lineage_bridge.openlineage.event import Event
+from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in
+from lineage_bridge.openlineage.verdict import Rejected
+
+OWN_PUBLICATION: Final = "own_publication"
+"""The code of the rejection."""
+PUBLICATION_BYTES: Final = PUBLICATION.encode()
+"""What an event that was published has somewhere in its bytes."""
+
+
+def own_publication(event: Event, installation: str) -> Rejected | None:
+    """The rejection of an event that has come through this installation: it says nothing that the graph did not say first."""
+    for kind, subject in (("job", event.job), ("dataset", event.dataset)):
+        if subject is not None and installation in installations_in(subject.facets):
+            message = "this installation has published the event itself, so it is no evidence"
+            return Rejected(OWN_PUBLICATION, f"$.{kind}.facets.{PUBLICATION}", message)
+    return None

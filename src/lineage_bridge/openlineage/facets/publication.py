@@ -1,0 +1,26 @@
+"""The mark of what LineageBridge publishes: a facet that says through which installations an event has come."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+PUBLICATION: Final = "lineagebridge_publication"
+"""The facet's key, of a job, or of a dataset in an event without a job."""
+
+
+class PublicationFacet(msgspec.Struct, frozen=True):
+    """`installations` are the ids of those that have published it, each after it got it from the one before."""
+
+    installations: list[str] = []
+
+
+_DECODER: Final = msgspec.json.Decoder(PublicationFacet)
+
+
+def installations_in(facets: Mapping[str, bytes]) -> list[str]:
+    """The installations that the mark among facets names; none if there is no mark that can be read."""
+    try:
+        return _DECODER.decode(facets[PUBLICATION]).installations if PUBLICATION in facets else []
+    except msgspec.DecodeError:
+        return []

@@ -1,0 +1,163 @@
+"""Targets: what is stored about them and about what was published to them, and what users can do with them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from lineage_bridge.model.sources import KindRecord, SourceCheck
+
+
+class LedgerEntry(NamedTuple):
+    """What is known of an object that was published. `key` is JSON: kind (`job`, `dataset`), namespace and name, as they are there.
+
+    `state` is `published`; `sending` or `deleting` while the outcome is unknown; `refused` if the target refuses it (`detail` says why).
+    `ours`: it was not there before it was published. `fingerprint` is of what was sent, `visible` of what can be read back of it.
+    `revision` counts what was sent; `changed_us` is the time of the last change, in UTC microseconds.
+    """
+
+    key: str
+    state: str
+    ours: bool
+    fingerprint: str
+    visible: str
+    revision: int
+    changed_us: int
+    detail: str = ""
+
+
+class PlannedOperation(msgspec.Struct, frozen=True):
+    """`action` is `create`, `update` or `delete`. `outcome` is empty in a plan, else `done`, `refused`, `failed` or `not_tried`."""
+
+    action: str
+    kind: str
+    namespace: str
+    name: str
+    reason: str
+    outcome: str = ""
+    detail: str = ""
+
+
+class DriftFinding(msgspec.Struct, frozen=True):
+    """An object that differs there from what was published, or that is there already although it was not published."""
+
+    kind: str
+    namespace: str
+    name: str
+    finding: str
+
+
+class PublicationReport(msgspec.Struct, frozen=True):
+    """A plan, or a publication and how it went. `state` is `running`, `done`, `failed` or `interrupted`. Times are UTC microseconds.
+
+    `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
+    `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are there as they should be,
+    `kept` have left the graph and were not deleted, by reason; `not_expressible` is what the target cannot hold, by what it is.
+    """
+
+    state: str
+    plan_only: bool
+    prune: bool
+    overwrite: bool
+    started_us: int
+    pid: int = 0
+    ended_us: int | None = None
+    error: str = ""
+    hint: str = ""
+    desired: int = 0
+    unchanged: int = 0
+    counts: dict[str, int] = {}
+    outcomes: dict[str, int] = {}
+    kept: dict[str, int] = {}
+    not_expressible: dict[str, int] = {}
+    operations: list[PlannedOperation] = []
+    operations_left_out: int = 0
+    drift: list[DriftFinding] = []
+    drift_left_out: int = 0
+
+
+class TargetRecord(NamedTuple):
+    """A configured target. `settings` are as configured, with secrets as references; `origin` is `file` (the settings file) or `added`.
+
+    `published` is how many objects were published to it, by state; `report` is of the last plan or publication.
+    """
+
+    name: str
+    kind: str
+    settings: dict[str, Any]
+    origin: str
+    paused: bool
+    published: dict[str, int]
+    report: PublicationReport | None
+
+
+class PublicationLedger(Protocol):
+    """What was published to each place. Safe for many processes and threads at once."""
+
+    def entries(self, place: str) -> dict[str, LedgerEntry]:
+        """Key to what is known of it."""
+
+    def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
+        """Entries behind a key, by key."""
+
+    def counts(self, place: str) -> dict[str, int]:
+        """How many entries there are, by state."""
+
+    def record(self, place: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
+        """Store entries and forget keys, in one transaction."""
+
+
+class TargetRepository(Protocol):
+    """Stores targets. Safe for many processes and threads at once."""
+
+    def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Name to (kind, settings) of the targets that users added."""
+
+    def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        """Add a target, or replace its settings."""
+
+    def remove(self, name: str) -> None:
+        """Delete a target that a user added. What was published stays known."""
+
+    def paused(self) -> frozenset[str]:
+        """The names of the paused targets."""
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        """Pause or resume a target."""
+
+    def report(self, name: str) -> PublicationReport | None:
+        """The last plan or publication."""
+
+    def save_report(self, name: str, report: PublicationReport) -> None:
+        """Replace the report of a target."""
+
+
+class TargetService(Protocol):
+    """What users can do with targets. Raises NotFoundError for an unknown target, ConfigError and RequestError for invalid requests."""
+
+    def kinds(self) -> list[KindRecord]:
+        """The kinds of targets."""
+
+    def records(self) -> list[TargetRecord]:
+        """All targets, by name."""
+
+    def record(self, name: str) -> TargetRecord:
+        """One target."""
+
+    def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
+        """Add a target."""
+
+    def remove(self, name: str) -> None:
+        """Remove a target. What was published stays there."""
+
+    def pause(self, name: str, *, paused: bool) -> TargetRecord:
+        """Pause or resume a target."""
+
+    def test(self, name: str) -> list[SourceCheck]:
+        """Try each step of publishing, without changing anything there."""
+
+    def start(self, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> TargetRecord:
+        """Start a plan or a publication. Raises RequestError if the target is paused or one is under way."""
+
+    def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
+        """What was published to a target, by key."""

@@ -1,0 +1,101 @@
+"""Targets, and what was published to them: in the state database."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from lineage_bridge.ports.targets import LedgerEntry, PublicationReport
+from lineage_bridge.store.state.database import StateDatabase
+
+_SAVE: Final = """INSERT INTO target (name, kind, settings) VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, settings = excluded.settings"""
+_PAUSE: Final = "INSERT INTO target_state (name, paused) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET paused = excluded.paused"
+_REPORT: Final = (
+    "INSERT INTO target_state (name, paused, report) VALUES (?, 0, ?) ON CONFLICT (name) DO UPDATE SET report = excluded.report"
+)
+_COLUMNS: Final = "key, state, ours, fingerprint, visible, revision, changed_us, detail"
+_RECORD: Final = f"INSERT OR REPLACE INTO published (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_DECODER: Final = msgspec.json.Decoder(PublicationReport)
+
+
+class TargetRepository:
+    """Implements `ports.TargetRepository`."""
+
+    def __init__(self, state: StateDatabase) -> None:
+        self._state = state
+
+    def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Name to kind and settings of the targets that users added."""
+        with self._state.transaction() as connection:
+            rows = connection.execute("SELECT name, kind, settings FROM target ORDER BY name").fetchall()
+        return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
+
+    def save(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
+        """Add a target, or replace its settings."""
+        with self._state.transaction() as connection:
+            connection.execute(_SAVE, (name, kind, json.dumps(dict(settings))))
+
+    def remove(self, name: str) -> None:
+        """Delete a target that a user added, and its last report."""
+        with self._state.transaction() as connection:
+            connection.execute("DELETE FROM target WHERE name = ?", (name,))
+            connection.execute("DELETE FROM target_state WHERE name = ?", (name,))
+
+    def paused(self) -> frozenset[str]:
+        """The names of the paused targets."""
+        with self._state.transaction() as connection:
+            return frozenset(name for (name,) in connection.execute("SELECT name FROM target_state WHERE paused <> 0"))
+
+    def pause(self, name: str, *, paused: bool) -> None:
+        """Pause or resume a target."""
+        with self._state.transaction() as connection:
+            connection.execute(_PAUSE, (name, int(paused)))
+
+    def report(self, name: str) -> PublicationReport | None:
+        """The last plan or publication; None before the first."""
+        with self._state.transaction() as connection:
+            row = connection.execute("SELECT report FROM target_state WHERE name = ?", (name,)).fetchone()
+        return _DECODER.decode(row[0]) if row and row[0] else None
+
+    def save_report(self, name: str, report: PublicationReport) -> None:
+        """Replace the report of a target."""
+        with self._state.transaction() as connection:
+            connection.execute(_REPORT, (name, msgspec.json.encode(report)))
+
+
+class PublicationLedger:
+    """Implements `ports.PublicationLedger`."""
+
+    def __init__(self, state: StateDatabase) -> None:
+        self._state = state
+
+    def entries(self, place: str) -> dict[str, LedgerEntry]:
+        """Key to what is known of it."""
+        with self._state.transaction() as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM published WHERE place = ?", (place,)).fetchall()
+        return {row[0]: _entry(row) for row in rows}
+
+    def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
+        """Entries behind a key, by key."""
+        sql = f"SELECT {_COLUMNS} FROM published WHERE place = ? AND key > ? ORDER BY key LIMIT ?"
+        with self._state.transaction() as connection:
+            return [_entry(row) for row in connection.execute(sql, (place, after, limit)).fetchall()]
+
+    def counts(self, place: str) -> dict[str, int]:
+        """How many entries there are, by state."""
+        with self._state.transaction() as connection:
+            rows = connection.execute("SELECT state, count(*) FROM published WHERE place = ? GROUP BY state ORDER BY state", (place,))
+            return dict(rows.fetchall())
+
+    def record(self, place: str, entries: Iterable[LedgerEntry], forgotten: Iterable[str] = ()) -> None:
+        """Store entries and forget keys, in one transaction."""
+        with self._state.transaction() as connection:
+            connection.executemany(_RECORD, [(place, *entry) for entry in entries])
+            connection.executemany("DELETE FROM published WHERE place = ? AND key = ?", [(place, key) for key in forgotten])
+
+
+def _entry(row: tuple[Any, ...]) -> LedgerEntry:
+    key, state, ours, *rest = row
+    return LedgerEntry(key, state, bool(ours), *rest)

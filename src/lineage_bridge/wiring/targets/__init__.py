@@ -1,0 +1,1 @@
+"""Targets: the process that publishes, and what the API needs for them."""
