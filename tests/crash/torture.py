@@ -20,15 +20,17 @@ from pathlib import Path
 from uuid import UUID
 
 import psutil
+import pytest
 from bench.generator import Corpus, generate
 from bench.load import is_json
 from tests.crash.faults import FAULTS
 from tests.crash.support import SOON_S, SPARK_S, Asking, Process, is_running, nothing_left, settings_in, until
 from tests.crash.ways import WAYS, Way
 from tests.events import dataset, run_event
-from tests.inputs.exports import compared
+from tests.inputs.exports import Servers, compared
 from tests.servers import broker
 from tests.servers.broker import Kafka
+from tests.servers.kinesis import Kinesis, local_started
 from tests.store.tables import tables_in
 
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
@@ -56,8 +58,13 @@ class World:
 
     parts = ("api", "pipeline", "inputs")
 
-    def __init__(self, folder: Path, kafka: Kafka, brokers: ExitStack) -> None:
-        self.settings, self.kafka, self._brokers = settings_in(folder), kafka, brokers
+    def __init__(self, folder: Path, kafka: Kafka, kinesis: Kinesis, brokers: ExitStack) -> None:
+        self.settings, self.kafka, self.kinesis, self._brokers = (
+            settings_in(folder, input_folders=str(folder.parent)),
+            kafka,
+            kinesis,
+            brokers,
+        )
         self.running = {"api": Process("api", self.settings)}
         self.asking = Asking(self.settings)
         until(self.asking.answers, SOON_S, "the API")
@@ -209,12 +216,15 @@ def numbers_of(records: Sequence[StoredRecord]) -> set[int]:
 
 @contextmanager
 def installed(folder: Path) -> Iterator[World]:
-    """An installation, with a broker of its own: it is killed."""
-    for name in ("kafka", "data"):
+    """An installation, with servers of its own: the broker is killed."""
+    for name in ("kafka", "kinesis", "data"):
         (folder / name).mkdir()
-    with ExitStack() as brokers, nothing_left(folder / "data"):
-        kafka = brokers.enter_context(broker.started(folder / "kafka", CLUSTER))
-        made = World(folder / "data", kafka, brokers)
+    with ExitStack() as servers, nothing_left(folder / "data"):
+        keys = servers.enter_context(pytest.MonkeyPatch.context())
+        keys.setenv("AWS_ACCESS_KEY_ID", "AKIATEST")
+        keys.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        kafka = servers.enter_context(broker.started(folder / "kafka", CLUSTER))
+        made = World(folder / "data", kafka, servers.enter_context(local_started(folder / "kinesis")), servers)
         try:
             yield made
         finally:
@@ -257,13 +267,13 @@ def print_line(line: str) -> None:
 def compare_exports(folder: Path, events: int) -> None:
     """Bring the same events in by every way, and compare the exports byte for byte."""
     bodies = [body for sent in islice(generate(Corpus(events)), events) if is_json(body := sent.body)]
-    (folder / "broker").mkdir()
-    (folder / "exports").mkdir()
+    for name in ("broker", "kinesis", "exports"):
+        (folder / name).mkdir()
     jars = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
     spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=jars)
     try:
-        with broker.started(folder / "broker", CLUSTER) as kafka:
-            compared(folder / "exports", bodies, kafka, spark, print_line)
+        with broker.started(folder / "broker", CLUSTER) as kafka, local_started(folder / "kinesis") as kinesis:
+            compared(folder / "exports", bodies, Servers(kafka, kinesis, spark), print_line)
     finally:
         spark.stop()
     print_line("the exports are equal")

@@ -1,9 +1,11 @@
 """The ways by which events come in, as something that sends numbered events until they are accepted. A further way is an entry of WAYS."""
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -11,6 +13,7 @@ import httpx
 from confluent_kafka import KafkaException, Producer
 from tests.crash.support import LINEAGE, SPARK_S, until
 from tests.servers.broker import Kafka
+from tests.servers.kinesis import REGION, Kinesis
 
 from lineage_bridge.config import Settings
 
@@ -18,10 +21,11 @@ PARTITIONS = 2
 
 
 class Surroundings(Protocol):
-    """What a way needs: the server's settings, and a broker."""
+    """What a way needs: the server's settings, a broker, and a server with the API of Kinesis."""
 
     settings: Settings
     kafka: Kafka
+    kinesis: Kinesis
 
 
 class Way(ABC):
@@ -94,6 +98,45 @@ class StreamedKafkaWay(KafkaWay):
     form = "stream"
 
 
+class KinesisWay(Way):
+    """Puts records into a stream of two shards; its server acknowledges each."""
+
+    def open(self) -> None:
+        self.around.kinesis.create(self.name, PARTITIONS)
+        settings: dict[str, Any] = {"stream": self.name, "region": REGION, "endpoint_url": self.around.kinesis.url, "reads_per_s": 5}
+        settings |= {"poll_s": 0.1, "refresh_s": 1, "batch_records": 20}
+        body = {"name": self.name, "kind": "kinesis", "settings": settings}
+        assert self.http.post("/api/v1/inputs", json=body).status_code == 201
+
+    def send(self, events: Sequence[bytes]) -> None:
+        for side in range(PARTITIONS):
+            self.around.kinesis.put(self.name, events[side::PARTITIONS], at=side)
+
+
+class FilesWay(Way):
+    """Appends lines to a file that is rotated, and writes files of one event."""
+
+    numbers = count()
+
+    def open(self) -> None:
+        self.folder = self.around.settings.data_dir.parent / self.name
+        self.folder.mkdir()
+        settings: dict[str, Any] = {"folder": str(self.folder), "poll_s": 0.1, "refresh_s": 0.2, "batch_records": 20}
+        body = {"name": self.name, "kind": "folder", "settings": settings}
+        assert self.http.post("/api/v1/inputs", json=body).status_code == 201
+
+    def send(self, events: Sequence[bytes]) -> None:
+        number, growing = next(self.numbers), self.folder / "events.ndjson"
+        if number % 5 == 4:
+            growing.rename(self.folder / f"events.ndjson.{number}")
+        with growing.open("ab") as file:
+            file.write(b"".join(event + b"\n" for event in events[1:]))
+            os.fsync(file.fileno())
+        whole = self.folder / f".{number}.json"
+        whole.write_bytes(events[0])
+        whole.rename(self.folder / f"{number}.json")
+
+
 WAYS: Mapping[str, Callable[[str, Surroundings], Way]] = MappingProxyType(
-    {"http": HttpWay, "kafka-embedded": KafkaWay, "kafka-stream": StreamedKafkaWay}
+    {"http": HttpWay, "kafka-embedded": KafkaWay, "kafka-stream": StreamedKafkaWay, "kinesis": KinesisWay, "files": FilesWay}
 )

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 import httpx
+import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from tests.crash.support import LINEAGE, SOON_S, Asking, Process, nothing_left, settings_in
@@ -15,21 +17,32 @@ from tests.events import KEY, T0
 from tests.inputs.streamed import Streamed
 from tests.inputs.support import installed
 from tests.servers.broker import Kafka
+from tests.servers.kinesis import REGION, Kinesis
 from tests.store.reading import reader_of
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.pipeline.replay import Chunk, replay
 from lineage_bridge.ports.graph_store import Budget
+from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.store.write.apply import GraphWriter
 from lineage_bridge.wiring.shared import state_database
 
-Bring = Callable[[Path, Sequence[bytes], Kafka, SparkSession], bytes]
+
+class Servers(NamedTuple):
+    """What the ways need."""
+
+    kafka: Kafka
+    kinesis: Kinesis
+    spark: SparkSession
+
+
+Bring = Callable[[Path, Sequence[bytes], Servers], bytes]
 PARTITIONS = 4
 NUMBERS = count()
 
 
-def by_http(folder: Path, events: Sequence[bytes], _: Kafka, spark: SparkSession) -> bytes:
+def by_http(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
     """Posted to a server in arrays of 100."""
     settings = settings_in(folder)
     with nothing_left(folder), Asking(settings) as asking:
@@ -40,21 +53,55 @@ def by_http(folder: Path, events: Sequence[bytes], _: Kafka, spark: SparkSession
             answer = httpx.post(settings.address + LINEAGE, content=body, headers={"Content-Type": "application/json"}, trust_env=False)
             assert answer.status_code == 201, answer.text
         api.stop()
-    return _folded(folder, spark, state_database(settings).key())
+    return _folded(folder, servers.spark, state_database(settings).key())
 
 
-def by_kafka(folder: Path, events: Sequence[bytes], kafka: Kafka, spark: SparkSession) -> bytes:
+def by_kafka(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
     """From a topic into the log."""
     with installed(folder) as installation:
+        kafka = servers.kafka
         settings = {"bootstrap_servers": kafka.bootstrap, "topics": [_topic(kafka, events)], "batch_records": 5_000}
         with installation.reading(**settings) as reader:  # type: ignore[arg-type]  # settings of several types
             _wait(lambda: reader.meter.status.read >= len(events))
-    return _folded(folder, spark, KEY)
+    return _folded(folder, servers.spark, KEY)
 
 
-def by_kafka_in_the_stream(folder: Path, events: Sequence[bytes], kafka: Kafka, spark: SparkSession) -> bytes:
+def by_kinesis(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
+    """From a stream into the log."""
+    stream = f"exported-{next(NUMBERS)}"
+    servers.kinesis.create(stream, PARTITIONS)
+    for number in range(PARTITIONS):
+        servers.kinesis.put(stream, events[number::PARTITIONS], at=(number + 0.5) / PARTITIONS)
+    settings = {"kind": "kinesis", "stream": stream, "region": REGION, "endpoint_url": servers.kinesis.url, "reads_per_s": 5}
+    with installed(folder) as installation, pytest.MonkeyPatch.context() as keys:
+        keys.setenv("AWS_ACCESS_KEY_ID", "AKIATEST")
+        keys.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        with installation.reading(**settings) as reader:  # type: ignore[arg-type]  # settings of several types
+            _wait(lambda: reader.meter.status.read >= len(events))
+    return _folded(folder, servers.spark, KEY)
+
+
+def by_files(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
+    """From files of lines, and files of one event, into the log."""
+    files = folder / "files"
+    files.mkdir()
+    single, lines = events[:20], events[20:]
+    for number, event in enumerate(single):
+        (files / f"{number}.json").write_bytes(event)
+    for number in range(PARTITIONS):
+        (files / f"{number}.ndjson").write_bytes(b"".join(event + b"\n" for event in lines[number::PARTITIONS]))
+    context = SourceContext(input_folders=(folder,))
+    with (
+        installed(folder) as installation,
+        installation.reading(kind="folder", context=context, folder=str(files), batch_records=5_000) as reader,
+    ):
+        _wait(lambda: reader.meter.status.read >= len(events))
+    return _folded(folder, servers.spark, KEY)
+
+
+def by_kafka_in_the_stream(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
     """From a topic, read by Spark."""
-    made = Streamed(folder, spark)
+    kafka, made = servers.kafka, Streamed(folder, servers.spark)
     with made.feeding() as feed, made.streaming(feed, bootstrap_servers=kafka.bootstrap, topics=[_topic(kafka, events)]) as reader:
         _wait(lambda: reader.meter.status.read >= len(events))
     made.close()
@@ -64,7 +111,15 @@ def by_kafka_in_the_stream(folder: Path, events: Sequence[bytes], kafka: Kafka, 
     return _exported(store)
 
 
-WAYS: Mapping[str, Bring] = MappingProxyType({"http": by_http, "kafka embedded": by_kafka, "kafka in the stream": by_kafka_in_the_stream})
+WAYS: Mapping[str, Bring] = MappingProxyType(
+    {
+        "http": by_http,
+        "kafka embedded": by_kafka,
+        "kafka in the stream": by_kafka_in_the_stream,
+        "kinesis": by_kinesis,
+        "files": by_files,
+    }
+)
 
 
 def _topic(kafka: Kafka, events: Sequence[bytes]) -> str:
@@ -99,13 +154,13 @@ def _exported(store: GraphWriter) -> bytes:
     return lines
 
 
-def compared(folder: Path, events: Sequence[bytes], kafka: Kafka, spark: SparkSession, report: Callable[[str], None]) -> None:
+def compared(folder: Path, events: Sequence[bytes], servers: Servers, report: Callable[[str], None]) -> None:
     """The exports of all ways are equal byte for byte."""
     exports: dict[str, bytes] = {}
     for name, bring in WAYS.items():
         began, own = time.monotonic(), folder / name.replace(" ", "-")
         own.mkdir()
-        exports[name] = bring(own, events, kafka, spark)
+        exports[name] = bring(own, events, servers)
         report(f"{name}: {len(events)} events, an export of {len(exports[name])} bytes, {time.monotonic() - began:.0f} s")
     first, *others = exports
     for other in others:

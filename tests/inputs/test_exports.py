@@ -7,14 +7,15 @@ import pytest
 from bench.generator import Corpus, generate
 from bench.load import is_json
 from pyspark.sql import SparkSession
-from tests.inputs.exports import compared
+from tests.inputs.exports import WAYS, Servers, compared
 from tests.servers.broker import Kafka
+from tests.servers.kinesis import Kinesis
 
 pytestmark = [pytest.mark.spark]
 
 
-def test_every_way_in_gives_the_same_export(kafka: Kafka, spark: SparkSession, tmp_path: Path) -> None:
+def test_every_way_in_gives_the_same_export(kafka: Kafka, kinesis_local: Kinesis, spark: SparkSession, tmp_path: Path) -> None:
     events = [body for sent in islice(generate(Corpus(2_000)), 2_000) if is_json(body := sent.body)]
     lines: list[str] = []
-    compared(tmp_path, [*events, b'{"no": "event"}'], kafka, spark, lines.append)
-    assert len(lines) == 3
+    compared(tmp_path, [*events, b'{"no": "event"}'], Servers(kafka, kinesis_local, spark), lines.append)
+    assert len(lines) == len(WAYS)
