@@ -126,7 +126,8 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, s
 def command(
     asking: tuple[Server, str], call: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., Outcome]:
-    """Run a command against the server, with an API key or without one."""
+    """Run a command against the server, with an API key or without one; it has no data folder of this user."""
+    monkeypatch.setenv("LINEAGE_BRIDGE_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "events.ndjson").write_bytes(run_event() + b"\n")
     (tmp_path / "aliases.ndjson").write_text('{"a": {"namespace": "ns", "name": "a"}, "b": {"namespace": "ns", "name": "b"}}\n')
 

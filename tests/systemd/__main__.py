@@ -46,7 +46,7 @@ def make_seed(folder: Path, disk: Path) -> None:
 
 def boot(made: Path, seed: Path, scratch: Path, accelerator: str = "tcg") -> bool:
     """Runs the machine until it turns itself off; whether all held. What it tries is printed."""
-    said = scratch / "said"
+    stated = scratch / "stated"
     command = ["qemu-system-x86_64", "-accel", accelerator, "-cpu", "max", "-m", MEMORY_MB, "-smp", "2", "-nographic", "-no-reboot"]
     files = ["-kernel", str(made / "vmlinuz"), "-initrd", str(made / "initrd.img")]
     line = ["-append", "root=/dev/vda rw console=ttyS0 panic=-1 systemd.wants=try.service"]
@@ -57,10 +57,10 @@ def boot(made: Path, seed: Path, scratch: Path, accelerator: str = "tcg") -> boo
         f"file={seed},format=raw,if=virtio,readonly=on",
     ]
     other = ["-nic", "user,model=virtio-net-pci,restrict=on", "-monitor", "none"]
-    serial = ["-serial", f"file:{scratch / 'console'}", "-serial", f"file:{said}"]
+    serial = ["-serial", f"file:{scratch / 'console'}", "-serial", f"file:{stated}"]
     with subprocess.Popen([*command, *files, *line, *disks, *other, *serial], stdin=subprocess.DEVNULL) as machine:
         machine.wait()
-    text = said.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+    text = stated.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
     sys.stdout.write(text or (scratch / "console").read_text(errors="replace")[-4000:])
     return "\nHOLDS\n" in text
 
