@@ -77,7 +77,7 @@ def test_the_policy_lets_the_page_load_nothing_from_elsewhere(server: Server) ->
 
 def test_below_a_path_its_base_is_there(server: Server) -> None:
     policy = server.policy(required=True)
-    access = type(policy)(policy.authenticator, required=True, external=ExternalAddress("https://lineage.example/data/lineage"))
+    access = type(policy)(policy.authenticator, required=True, external=ExternalAddress("https://lineage.example", "/data/lineage"))
     for path in ("/", "/view/x", "/data/lineage/", "/data/lineage/view/x"):
         text = server.client_of("192.0.2.1", access=access).get(path).text
         assert 'href="/data/lineage/"' in text or "make page-build" in text

@@ -187,7 +187,7 @@ function Hops({ hops }: { hops: Hop[] }) {
                             </td>
                             <td>
                                 <CopyButton
-                                    label={`Copy a query that checks ${hop.target.name}`}
+                                    label={`Copy SQL that checks ${hop.target.name}`}
                                     text={() => checkQuery(hop.target.name)}
                                 >
                                     SQL

@@ -7,7 +7,7 @@ import { Problem } from "../api/client";
 import { readiness, session } from "../api/questions";
 import { Home } from "../home/Home";
 import { Icon } from "../parts/Icon";
-import { Empty, Loading } from "../parts/Messages";
+import { Loading } from "../parts/Messages";
 import { SearchDialog } from "../search/SearchDialog";
 import { SearchResults } from "../search/SearchResults";
 import { isTyping } from "./keys";
@@ -104,12 +104,13 @@ function Content({ view }: { view: View }) {
             {view.page === "impact" && <Impact view={view} />}
             {view.page === "paths" && <Paths view={view} />}
             {view.page === "unknown" && (
-                <Empty title="There is no such view">
+                <div className="empty">
+                    <h1>There is no such view</h1>
                     <p>
                         The address may be cut. <ViewLink to={{ page: "home" }}>The start page</ViewLink> leads to
                         everything.
                     </p>
-                </Empty>
+                </div>
             )}
         </Suspense>
     );

@@ -95,11 +95,20 @@ function Coverage({ answer }: { answer: Trace }) {
 
 function Flows({ answer, direction }: { answer: Trace; direction: TraceView["direction"] }) {
     const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
-    const distances = new Map(answer.columns.map(({ node, field, distance }) => [`${node} ${field}`, distance ?? 0]));
-    const far = (flow: Schemas["TraceFlow"]) =>
-        distances.get(
-            direction === "upstream" ? `${flow.source} ${flow.source_field}` : `${flow.target} ${flow.target_field}`,
-        ) ?? 0;
+    const distances = new Map(
+        answer.columns.flatMap(({ node, field, distance }) =>
+            distance === undefined ? [] : [[`${node} ${field}`, distance] as const],
+        ),
+    );
+    // A column where the trace ended has no distance of its own: it is one hop from the other end.
+    const far = (flow: Schemas["TraceFlow"]) => {
+        const ends = [
+            distances.get(`${flow.source} ${flow.source_field}`),
+            distances.get(`${flow.target} ${flow.target_field}`),
+        ];
+        const known = ends.filter((distance) => distance !== undefined);
+        return known.length === 1 ? (known[0] ?? 0) + 1 : Math.max(0, ...known);
+    };
     const flows = [...answer.flows].sort((a, b) => far(a) - far(b));
     const column = (id: string, field: string) => {
         const node = nodes.get(id);
