@@ -48,7 +48,7 @@ def built() -> None:
 
 
 @pytest.fixture(scope="session")
-def shown(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[Shown]:
+def shown(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[Shown]:  # noqa: ARG001 - the page is built before
     store = tmp_path_factory.mktemp("store") / "graph.db"
     GraphWriter(store, Names(KEY)).close()
     with running(tmp_path_factory.mktemp("page"), store) as server:

@@ -17,7 +17,7 @@ from tests.servers.process import listens, running
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory, built: None) -> Path:
+def installed(tmp_path_factory: pytest.TempPathFactory, built: None) -> Path:  # noqa: ARG001 - the page is built before
     """An environment of its own with the wheel, which finds what it depends on in this one."""
     wheels, home = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
