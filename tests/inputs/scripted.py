@@ -32,6 +32,7 @@ class ScriptedInput(Input[ScriptedSettings]):
     acknowledged: ClassVar[dict[str, dict[StreamPartition, int]]] = {}
     opened: ClassVar[dict[str, int]] = {}
     closed: ClassVar[dict[str, int]] = {}
+    problems: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
         yield SourceCheck("connect", True, "there")
@@ -61,7 +62,7 @@ class ScriptedInput(Input[ScriptedSettings]):
         pass
 
     def reading_state(self) -> ReadingState:
-        return ReadingState(1, 0)
+        return ReadingState(1, 0, problems=self.problems.get(self.name, ()))
 
     def close(self) -> None:
         self.closed[self.name] = self.closed.get(self.name, 0) + 1

@@ -100,6 +100,14 @@ def test_a_failure_is_reported_and_reading_begins_again(installation: Installati
     assert reader.meter.status.error == "ValueError: a fault"
 
 
+def test_what_does_not_work_is_told_although_nothing_can_be_read(installation: Installation) -> None:
+    reader = reader_of(installation, UnreachableError("no broker", "start it"))
+    ScriptedInput.problems[reader.input.name] = ("topic a: not allowed",)
+    with running(reader):
+        until(lambda: reader.meter.status.error == "no broker")
+        assert reader.meter.status.problems == ("topic a: not allowed",)
+
+
 def test_a_server_that_started_again_is_asked_for_the_positions_again(installation: Installation) -> None:
     log = FailingLedger(installation.ledger)
     reader = reader_of(installation, [record(0, run_event(job="a"))], log=log)

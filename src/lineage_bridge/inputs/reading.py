@@ -113,6 +113,10 @@ class InputReader:
         self.input.open(positions)
         settings, self._quiet_since = self.input.settings, self._clock()
         while not stop.is_set():
+            state = self.input.reading_state()  # before reading: what is known of topics is told even if nothing can be read
+            self.meter.watch(state)
+            if state.partitions:
+                self.meter.change("reading")
             most = self.meter.allowance(settings.max_records_per_s, settings.batch_records)
             if not most:
                 self.input.keep_alive()
@@ -124,10 +128,6 @@ class InputReader:
                 self._quiet_since = self._clock()
             elif settings.idle_s and self._clock() - self._quiet_since >= settings.idle_s:
                 return
-            state = self.input.reading_state()
-            self.meter.watch(state)
-            if state.partitions:
-                self.meter.change("reading")
 
     def _take_in(self, records: Sequence[IncomingRecord], positions: LogPositions, stop: threading.Event) -> None:
         """Append the events of records to the log, and acknowledge what is durable."""

@@ -2,7 +2,8 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.events import RUNS, T0, dataset, facet, record_lists, run_event
+from tests.aliases import alias_operation, between_names, operator
+from tests.events import RUNS, T0, columns, dataset, dataset_event, facet, record_lists, run_event, stored_record
 from tests.store.reading import node, reader_of
 from tests.store.walks import affected
 from tests.store.writing import add, apply, moves, opened, settle
@@ -69,6 +70,32 @@ def test_impact_counts_the_names_of_one_dataset_once(writer: GraphWriter) -> Non
         "w": (1, None, True),
         "r": (2, None, True),
     }
+
+
+def test_a_dataset_that_declares_what_it_is_made_of_is_listed_once_whatever_its_name(writer: GraphWriter) -> None:
+    linked = dataset("path", namespace="s3://lake", symlinks=facet(identifiers=[{"namespace": "hive://h:1", "name": "t", "type": "TABLE"}]))
+    declaring = dataset("path", namespace="s3://lake", columnLineage=columns(id=[("ns", "a", "id")]))
+    reader = add(writer, run_event(job="w", outputs=[linked]), dataset_event(declaring))
+    assert affected(reader.lineage.impact(node(reader, "a"), "downstream", 50, WalkLimits())) == {"t": (1, 1, True)}
+
+
+def test_a_job_of_two_names_is_one(writer: GraphWriter) -> None:
+    moved = moves(("a", "j1", "b"), ("a", "j2", "b"), ("b", "j2", "c"), ("c", "other", "d"))
+    records = [stored_record(body, offset=offset) for offset, body in enumerate(moved)]
+    same = operator(alias_operation("alias", between_names(("jobs", "j1"), ("jobs", "j2"), entity="job")))
+    apply(writer, [*records, same])
+    settle(writer)
+    reader = reader_of(writer)
+    limits = WalkLimits()
+    first, second = (reader.lineage.impact(node(reader, name, NodeKind.JOB), "downstream", 50, limits) for name in ("j1", "j2"))
+    assert affected(first) == affected(second)
+    assert {name: distance for name, (distance, *_) in affected(first).items()} == {"b": 1, "c": 1, "d": 2, "other": 2}
+    assert {"j1", "j2"} & affected(reader.lineage.impact(node(reader, "a"), "downstream", 50, limits)).keys() == {"j1"}
+    found = reader.lineage.paths(node(reader, "a"), node(reader, "b"), 9, 9, limits)
+    assert [[[job.name for job in hop] for hop in path.jobs] for path in found.paths] == [[["j1"]]]
+    for name in ("j1", "j2"):
+        walk = reader.lineage.walk(node(reader, name, NodeKind.JOB), "downstream", 1, limits, now_us=T0)
+        assert {walk.distances[node(reader, dataset_name).id] for dataset_name in ("b", "c")} == {1}
 
 
 def test_impact_says_when_it_stopped_early(writer: GraphWriter) -> None:

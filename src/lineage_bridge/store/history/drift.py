@@ -1,6 +1,6 @@
 """Drift: where what jobs were declared to do and what they were seen to do differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.model.differences import Drift
@@ -8,7 +8,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.moment import GraphMoment
 from lineage_bridge.store.query.co_occurrence import CoOccurrence
-from lineage_bridge.store.query.flows import RawEdge
+from lineage_bridge.store.query.flows import RawEdge, RawPort
 from lineage_bridge.store.query.nodes import Nodes
 
 _DECLARED = """SELECT DISTINCT n.id, n.namespace, n.name FROM run_shape p JOIN node n ON n.id = p.job
@@ -40,33 +40,40 @@ class DriftFinder:
         return [self.nodes.by_id(row[0]) for row in rows]
 
     def of_job(self, job: Node) -> list[Drift]:
-        """Inputs, outputs and flows of a job that were declared and not observed, or observed and not declared."""
-        found = [*self._ports(job), *self._flows(job)]
-        return sorted(found, key=_order)
+        """Inputs, outputs and flows of a job that were declared and not observed, or observed and not declared.
 
-    def _ports(self, job: Node) -> Iterator[Drift]:
-        ports = [port for side in (Side.INPUT, Side.OUTPUT) for port in self.when.flows.job_ports(job.id, side)]
+        All names of a job count as one. What was said under a name is told with that name; under one that declares nothing, with the
+        first of those that do.
+        """
+        names = self.nodes.members(job.id)
+        ports = [port for name in names for side in (Side.INPUT, Side.OUTPUT) for port in self.when.flows.job_ports(name, side)]
+        edges: list[RawEdge] = [edge for name in names for edge in self.connection.execute(_FLOWS, {"job": name}).fetchall()]
+        declaring = {port[0] for port in ports if port[3] == Origin.DECLARED} | {edge[2] for edge in edges if edge[3] == Origin.DECLARED}
+        first = min((self.nodes.by_id(name) for name in declaring), key=lambda node: (node.namespace, node.name), default=job)
+        told = {job.id} | (set(names) - declaring if first.id == job.id else set())
+        return sorted((found for found in (*self._ports(ports), *self._flows(edges)) if found.job.id in told), key=_order)
+
+    def _ports(self, ports: Sequence[RawPort]) -> Iterator[Drift]:
         same = self._same(port[1] for port in ports)
         present = {(same[dataset], side, origin) for _, dataset, side, origin in ports}
-        for _, dataset, side, origin in ports:
+        for job, dataset, side, origin in ports:
             if origin in _OTHER and (same[dataset], side, _OTHER[origin]) not in present:
-                values = {"job": job.id, "dataset": dataset, "side": side, "origin": origin}
+                values = {"job": job, "dataset": dataset, "side": side, "origin": origin}
                 what = "input" if side == Side.INPUT else "output"
-                yield Drift(job, Origin(origin), what, self.nodes.by_id(dataset), None, self._since(_SINCE_PORT, values))
+                by_id = self.nodes.by_id
+                yield Drift(by_id(job), Origin(origin), what, by_id(dataset), None, self._since(_SINCE_PORT, values))
 
-    def _flows(self, job: Node) -> Iterator[Drift]:
-        edges: list[RawEdge] = self.connection.execute(_FLOWS, {"job": job.id}).fetchall()
+    def _flows(self, edges: Sequence[RawEdge]) -> Iterator[Drift]:
         hidden = self.counted.not_counting(edges)
         has_ended = self.when.labels.endings.has_ended
-        stated = {(edge[0], edge[1], edge[3]) for edge in edges if edge not in hidden and not has_ended(*edge[:4])}
-        flows = sorted(stated)
-        same = self._same(end for row in flows for end in row[:2])
-        present = {(same[source], same[target], origin) for source, target, origin in flows}
-        for source, target, origin in flows:
+        flows = sorted({edge[:4] for edge in edges if edge not in hidden and not has_ended(*edge[:4])})
+        same = self._same(end for flow in flows for end in flow[:2])
+        present = {(same[source], same[target], origin) for source, target, _, origin in flows}
+        for source, target, job, origin in flows:
             if origin in _OTHER and (same[source], same[target], _OTHER[origin]) not in present:
-                values = {"job": job.id, "source": source, "target": target, "origin": origin}
+                values = {"job": job, "source": source, "target": target, "origin": origin}
                 by_id = self.nodes.by_id
-                yield Drift(job, Origin(origin), "flow", by_id(source), by_id(target), self._since(_SINCE_FLOW, values))
+                yield Drift(by_id(job), Origin(origin), "flow", by_id(source), by_id(target), self._since(_SINCE_FLOW, values))
 
     def _same(self, ids: Iterator[int]) -> dict[int, int]:
         met = set(ids)

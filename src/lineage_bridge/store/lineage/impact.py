@@ -65,7 +65,7 @@ class ImpactFinder:
         gone = self.followed.gone(walked.distances)
         affected = [Affected(self.nodes.by_id(r.node), r.distance, r.paths, r.wholly, dropped=r.node in gone) for r in found]
         affected += self._jobs(walked, own, {r.node for r in found if r.wholly} | {own}, ahead)
-        surely = walked.surely(own)
+        surely = {self.nodes.head(id_) for id_ in walked.surely(own)}
         affected = [a if a.node.id in surely else replace(a, only_failed=True) for a in affected]
         return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden, ended=ended)
 
@@ -96,8 +96,12 @@ class ImpactFinder:
         return False
 
     def _path(self, path: tuple[int, ...], walked: ReachedNodes) -> Path:
-        jobs = tuple(tuple(sorted((self.nodes.by_id(job) for job in walked.jobs[hop]), key=_name)) for hop in pairwise(path))
+        jobs = tuple(self._jobs_of(hop, walked) for hop in pairwise(path))
         return Path(tuple(self.nodes.by_id(id_) for id_ in path), jobs)
+
+    def _jobs_of(self, hop: Pair, walked: ReachedNodes) -> tuple[Node, ...]:
+        jobs = {self.nodes.head(job) for job in walked.jobs[hop]}
+        return tuple(sorted((self.nodes.by_id(job) for job in jobs), key=_name))
 
     # walking
 
@@ -147,13 +151,14 @@ class ImpactFinder:
 
     def _from_job(self, job: Node, ahead: Direction, walked: ReachedNodes) -> list[int]:
         """A job's own flows, and what it writes (down) or reads (up) as if it flowed from or to the job."""
-        for edge in self.flows.edges([job.id], ahead):
+        own, names = self.nodes.head(job.id), self.nodes.members(job.id)
+        for edge in self.flows.edges(names, ahead):
             self._note(edge, ahead, walked)
-        for port in self.flows.job_ports(job.id, ahead.far):
-            walked.jobs.setdefault((job.id, self.nodes.head(port[1])), set()).add(job.id)
+        for port in (port for name in names for port in self.flows.job_ports(name, ahead.far)):
+            walked.jobs.setdefault((own, self.nodes.head(port[1])), set()).add(own)
             if not self.failed.port(port):
-                walked.sound.add((job.id, self.nodes.head(port[1]), job.id))
-        far_ends = {far for near, far in walked.jobs if near == job.id} - {job.id}
+                walked.sound.add((own, self.nodes.head(port[1]), own))
+        far_ends = {far for near, far in walked.jobs if near == own} - {own}
         walked.distances.update(dict.fromkeys(far_ends, 1))
         return sorted(far_ends)
 
@@ -183,16 +188,26 @@ class ImpactFinder:
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
     def _jobs(self, walked: ReachedNodes, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
-        """The jobs that read what was reached: as near as the nearest node they take from, wholly affected if all they take is."""
-        taken = {job: set(nears) for job, nears in walked.readers.items()}
+        """The jobs that read what was reached: as near as the nearest node they take from, wholly affected if all they take is.
+
+        A dataset that declares what it is made of is in the place of a job there; it is no job, and was reached itself.
+        """
+        taken: dict[int, set[int]] = {}
+        for job, nears in walked.readers.items():
+            taken.setdefault(self.nodes.head(job), set()).update(nears)
         for (near, _), jobs in walked.jobs.items():
             for job in jobs:
-                taken.setdefault(job, set()).add(near)
+                taken.setdefault(self.nodes.head(job), set()).add(near)
         for job, nears in taken.items():
             if job != own and job not in walked.distances:
                 distance = min(walked.distances[near] for near in nears) + 1
-                named = {self.nodes.head(dataset) for _, dataset, *_ in self.flows.job_ports(job, ahead.near)} if nears <= wholly else set()
+                named = self._named(job, ahead) if nears <= wholly else set()
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
+
+    def _named(self, job: int, ahead: Direction) -> set[int]:
+        """What a job takes, under any of its names."""
+        ports = (port for name in self.nodes.members(job) for port in self.flows.job_ports(name, ahead.near))
+        return {self.nodes.head(port[1]) for port in ports}
 
     def _over(self, walked: ReachedNodes, more: int) -> bool:
         if not walked.truncated:

@@ -97,7 +97,7 @@ class Walker:
         frontier = set(found.distances)
         hop = 0
         if node.kind == NodeKind.JOB and depth:
-            hop, frontier = 1, frontier | self._own_ports(node.id, direction, found)
+            hop, frontier = 1, frontier | self._own_ports(sorted(frontier), direction, found)
         while frontier and hop < depth and not found.truncated:
             hop += 1
             far_ends, again = self._hop(frontier, found, arrivals)
@@ -106,9 +106,9 @@ class Walker:
             frontier |= self.flows.expand(again)
         return found
 
-    def _own_ports(self, job: int, direction: Direction, found: FoundEdges) -> set[int]:
-        """A walk that begins at a job begins at what it writes (down) or reads (up)."""
-        rows = self.flows.job_ports(job, direction.far)
+    def _own_ports(self, names: Iterable[int], direction: Direction, found: FoundEdges) -> set[int]:
+        """A walk that begins at a job begins at what it writes (down) or reads (up), under any of its names."""
+        rows = [row for name in names for row in self.flows.job_ports(name, direction.far)]
         found.ports |= set(rows)
         far_ends = self.flows.expand(row[1] for row in rows)
         found.distances.update({id_: 1 for id_ in far_ends if id_ not in found.distances})
