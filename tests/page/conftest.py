@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 from tests.api.support import running
 from tests.events import KEY, dataset, run_event
 from tests.ports import HOST, free_port
@@ -100,8 +100,13 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened = context.new_page()
     faults: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        faults.append(dialog.message)
+        dialog.dismiss()
+
     opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("dialog", lambda dialog: (faults.append(dialog.message), dialog.dismiss()))
+    opened.on("dialog", dismiss)
     opened.on("console", lambda message: faults.append(message.text) if "Content Security Policy" in message.text else None)
     opened.on("request", lambda request: None if request.url.startswith(f"http://{HOST}:") else faults.append(request.url))
     yield opened

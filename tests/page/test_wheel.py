@@ -33,7 +33,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory, built: None) -> Path:  #
 @pytest.fixture
 def url(installed: Path, tmp_path: Path) -> Iterator[str]:
     port = free_port()
-    program = [installed / "bin" / "python", "-I", "-m", "lineage_bridge.cli.main"]
+    program: list[str | Path] = [installed / "bin" / "python", "-I", "-m", "lineage_bridge.cli.main"]
     command = [*program, "api", "--port", str(port), "--data-dir", tmp_path / "data"]
     with running("api", command, tmp_path, environment={"PATH": os.fspath(installed / "bin")}) as process:
         process.wait_until(lambda: listens(port))

@@ -7,21 +7,21 @@ from typing import NamedTuple
 from lineage_bridge.model.graph import Edge, Walk
 
 
-class BeyondCounts(NamedTuple):
+class NextHop(NamedTuple):
     """How many datasets (or jobs at an end) lie one hop further up- and downstream of a node than a walk shows."""
 
     upstream: int
     downstream: int
 
 
-def cut_walk(walk: Walk, depth: int) -> tuple[Walk, Mapping[int, BeyondCounts]]:
+def cut_walk(walk: Walk, depth: int) -> tuple[Walk, Mapping[int, NextHop]]:
     """The walk without what is further away than `depth` hops, and of each node at the cut (by id) what lies beyond it."""
     far = {id_ for id_, distance in walk.distances.items() if distance > depth}
     if not far:
         return replace(walk, depth=depth), {}
     kept = tuple(edge for edge in walk.edges if not _ends(edge) & far)
     jobs = {edge.job.id for edge in kept}
-    beyond = {id_: BeyondCounts(len(up), len(down)) for id_, (up, down) in _beyond(walk, far).items()}
+    beyond = {id_: NextHop(len(up), len(down)) for id_, (up, down) in _beyond(walk, far).items()}
     cut = replace(
         walk,
         depth=depth,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
@@ -40,7 +41,7 @@ def install_pages(app: FastAPI) -> None:
         return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY.format(scripts=scripts)})
 
 
-def install_web_page(app: FastAPI, page: WebPage, *, has_logins: bool) -> None:
+def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None:
     """Serve the web page: at `/` and below `/view` its shell, which then shows what the address names, and its assets."""
 
     async def get_shell(request: Request) -> Response:

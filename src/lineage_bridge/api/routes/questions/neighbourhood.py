@@ -29,7 +29,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node, Walk, WalkLimits
 from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressReader
-from lineage_bridge.projections.beyond import BeyondCounts, cut_walk
+from lineage_bridge.projections.beyond import NextHop, cut_walk
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -74,9 +74,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
             return json_response(answer, headers=position_header(reader.progress))
 
 
-def _with_details(
-    reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, BeyondCounts], now_us: int
-) -> list[WalkNode]:
+def _with_details(reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, NextHop], now_us: int) -> list[WalkNode]:
     """The nodes of an answer, each with what it is, and what lies beyond it."""
     named = {node.id: node for node in (*walk.nodes, *(end for edge in walk.edges for end in edge[:3]), *_port_ends(walk))}
     found = reader.inventory.described(named.values())

@@ -11,7 +11,7 @@ from lineage_bridge.api.dependencies import Style, position_header
 from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.overview import JobTypeCount, NamespaceCount, OverviewAnswer, StateCount, SystemCount, UrgentItem
+from lineage_bridge.api.schemas.statistics import JobTypeCount, NamespaceCount, OverviewAnswer, StateCount, SystemCount, UrgentItem
 from lineage_bridge.api.services import Services
 from lineage_bridge.ports.graph_reader import ProgressReader
 from lineage_bridge.projections.overview import Overview, by_first, read_overview
