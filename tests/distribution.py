@@ -12,7 +12,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 GROUPS = {"kafka": "servers", "connect": "servers", "postgres": "servers", "flink": "servers"}
-GROUPS |= {"served": "served", "spark": "spark", "registry": "registry", "openid": "openid"}
+GROUPS |= {"served": "served", "spark": "spark", "registry": "registry", "openid": "openid", "built": "page"}
 """Fixtures that a run creates once, and the group of the files that request them; of several groups the first."""
 ORDER = tuple(dict.fromkeys(GROUPS.values()))
 

@@ -21,23 +21,28 @@ def installed(tmp_path_factory: pytest.TempPathFactory, built: None) -> Path:  #
     """An environment of its own with the wheel, which finds what it depends on in this one."""
     wheels, home = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, ROOT], check=True)
+    settings = wheels / "extra.cfg"
+    settings.write_text(f"[build]\nbuild_base = {wheels / 'build'}\n[egg_info]\negg_base = {wheels}\n")
+    environment = {**os.environ, "DIST_EXTRA_CONFIG": os.fspath(settings)}
+    command = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, ROOT]
+    subprocess.run(command, check=True, env=environment)
     venv.create(home, with_pip=False)
     (site,) = home.glob("lib/*/site-packages")
     (wheel,) = wheels.glob("*.whl")
-    subprocess.run([*pip, "--python", home / "bin" / "python", "install", "--no-deps", wheel], check=True)
+    subprocess.run([*pip, "--python", home / "bin" / "python", "install", "--no-deps", "--no-compile", wheel], check=True)
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     return home
 
 
 @pytest.fixture
-def url(installed: Path, tmp_path: Path) -> Iterator[str]:
+def client(installed: Path, tmp_path: Path) -> Iterator[httpx.Client]:
     port = free_port()
     program: list[str | Path] = [installed / "bin" / "python", "-I", "-m", "lineage_bridge.cli.main"]
     command = [*program, "api", "--port", str(port), "--data-dir", tmp_path / "data"]
     with running("api", command, tmp_path, environment={"PATH": os.fspath(installed / "bin")}) as process:
         process.wait_until(lambda: listens(port))
-        yield f"http://{HOST}:{port}"
+        with httpx.Client(base_url=f"http://{HOST}:{port}", timeout=60) as client:
+            yield client
 
 
 def test_the_wheel_has_the_page(installed: Path) -> None:
@@ -48,8 +53,8 @@ def test_the_wheel_has_the_page(installed: Path) -> None:
     assert sorted(path.suffix for path in (package / "api" / "web" / "static").iterdir() if path.is_file() and path.suffix) == [".html"]
 
 
-def test_it_shows_the_page_without_node(url: str) -> None:
-    shell = httpx.get(f"{url}/view/lineage")
+def test_it_shows_the_page_without_node(client: httpx.Client) -> None:
+    shell = client.get("/view/lineage")
     assert '<div id="page">' in shell.text
     script = shell.text.split('src="./')[1].split('"')[0]
-    assert httpx.get(f"{url}/{script}").headers["cache-control"].endswith("immutable")
+    assert client.get(f"/{script}").headers["cache-control"].endswith("immutable")
