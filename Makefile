@@ -1,6 +1,6 @@
 # Each target sets up what it needs; all it asks of a machine is checked by tools/prerequisites.sh.
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench torture jars servers producers systemd oracle lock migration clean
+.PHONY: help run page page-build openapi test check format bench torture jars servers producers systemd oracle lock migration clean
 ARGS ?=
 
 IN_RUN := sh tools/environment.sh run
@@ -9,10 +9,20 @@ IN_PARALLEL := --numprocesses logical --dist loadgroup
 
 help: ## what can be made (this list)
 	@while IFS= read -r line; do case "$$line" in [a-z]*': ## '*) \
-		printf '  make %-9s %s\n' "$${line%%:*}" "$${line#*: ## }";; esac; done < Makefile
+		printf '  make %-10s %s\n' "$${line%%:*}" "$${line#*: ## }";; esac; done < Makefile
 
 run: ## start LineageBridge with the demo pipeline in it
-	@$(IN_RUN) .venv/bin/lineage-bridge serve --demo $(ARGS)
+	@$(IN_RUN) .venv/bin/python tools/page.py run
+	@.venv/bin/lineage-bridge serve --demo $(ARGS)
+
+page: ## show the web page with live reload, against a running server (LINEAGE_BRIDGE_URL)
+	@$(IN_RUN) .venv/bin/python tools/page.py develop
+
+page-build: ## build the web page into the package
+	@$(IN_RUN) .venv/bin/python tools/page.py build
+
+openapi: ## write the description of the API that the web page's client is made from
+	@$(IN_DEV) .venv/bin/python -m tools.openapi
 
 test: ## check, then run all tests, in parallel (ARGS="-k verdict" runs some, and no checks)
 	@$(if $(ARGS),$(IN_DEV) true,$(IN_DEV) sh tools/check.sh)
@@ -52,5 +62,5 @@ migration: ## add a migration of the graph store, made from its tables
 	@$(IN_DEV) .venv/bin/python tools/migration.py
 
 clean: ## remove all that was made here
-	@rm -rf .venv .venv.lock build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv.lock build dist web/node_modules web/.lock src/lineage_bridge/api/web/static src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find src tests bench tools -name __pycache__ -prune -exec rm -rf {} +

@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 GROUPS = {"kafka": "servers", "connect": "servers", "postgres": "servers", "flink": "servers"}
 GROUPS |= {"moto": "kinesis", "kinesis_local": "kinesis"}
-GROUPS |= {"served": "served", "spark": "spark", "registry": "registry", "openid": "openid"}
+GROUPS |= {"served": "served", "spark": "spark", "registry": "registry", "openid": "openid", "built": "page"}
 GROUPS |= {"s3_store": "stores", "gcs_store": "stores", "azure_store": "stores"}
 """Fixtures that a run creates once, and the group of the files that request them; of several groups the first."""
 ORDER = tuple(dict.fromkeys(GROUPS.values()))

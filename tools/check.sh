@@ -11,3 +11,5 @@ fi
 ruff check --quiet
 mypy
 lint-imports --no-logo
+python tools/page.py check
+python tools/page.py test

@@ -4,3 +4,4 @@ set -eu
 cd "$(dirname "$0")/.."
 .venv/bin/ruff check --fix-only --quiet
 .venv/bin/ruff format --quiet
+.venv/bin/python tools/page.py format

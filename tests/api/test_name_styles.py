@@ -18,6 +18,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("/graph/impact", {**TOPIC, "direction": "downstream"}),
     ("/graph/paths", STREAMED),
     ("/graph/ledger", STREAMED),
+    ("/graph/ledger", {"target_namespace": "ns", "target_name": "b"}),
     ("/graph/trace", {**TOPIC, "direction": "downstream"}),
     ("/graph/diff", {**TOPIC, "since": "2020-01-01"}),
     ("/graph/diff", {"since": "2020-01-01"}),

@@ -57,7 +57,7 @@ def holds(attempt: Callable[[str], None], key: str) -> bool:
     return True
 
 
-def tell(text: str) -> None:
+def log(text: str) -> None:
     tell(f"{time.monotonic():7.1f} s  {text}")
 
 
@@ -80,7 +80,7 @@ def eventually(what: str, holds: Callable[[], bool], seconds: float = PATIENCE_S
     while not holds():
         assert time.monotonic() < begun + seconds, f"not within {seconds:.0f} s: {what}"
         time.sleep(0.5)
-    tell(f"{what} (after {time.monotonic() - begun:.1f} s)")
+    log(f"{what} (after {time.monotonic() - begun:.1f} s)")
 
 
 def install() -> str:
@@ -96,12 +96,12 @@ def install() -> str:
     (address,) = re.findall(r"inet ([\d.]+)/\d+ .*global", eventually_address())
     with Path("/etc/hosts").open("a") as hosts:
         hosts.write(f"{address} {NAME}\n")
-    tell("install: the documentation's commands begin")
+    log("install: the documentation's commands begin")
     # The wheels are on the second disk: the machine has no way out.
     offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(SEED / "wheels"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     printed = run("sh", "-euxc", f"cd {WORK}\n{(SEED / 'install.sh').read_text()}", environment=offline)
     (key,) = re.findall(r"\blb_\w+", printed)
-    tell("install: all commands ended with 0")
+    log("install: all commands ended with 0")
     return str(key)
 
 
@@ -140,7 +140,7 @@ def sends_and_asks(key: str, table: str, others: tuple[str, ...] = ()) -> None:
     post = ("--json", event)
     assert curl("/api/v1/lineage", *post) == "401"
     assert curl("/api/v1/lineage", *post, "--header", f"Authorization: Bearer {key}") == "201"
-    tell(f"an event is refused without a key (401) and accepted with it (201): {table}")
+    log(f"an event is refused without a key (401) and accepted with it (201): {table}")
     query = "namespace=kafka%3A%2F%2Fbroker.internal%3A9092&name=orders&direction=downstream"
     bearer = ("--header", f"Authorization: Bearer {key}")
     # Cheaper than the command, which starts a Python each time; the processor may be emulated.
@@ -182,27 +182,27 @@ def is_confined(_key: str) -> None:
         assert Path(f"/proc/{pid}").owner() == USER
         names.append(status["Name"])
     assert "java" in names, names
-    tell(f"no capabilities, no new privileges, system calls filtered: {', '.join(sorted(names))}")
+    log(f"no capabilities, no new privileges, system calls filtered: {', '.join(sorted(names))}")
     inside = ("nsenter", "--target", main_pid, "--mount")
     for path in [f"{folder}/written" for folder in READ_ONLY]:
         done = subprocess.run([*inside, "touch", path], capture_output=True, text=True, check=False)
         assert done.returncode != 0, f"{path} was written"
-        tell(f"root in the unit's view: {done.stderr.strip()}")
+        log(f"root in the unit's view: {done.stderr.strip()}")
     for path in OWN:
         run(*inside, "setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "touch", path)
         run(*inside, "rm", path)
-    tell(f"written as the unit's user: {', '.join(OWN)}")
+    log(f"written as the unit's user: {', '.join(OWN)}")
     devices = run(*inside, "ls", "/dev").split()
     assert not {"vda", "kmsg", "mem"} & set(devices), devices
     seen = run(*inside, "setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "ls", "/proc").split()
     assert main_pid in seen, seen
     assert "1" not in seen, seen
-    tell("no disks among its devices, no processes of others in /proc")
+    log("no disks among its devices, no processes of others in /proc")
     credential = "/run/credentials/lineage-bridge.service/oidc"
     run(*inside, "setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "cat", credential)
     for command in (f"runuser -u {USER} -- cat {ETC}/oidc", "runuser -u nobody -- ls /var/lib/lineage-bridge"):
         assert subprocess.run(command.split(), capture_output=True, check=False).returncode != 0, command
-    tell("the credential is readable in the unit and its source is not; nobody else reads the data folder")
+    log("the credential is readable in the unit and its source is not; nobody else reads the data folder")
 
 
 def served_certificate() -> str:
@@ -233,7 +233,7 @@ def restarts(key: str) -> None:
     before = shown("MainPID")
     begun = time.monotonic()
     run("systemctl", "restart", SERVICE)
-    tell(f"systemctl restart returned after {time.monotonic() - begun:.1f} s")
+    log(f"systemctl restart returned after {time.monotonic() - begun:.1f} s")
     assert shown("MainPID") not in ("0", before)
     eventually("health is answered again", is_up)
     sends_and_asks(key, "scores-after-restart", ("scores-first", "scores-after-kill"))
@@ -242,7 +242,7 @@ def restarts(key: str) -> None:
 def comes_after_a_boot(_key: str) -> None:
     assert run("systemctl", "is-enabled", SERVICE) == "enabled"
     assert "lineage-bridge.service" in run("systemctl", "list-dependencies", "--plain", "multi-user.target")
-    tell("it is expected by multi-user.target")
+    log("it is expected by multi-user.target")
 
 
 def stops(_key: str) -> None:
@@ -252,7 +252,7 @@ def stops(_key: str) -> None:
     assert shown("Result") == "success", shown("Result")
     assert took < STOP_S
     assert not processes()
-    tell(f"stopped after {took:.1f} s of {STOP_S} s, with exit code {shown('ExecMainStatus')} and no process left")
+    log(f"stopped after {took:.1f} s of {STOP_S} s, with exit code {shown('ExecMainStatus')} and no process left")
 
 
 def judged(_key: str) -> None:

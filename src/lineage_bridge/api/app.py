@@ -38,6 +38,7 @@ from lineage_bridge.api.routes.questions import (
     ledger,
     lineage,
     neighbourhood,
+    overview,
     runs,
     schema_versions,
     search,
@@ -47,6 +48,7 @@ from lineage_bridge.api.routes.questions import (
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
 from lineage_bridge.api.telemetry.requests import RequestTelemetry, take_request_id
+from lineage_bridge.api.web.page import WebPage
 from lineage_bridge.visibility.findings import limited_findings
 from lineage_bridge.visibility.reader import limited
 
@@ -100,6 +102,7 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(metrics.routes(services))
     app.include_router(logins.routes(services))
     pages.install_pages(app)
+    pages.install_web_page(app, WebPage(), has_logins=services.logins is not None)
     requirements = RouteRequirements(app.routes)
     app.add_middleware(RequestAudit, routes=requirements, trail=services.audit, key=services.key)
     app.add_middleware(RequestLimits, routes=requirements, rates=services.rates, bodies=services.bodies, clock_us=services.clock_us)
@@ -134,6 +137,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
     return (
         lineage.routes(services),
         neighbourhood.routes(services),
+        overview.routes(services),
         nodes.routes(services),
         views.routes(services),
         impact.routes(services),

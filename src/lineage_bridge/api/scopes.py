@@ -20,7 +20,7 @@ _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
 _OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|targets|tasks)(/.*)?")
 """Questions about the server and what it observes, which are not divided among teams."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
-    "nothing": ("GET /health", "GET //auth/login", "GET //auth/callback"),
+    "nothing": ("GET /health", "GET //", "GET //view/{view:path}", "GET //assets/{name}", "GET //auth/login", "GET //auth/callback"),
     "principal": (
         "GET /version",
         "GET //openapi.json",
@@ -81,6 +81,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /lineage/jobs",
         "GET /lineage/jobs/detail",
         "GET //metrics",
+        "GET /overview",
         "GET /quarantine",
         "GET /quarantine/{event_id}/body",
         "GET /ready",

@@ -7,19 +7,24 @@ from msgspec import UNSET, Raw, UnsetType
 from lineage_bridge.api.schemas.intake import QuarantineItem, RejectedJob
 from lineage_bridge.api.schemas.lineage import RunEvent
 from lineage_bridge.api.schemas.names import DatasetRef, DescribedNode, JobRef
-from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, TransformationItem, WalkNode
+from lineage_bridge.api.schemas.nodes import GraphColumn, GraphEdge, GraphNode, GraphPort, NodeDetails, TransformationItem, WalkNode
 from lineage_bridge.api.schemas.runs import RunItem
+from lineage_bridge.graph.identity.node_ids import display_name
+from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.relations import Side
 from lineage_bridge.graph.runs.liveness import liveness
 from lineage_bridge.ingest.rejected_event import EventSender
 from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk
+from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.model.runs import RunRecord
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.openlineage.verdict import EVENT_TYPES
 from lineage_bridge.ports.graph_reader import NodeReader
 from lineage_bridge.projections.event_shapes import RunRef
+from lineage_bridge.projections.job_states import job_state
 from lineage_bridge.projections.nodes import node_id_text
+from lineage_bridge.projections.overview import system_name
 from lineage_bridge.projections.views import PRODUCER
 
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -158,6 +163,19 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
         )
         for n in ordered
     ]
+
+
+def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
+    """What a node is, and how a job stands, by its newest run."""
+    is_job = entry.node.kind == NodeKind.JOB
+    run = newest if newest and newest.observed else None
+    return NodeDetails(
+        system=system_name(entry.node.namespace),
+        node_type=entry.node_id.type,
+        display_name=display_name(entry.node_id.type, entry.node.name),
+        state=job_state(run, now_us) if is_job else UNSET,
+        last_seen=time_text(run.last if run else None),
+    )
 
 
 def graph_edge(edge: Edge) -> GraphEdge:

@@ -10,7 +10,7 @@ from typing_extensions import Self
 
 PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
 """A path below which the server may be: empty, or beginning with a slash and not ending with one."""
-_OWN: Final = frozenset({"api", "auth", "docs", "metrics", "openapi.json", "spec"})
+_OWN: Final = frozenset({"api", "assets", "auth", "docs", "metrics", "openapi.json", "spec", "view"})
 """What the server's own paths begin with: below such a path, it could not tell whether a proxy has removed it."""
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 

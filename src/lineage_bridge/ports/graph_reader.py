@@ -103,6 +103,9 @@ class LineageReader(Protocol):
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
         """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
 
+    def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
+        """How much passed each hop of a walk upstream that this reader returned, sources first."""
+
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
 

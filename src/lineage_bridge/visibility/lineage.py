@@ -21,6 +21,7 @@ class LimitedLineage:
     def __init__(self, lineage: LineageReader, border: Border) -> None:
         self._lineage, self._border = lineage, border
         self._paths: list[tuple[Paths, Paths]] = []
+        self._walks: list[tuple[Walk, Walk]] = []
 
     def walk(
         self,
@@ -37,7 +38,9 @@ class LimitedLineage:
         """A walk that crosses what lies beyond as places, where it leads on into one's own."""
         self._border.require_own(node)
         found = self._lineage.walk(node, direction, depth, limits, now_us=now_us, columns=columns, at_us=at_us, ended=ended)
-        return shown_walk(self._border, found)
+        shown = shown_walk(self._border, found)
+        self._walks.append((shown, found))
+        return shown
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
         """One's own and neighbours; what lies beyond is counted."""
@@ -80,6 +83,14 @@ class LimitedLineage:
         nodes = paths.paths[number].nodes if number < len(paths.paths) else ()
         return replace(ledger, nodes=nodes, hops=tuple(map(self._hop, ledger.hops)))
 
+    def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
+        """What passed the hops of a walk that `walk` returned, where one's own job or dataset is part of them; other hops are left out."""
+        found = next(found for shown, found in self._walks if shown is walk)
+        ledger = self._lineage.upstream_ledger(found, window, baseline, factor)
+        hops = [hop for hop in ledger.hops if self._border.touches(hop.source, hop.target, hop.job)]
+        names = self._border.all_shown((ledger.source, ledger.target))
+        return replace(ledger, source=names[ledger.source.id], target=names[ledger.target.id], hops=tuple(map(self._hop, hops)))
+
     def _hop(self, hop: LedgerHop) -> LedgerHop:
         border, entry = self._border, hop.entry
         if not border.touches(hop.source, hop.job):
@@ -87,7 +98,7 @@ class LimitedLineage:
         if not border.touches(hop.target, hop.job):
             entry = replace(entry, written=_UNSEEN, written_before=_UNSEEN, written_change=AmountChange.UNKNOWN)
         if entry is not hop.entry:
-            entry = replace(entry, began=False)
+            entry = replace(entry, began=False, diverged=False)
         names = border.all_shown((hop.source, hop.target, hop.job))
         return LedgerHop(names[hop.source.id], names[hop.target.id], names[hop.job.id], entry)
 

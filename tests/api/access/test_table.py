@@ -30,6 +30,12 @@ from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 
 TABLE = """
 -       GET     /api/v1/health
+-       GET     /
+-       HEAD    /
+-       GET     /view/x
+-       HEAD    /view/x
+-       GET     /assets/x
+-       HEAD    /assets/x
 -       GET     /auth/login
 -       GET     /auth/callback
 any     GET     /auth/session
@@ -93,6 +99,7 @@ read    GET     /api/v1/lineage/events/x
 whole   GET     /metrics
 read    GET     /api/v1/lineage/jobs
 read    GET     /api/v1/lineage/jobs/detail
+read    GET     /api/v1/overview
 read    GET     /api/v1/quarantine
 read    GET     /api/v1/quarantine/x/body
 read    GET     /api/v1/ready
@@ -253,7 +260,7 @@ def code_of(answer: Any) -> str:
     return str(answer.json()["error"]["code"])
 
 
-@pytest.mark.parametrize("path", ["/", "/api/v1/nowhere", "/api/v1/lineage/nowhere", "/api/v1//lineage", "/DOCS"])
+@pytest.mark.parametrize("path", ["/nowhere", "/api/v1/nowhere", "/api/v1/lineage/nowhere", "/api/v1//lineage", "/DOCS"])
 def test_what_is_not_there_is_told_to_principals_only(server: Server, path: str) -> None:
     app: Any = server.asking_for_keys().app
     reader = server.key("reader", "ingest")

@@ -142,6 +142,8 @@ def _of_dataset(name: Name, scene: Scene) -> Iterator[Question]:
     yield "/search", "/search", {"owner": f"owner{name[1]}"}
     yield "/lineage/datasets/detail", "/lineage/datasets/detail", {**about, "name": name[1][:-1]}
     yield from _around(about, "dataset")
+    yield "/graph/ledger", "/graph/ledger", {"target_namespace": name[0], "target_name": name[1]}
+    yield "/overview", "/overview", {}
     for other in scene.datasets[::2]:
         ends = {"source_namespace": name[0], "source_name": name[1], "target_namespace": other[0], "target_name": other[1]}
         yield "/graph/paths", "/graph/paths", ends
@@ -152,6 +154,7 @@ def _around(about: dict[str, str], kind: str) -> Iterator[Question]:
     for direction in ("upstream", "downstream", "both"):
         whole = {**about, "kind": kind, "direction": direction, "depth": 20}
         yield "/graph/neighbourhood", "/graph/neighbourhood", {**whole, "columns": "true"}
+        yield "/graph/neighbourhood", "/graph/neighbourhood", {**whole, "depth": 1, "details": "true"}
         yield "/graph/neighbourhood", "/graph/neighbourhood", {**whole, "at": format_time(NOW - 1)}
         yield "/graph/diff", "/graph/diff", {**whole, "since": format_time(T0 + 1)}
         if direction != "both":

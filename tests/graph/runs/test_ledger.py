@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed, change, ledger
+from lineage_bridge.graph.runs.ledger import AmountChange, LedgerWindow, Passed, change, ledger, mark_divergence
 
 NO_AMOUNT = Passed(0, None, None)
 
@@ -51,3 +51,27 @@ def test_without_readings_a_change_begins_at_the_first_hop_that_shows_it() -> No
 
 def test_the_window_before_is_as_long() -> None:
     assert LedgerWindow(100, 160).before() == LedgerWindow(40, 100)
+
+
+def diverged(*hops: tuple[str, int, int, int, int]) -> list[bool]:
+    """Whether each hop diverged, given as (output, rows read, written, read before, written before)."""
+    entries = ledger([(rows(a), rows(b), rows(c), rows(d)) for _, a, b, c, d in hops], 1.0)
+    return [entry.diverged for entry in mark_divergence([(hop[0], entry) for hop, entry in zip(hops, entries, strict=True)])]
+
+
+def test_only_the_first_output_whose_ratio_left_its_baseline_has_diverged() -> None:
+    assert diverged(("a", 100, 100, 50, 50), ("b", 100, 128, 50, 50), ("c", 128, 64, 50, 50)) == [False, True, False]
+
+
+def test_a_ratio_within_the_tolerance_has_not_diverged() -> None:
+    assert diverged(("a", 100, 104, 100, 100), ("b", 100, 96, 100, 100)) == [False, False]
+    assert diverged(("a", 100, 106, 100, 100)) == [True]
+
+
+def test_an_output_with_several_inputs_has_diverged_only_if_no_input_explains_it() -> None:
+    assert diverged(("a", 200, 200, 100, 100), ("a", 100, 200, 100, 100)) == [False, False]
+    assert diverged(("a", 100, 200, 100, 100), ("a", 50, 200, 50, 100)) == [True, True]
+
+
+def test_what_read_nothing_has_no_ratio_to_diverge_from() -> None:
+    assert diverged(("a", 0, 10, 100, 100), ("b", 10, 10, 0, 0)) == [False, False]

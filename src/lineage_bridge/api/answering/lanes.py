@@ -62,6 +62,7 @@ COSTS: Final[Mapping[str, Cost]] = {
     "/lineage/events": Cost.HEAVY,
     "/lineage/events/{run_id:path}": Cost.HEAVY,
     "/lineage/jobs": Cost.HEAVY,
+    "/overview": Cost.WHOLE_GRAPH,
     "/search": Cost.HEAVY,
 }
 """The cost of each question by its path; of all others LIGHT."""

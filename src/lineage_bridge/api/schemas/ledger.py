@@ -22,7 +22,11 @@ class LedgerSide(Struct, frozen=True):
 
 
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
-    """One hop through one job. `began`: this is where the change of what is written begins."""
+    """One hop through one job. `began`: this is where the change of what is written begins.
+
+    `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is
+    not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per cent.
+    """
 
     source: GraphNode
     target: GraphNode
@@ -30,6 +34,9 @@ class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
     read: LedgerSide
     written: LedgerSide
     began: bool = False
+    ratio: float | UnsetType = UNSET
+    baseline_ratio: float | UnsetType = UNSET
+    diverged: bool = False
 
 
 class TimeWindow(Struct, frozen=True):
@@ -40,7 +47,10 @@ class TimeWindow(Struct, frozen=True):
 
 
 class LedgerAnswer(Struct, frozen=True):
-    """What passed each hop of a path. `paths` is the number of paths found; `more`: there may be others."""
+    """What passed each hop of a path. `paths` is the number of paths found; `more`: there may be others.
+
+    Without a source in the question, the hops are all that lie upstream of the target, sources first; `path` and `paths` are empty.
+    """
 
     source: GraphNode
     target: GraphNode

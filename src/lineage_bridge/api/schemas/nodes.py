@@ -23,11 +23,33 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
     dropped: bool = False
 
 
+class BeyondItem(Struct, frozen=True):
+    """How many datasets, or jobs at the end of a flow, lie one hop further up- and downstream than an answer shows."""
+
+    upstream: int
+    downstream: int
+
+
+class NodeDetails(Struct, frozen=True, omit_defaults=True):
+    """What a node is: its system, its type, the short form of its name, and of a job its state, as in `/overview`."""
+
+    system: str
+    node_type: str
+    display_name: str
+    state: Text = UNSET
+    last_seen: Text = UNSET
+
+
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
-    """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job."""
+    """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job.
+
+    `details` and `beyond` are there if they were asked for; `beyond` only at nodes where flows lead on.
+    """
 
     distance: int | UnsetType = UNSET
     canonical: str | UnsetType = UNSET
+    details: NodeDetails | UnsetType = UNSET
+    beyond: BeyondItem | UnsetType = UNSET
 
 
 class GraphEdge(Struct, frozen=True, omit_defaults=True):

@@ -1,12 +1,15 @@
 """The ledger of a path: how much data passed each hop in a time window, compared with a baseline, and where a change began. Pure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
 FACTOR = 2.0
 """An amount counts as less or more if it differs by more than this factor from what the baseline predicts."""
+
+TOLERANCE = 0.05
+"""How far a ratio may be from that of the baseline, as a share of it, before it counts as a divergence."""
 
 
 class LedgerWindow(NamedTuple):
@@ -58,6 +61,8 @@ class HopAmounts:
 
     `began` is true if the amount written changed and the change begins here: the amount read is steady, or it is unknown and no earlier
     hop changed.
+
+    `diverged` is true of the first hops at which the ratio of what is written to what is read left the ratio of the baseline.
     """
 
     read: Passed
@@ -67,6 +72,17 @@ class HopAmounts:
     read_change: AmountChange
     written_change: AmountChange
     began: bool
+    diverged: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """Rows written for each row read, in the window; None where either is not reported, or nothing was read."""
+        return _ratio(self.read, self.written)
+
+    @property
+    def ratio_before(self) -> float | None:
+        """The same in the baseline."""
+        return _ratio(self.read_before, self.written_before)
 
 
 def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) -> AmountChange:
@@ -96,6 +112,27 @@ def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: floa
         began = went not in _UNREMARKABLE and (came is AmountChange.STEADY or (came is AmountChange.UNKNOWN and not changed_before))
         entries.append(HopAmounts(read, written, read_before, written_before, came, went, began))
     return entries
+
+
+def mark_divergence(hops: Sequence[tuple[Hashable, HopAmounts]], tolerance: float = TOLERANCE) -> list[HopAmounts]:
+    """The entries, with `diverged` at the first output whose ratio left its baseline by more than `tolerance`, a share of it.
+
+    Each entry comes with what identifies the output of its hop (job and dataset), sources first. An output with several inputs has
+    diverged only if its ratio to each of them has: what one input explains is no divergence.
+    """
+    judged: dict[Hashable, list[bool]] = {}
+    for output, entry in hops:
+        now, before = entry.ratio, entry.ratio_before
+        if now is not None and before is not None:
+            judged.setdefault(output, []).append(abs(now - before) > tolerance * before)
+    first = next((output for output, verdicts in judged.items() if all(verdicts)), None)
+    return [replace(entry, diverged=first is not None and output == first and entry.ratio is not None) for output, entry in hops]
+
+
+def _ratio(read: Passed, written: Passed) -> float | None:
+    if not read.rows or written.rows is None:
+        return None
+    return written.rows / read.rows
 
 
 _UNREMARKABLE = frozenset({AmountChange.STEADY, AmountChange.UNKNOWN})

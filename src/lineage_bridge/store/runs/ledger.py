@@ -1,11 +1,12 @@
-"""The hop ledger of a path: what each job on the way read and wrote in a window, against a baseline."""
+"""The hop ledger of a path, or of all that lies upstream: what each job read and wrote in a window, against a baseline."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from lineage_bridge.graph.relations import Side
-from lineage_bridge.graph.runs.ledger import LedgerWindow, Passed, ledger
+from lineage_bridge.graph.runs.ledger import LedgerWindow, Passed, ledger, mark_divergence
 from lineage_bridge.graph.runs.statistics import Amount
-from lineage_bridge.model.graph import Node
+from lineage_bridge.model.graph import Node, Walk
 from lineage_bridge.model.lineage import Ledger, LedgerHop, Paths
 from lineage_bridge.model.statistics import StatisticsFilter
 from lineage_bridge.store.query.flows import Flows
@@ -24,10 +25,30 @@ class LedgerMaker:
             return Ledger(found.source, found.target, (), window, baseline, (), len(found.paths), more=found.more)
         path = found.paths[number]
         ways = [(source, target, job) for (source, target), jobs in zip(_pairs(path.nodes), path.jobs, strict=True) for job in jobs]
+        hops = self._hops(ways, window, baseline, factor)
+        return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more)
+
+    def upstream(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
+        """The ledger of every hop of a walk upstream: sources first, each hop once whatever names its ends have."""
+        nodes = {node.id: node for node in walk.nodes}
+
+        def standing(node: Node) -> Node:
+            return nodes.get(walk.canonical.get(node.id, node.id), node)
+
+        ways = {(standing(edge.source), standing(edge.target), edge.job) for edge in walk.edges if edge.source.kind == edge.target.kind}
+        ordered = sorted(ways, key=lambda way: (-walk.distances.get(way[1].id, 0), *(_name(end) for end in (way[2], way[1], way[0]))))
+        hops = self._hops(ordered, window, baseline, factor)
+        ends = {way[1] for way in ways}
+        sources = sorted({way[0] for way in ways} - ends, key=_name)
+        return Ledger(sources[0] if sources else walk.origin, walk.origin, (), window, baseline, hops, 0, more=bool(walk.truncated))
+
+    def _hops(
+        self, ways: Sequence[tuple[Node, Node, Node]], window: LedgerWindow, baseline: LedgerWindow, factor: float
+    ) -> tuple[LedgerHop, ...]:
         amounts = [self._amounts(*way, window, baseline) for way in ways]
         entries = ledger(amounts, window.length / baseline.length, factor)
-        hops = tuple(LedgerHop(*way, entry) for way, entry in zip(ways, entries, strict=True))
-        return Ledger(found.source, found.target, path.nodes, window, baseline, hops, len(found.paths), more=found.more)
+        marked = mark_divergence([((way[1], way[2]), entry) for way, entry in zip(ways, entries, strict=True)])
+        return tuple(LedgerHop(*way, entry) for way, entry in zip(ways, marked, strict=True))
 
     def _amounts(
         self, source: Node, target: Node, job: Node, window: LedgerWindow, baseline: LedgerWindow
@@ -50,3 +71,7 @@ class LedgerMaker:
 
 def _pairs(nodes: tuple[Node, ...]) -> list[tuple[Node, Node]]:
     return list(pairwise(nodes))
+
+
+def _name(node: Node) -> tuple[str, str]:
+    return node.namespace, node.name

@@ -1,4 +1,4 @@
-"""Static pages that need no network: the interactive API documentation, and the schemas of our facets."""
+"""Pages that need no network: the web page, the interactive API documentation, and the schemas of our facets."""
 
 import re
 from base64 import b64encode
@@ -8,11 +8,16 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from swagger_ui_bundle import swagger_ui_path
 
 from lineage_bridge import openlineage
+from lineage_bridge.api.web.forwarding import server_prefix
+from lineage_bridge.api.web.page import ASSETS, VIEWS, WebPage
 
 FILES = "/docs/files"
 FACETS = "/spec/facets"
@@ -34,6 +39,23 @@ def install_pages(app: FastAPI) -> None:
         page = _page(app.title, request.scope.get("root_path", ""))
         scripts = " ".join(f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _SCRIPT.findall(page))
         return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY.format(scripts=scripts)})
+
+
+def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None:
+    """Serve the web page: at `/` and below `/view` its shell, which then shows what the address names, and its assets."""
+
+    async def get_shell(request: Request) -> Response:
+        return page.shell(server_prefix(request.scope), has_logins=has_logins)
+
+    async def get_asset(request: Request) -> Response:
+        found = page.asset(request.path_params["name"], request.headers)
+        if found is None:
+            raise HTTPException(404)
+        return found
+
+    for path in ("/", f"{VIEWS}/{{view:path}}"):
+        app.router.routes.append(Route(path, get_shell, methods=["GET"], include_in_schema=False))
+    app.router.routes.append(Route(f"{ASSETS}/{{name}}", get_asset, methods=["GET"], include_in_schema=False))
 
 
 def _page(title: str, prefix: str) -> bytes:

@@ -25,6 +25,8 @@ from lineage_bridge.ports.graph_reader import ProgressReader
 Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 _MOST_PATHS = 100
+_SPINE = WalkLimits(nodes=500, edges=1_000)
+"""How much of what lies upstream is looked at: the amounts of each hop are read from the statistics."""
 
 
 def routes(services: Services) -> APIRouter:
@@ -33,10 +35,12 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/ledger", response_model=None, responses=response_docs({200: LedgerAnswer, 404: ErrorAnswer}, writes=False))
     def get_ledger(
-        source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
-        source_name: Annotated[str, Query(), Mended],
         target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
         target_name: Annotated[str, Query(), Mended],
+        source_namespace: Annotated[
+            str | None, Query(description="Where the data comes from; by default all that lies upstream"), Mended
+        ] = None,
+        source_name: Annotated[str | None, Query(), Mended] = None,
         source_kind: Kind = "dataset",
         target_kind: Kind = "dataset",
         way: Annotated[int, Query(ge=1, le=_MOST_PATHS, description="Number of the path, the shortest first")] = 1,
@@ -52,12 +56,19 @@ def routes(services: Services) -> APIRouter:
         window = _window(("since", since), ("until", until), LedgerWindow(services.clock_us() - DAY_US, services.clock_us()))
         baseline = _window(("baseline_since", baseline_since), ("baseline_until", baseline_until), window.before())
         with services.graph() as reader:
-            source = require_node(reader.nodes, KINDS[source_kind], source_namespace, source_name)
             target = require_node(reader.nodes, KINDS[target_kind], target_namespace, target_name)
-            found = reader.lineage.paths(source, target, depth, way, WalkLimits())
-            if found.paths and len(found.paths) < way:
-                raise NotFoundError(f"there are only {len(found.paths)} paths", "GET /api/v1/graph/paths lists them")
-            answer = _ledger(reader.progress, reader.lineage.ledger(found, way - 1, window, baseline, factor))
+            if source_namespace is None or source_name is None:
+                if source_namespace != source_name:
+                    raise RequestError("one of source_namespace and source_name is missing", "send both, or neither for all upstream")
+                walk = reader.lineage.walk(target, "upstream", depth, _SPINE, now_us=services.clock_us())
+                ledger = reader.lineage.upstream_ledger(walk, window, baseline, factor)
+            else:
+                source = require_node(reader.nodes, KINDS[source_kind], source_namespace, source_name)
+                found = reader.lineage.paths(source, target, depth, way, WalkLimits())
+                if found.paths and len(found.paths) < way:
+                    raise NotFoundError(f"there are only {len(found.paths)} paths", "GET /api/v1/graph/paths lists them")
+                ledger = reader.lineage.ledger(found, way - 1, window, baseline, factor)
+            answer = _ledger(reader.progress, ledger)
             return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
 
     return router
@@ -100,6 +111,9 @@ def _hop(hop: LedgerHop) -> LedgerHopAnswer:
         read=_side(entry.read, entry.read_before, entry.read_change),
         written=_side(entry.written, entry.written_before, entry.written_change),
         began=entry.began,
+        ratio=UNSET if entry.ratio is None else entry.ratio,
+        baseline_ratio=UNSET if entry.ratio_before is None else entry.ratio_before,
+        diverged=entry.diverged,
     )
 
 

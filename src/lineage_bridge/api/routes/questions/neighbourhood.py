@@ -1,8 +1,11 @@
 """Neighbourhoods of nodes."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_router
@@ -21,10 +24,12 @@ from lineage_bridge.api.name_styles import apply_name_style
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.nodes import NeighbourhoodAnswer
+from lineage_bridge.api.schemas.nodes import BeyondItem, NeighbourhoodAnswer, WalkNode
 from lineage_bridge.api.services import Services
-from lineage_bridge.model.graph import Walk, WalkLimits
-from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node, Walk, WalkLimits
+from lineage_bridge.ports.graph_reader import GraphReader, NodeReader, ProgressReader
+from lineage_bridge.projections.beyond import NextHop, cut_walk
 
 Kind = Literal["dataset", "job"]
 Direction = Literal["upstream", "downstream", "both"]
@@ -54,15 +59,39 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         names: Style = "standard",
         at: AsOf = None,
         ended: IncludeEnded = False,
+        details: Annotated[bool, Query(description="Say what each node is, and count what lies one hop beyond the answer")] = False,
     ) -> Response:
         """The nodes and edges around a dataset or a job."""
-        at_us = parse_time_argument("at", at)
+        at_us, now_us, limits = parse_time_argument("at", at), services.clock_us(), WalkLimits()
         with services.graph() as reader:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)
-            walk = reader.lineage.walk(
-                node, direction, depth, WalkLimits(), now_us=services.clock_us(), columns=columns, at_us=at_us, ended=ended
-            )
-            return json_response(_neighbourhood(reader.nodes, reader.progress, walk, names), headers=position_header(reader.progress))
+            hops = depth + 1 if details else depth
+            walk = reader.lineage.walk(node, direction, hops, limits, now_us=now_us, columns=columns, at_us=at_us, ended=ended)
+            walk, beyond = cut_walk(walk, depth)
+            answer = _neighbourhood(reader.nodes, reader.progress, walk, names)
+            if details:
+                answer = replace(answer, nodes=_with_details(reader, walk, answer.nodes, beyond, now_us))
+            return json_response(answer, headers=position_header(reader.progress))
+
+
+def _with_details(reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, NextHop], now_us: int) -> list[WalkNode]:
+    """The nodes of an answer, each with what it is, and what lies beyond it."""
+    named = {node.id: node for node in (*walk.nodes, *(end for edge in walk.edges for end in edge[:3]), *_port_ends(walk))}
+    found = reader.inventory.described(named.values())
+    jobs = {entry.node.id: entry.node for entry in found.values() if entry.node.kind == NodeKind.JOB}
+    newest = reader.runs.latest_of(jobs.values(), with_datasets=False)
+    details = {
+        serialization.node_id_of(named[id_]): serialization.node_details(entry, newest.get(entry.node.id), now_us)
+        for id_, entry in found.items()
+        if id_ in named
+    }
+    counts = {serialization.node_id_of(named[id_]): BeyondItem(*count) for id_, count in beyond.items() if id_ in named}
+    return [replace(item, details=details.get(item.id, UNSET), beyond=counts.get(item.id, UNSET)) for item in items]
+
+
+def _port_ends(walk: Walk) -> Iterator[Node]:
+    for port in walk.ports:
+        yield from (port.job, port.dataset)
 
 
 def _neighbourhood(nodes: NodeReader, progress: ProgressReader, walk: Walk, style: str) -> NeighbourhoodAnswer:

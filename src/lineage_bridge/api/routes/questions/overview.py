@@ -1,0 +1,61 @@
+"""The estate at a glance."""
+
+from collections import Counter
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from lineage_bridge.api import position_tokens, serialization
+from lineage_bridge.api.answering.question_route import question_router
+from lineage_bridge.api.dependencies import Style, position_header
+from lineage_bridge.api.name_styles import apply_name_style
+from lineage_bridge.api.openapi import response_docs
+from lineage_bridge.api.responses import json_response
+from lineage_bridge.api.schemas.statistics import JobTypeCount, NamespaceCount, OverviewAnswer, StateCount, SystemCount, UrgentItem
+from lineage_bridge.api.services import Services
+from lineage_bridge.ports.graph_reader import ProgressReader
+from lineage_bridge.projections.overview import Overview, by_first, read_overview
+
+
+def routes(services: Services) -> APIRouter:
+    """The call for the overview."""
+    router = question_router(services, "graph")
+
+    @router.get("/overview", response_model=None, responses=response_docs({200: OverviewAnswer}, writes=False))
+    def get_overview(
+        urgent: Annotated[int, Query(ge=0, le=1000, description="Maximum number of jobs to list that need attention")] = 20,
+        namespaces: Annotated[int, Query(ge=0, le=1000, description="Maximum number of namespaces to list of each system")] = 10,
+        names: Style = "standard",
+    ) -> Response:
+        """How many datasets each system has, how many jobs of each type are in which state, and the jobs that need attention."""
+        now_us = services.clock_us()
+        with services.graph() as reader:
+            answer = _overview(reader.progress, read_overview(reader, now_us, urgent), now_us, namespaces)
+            return json_response(apply_name_style(reader.nodes, answer, names), headers=position_header(reader.progress))
+
+    return router
+
+
+def _overview(progress: ProgressReader, found: Overview, now_us: int, most: int) -> OverviewAnswer:
+    systems = [
+        SystemCount(system, sum(count for _, count in spaces), len(spaces), [NamespaceCount(*space) for space in spaces[:most]])
+        for system, spaces in by_first(found.datasets)
+    ]
+    types = [
+        JobTypeCount(type_, sum(count for _, count in states), [StateCount(*state) for state in states])
+        for type_, states in by_first(found.jobs)
+    ]
+    every: Counter[str] = Counter()
+    for (_, state), count in found.jobs.items():
+        every[state] += count
+    return OverviewAnswer(
+        systems=systems,
+        job_types=types,
+        states=[StateCount(state, count) for state, count in sorted(every.items(), key=lambda item: (-item[1], item[0]))],
+        urgent=[
+            UrgentItem(serialization.job_name(item.job), item.job_type, item.state, serialization.run_item(item.run, now_us))
+            for item in found.urgent
+        ],
+        settling=progress.settling(),
+        position=position_tokens.encode(progress.position()),
+    )

@@ -1,0 +1,18 @@
+"""How a job stands, by its newest run, in one word."""
+
+from lineage_bridge.graph.runs.liveness import liveness
+from lineage_bridge.model.runs import RunRecord
+
+DECLARED = "declared"
+"""The state of a job that has never run."""
+URGENT = ("fail", "gone", "silent", "abort")
+"""The states that need attention, the worst first."""
+
+
+def job_state(newest: RunRecord | None, now_us: int) -> str:
+    """The liveness of a stream that runs; else the state of the newest run, in lower case; DECLARED without a run."""
+    if newest is None:
+        return DECLARED
+    if newest.heartbeat_us is not None:
+        return liveness(newest.last, now_us, newest.heartbeat_us).value
+    return newest.state.lower()

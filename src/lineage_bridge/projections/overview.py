@@ -1,0 +1,76 @@
+"""The estate at a glance: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import nsmallest
+
+from lineage_bridge.graph.identity.node_ids import EXTERNAL, system_of
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.graph import Node
+from lineage_bridge.model.runs import RunRecord
+from lineage_bridge.ports.graph_reader import GraphReader
+from lineage_bridge.projections.job_states import URGENT, job_state
+
+
+@dataclass(frozen=True)
+class UrgentJob:
+    """A job that needs attention, and the run that says so."""
+
+    job: Node
+    job_type: str
+    state: str
+    run: RunRecord
+
+    @property
+    def rank(self) -> tuple[int, int, str, str]:
+        """The order of urgent jobs: the worst state first, then the latest event."""
+        return URGENT.index(self.state), -self.run.last, self.job.namespace, self.job.name
+
+
+@dataclass
+class Overview:
+    """Counts of everything: datasets by (system, namespace), jobs by (type, state); and at most `most` urgent jobs, the worst first."""
+
+    datasets: Counter[tuple[str, str]] = field(default_factory=Counter)
+    jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    urgent: list[UrgentJob] = field(default_factory=list)
+
+
+def system_name(namespace: str) -> str:
+    """The system of a namespace, as views name it: one of the known systems, or the scheme, or the namespace itself."""
+    known = system_of(namespace)
+    return known if known != EXTERNAL else namespace.partition("://")[0].lower()
+
+
+def read_overview(graph: GraphReader, now_us: int, most: int) -> Overview:
+    """Read every dataset and job, in portions."""
+    overview = Overview()
+    for _, heads in graph.inventory.heads((NodeKind.DATASET,)):
+        overview.datasets.update((system_name(node.namespace), node.namespace) for node in heads)
+    for reader, heads in graph.inventory.heads((NodeKind.JOB,)):
+        standing = list(_standing(reader, heads, now_us))
+        overview.jobs.update((job_type, state) for _, job_type, state, _ in standing)
+        found = [UrgentJob(job, job_type, state, run) for job, job_type, state, run in standing if run and state in URGENT]
+        overview.urgent = nsmallest(most, [*overview.urgent, *found], key=lambda item: item.rank)
+    return overview
+
+
+def _standing(reader: GraphReader, jobs: list[Node], now_us: int) -> Iterator[tuple[Node, str, str, RunRecord | None]]:
+    newest = reader.runs.latest_of(jobs, with_datasets=False)
+    for entry in reader.inventory.entries(jobs):
+        run = _observed(newest.get(entry.node.id))
+        yield entry.node, entry.node_id.type, job_state(run, now_us), run
+
+
+def _observed(run: RunRecord | None) -> RunRecord | None:
+    return run if run and run.observed else None
+
+
+def by_first(counts: Counter[tuple[str, str]]) -> Iterable[tuple[str, list[tuple[str, int]]]]:
+    """The counts of each first member, by the second; both the largest first, then by name."""
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for (first, second), count in counts.items():
+        groups.setdefault(first, []).append((second, count))
+    ordered = {first: sorted(found, key=lambda item: (-item[1], item[0])) for first, found in groups.items()}
+    return sorted(ordered.items(), key=lambda item: (-sum(count for _, count in item[1]), item[0]))

@@ -1,0 +1,148 @@
+"""What a person does with the page, in a browser."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.page.conftest import HOSTILE, ROOT, Shown
+
+REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name": "analytics_db.analytics.daily_revenue_summary"}
+TOPIC = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "order-events-enriched"}
+TABLE = {"kind": "dataset", "namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.orders"}
+EMAIL = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers", "field": "email"}
+VIEWS = {
+    "home": "",
+    "search": "view/search?q=orders",
+    "lineage": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}",
+    "list": f"view/lineage?{urlencode({**TOPIC, 'as': 'list'})}",
+    "ledger": f"view/ledger?{urlencode(REVENUE)}",
+    "impact": f"view/impact?{urlencode(TABLE)}",
+    "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",
+    "paths": "view/paths?" + urlencode({**TABLE, **{f"to_{key}": value for key, value in REVENUE.items()}}),
+    "unknown": "view/nowhere",
+}
+
+
+def open_view(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator("main h1, main .empty strong").first).to_be_visible()
+    expect(page.locator(".loading")).to_have_count(0)
+
+
+def test_the_wrong_revenue_is_found_in_three_actions(page: Page, shown: Shown) -> None:
+    page.goto(shown.url)
+    search = page.get_by_role("combobox", name="Search")
+    expect(search).to_be_focused()
+    search.press_sequentially("daily_revenue_summary")
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_contain_text("analytics_db.analytics.daily_revenue_summary")
+    search.press("Enter")
+    expect(page.locator(".react-flow__node")).not_to_have_count(0)
+    page.keyboard.press("l")
+    marked = page.locator("tr.diverged")
+    expect(marked).to_have_count(1)
+    expect(marked).to_contain_text("commerce-cdc")
+    expect(marked).to_contain_text("first divergence")
+    expect(marked).to_contain_text("1.28")
+
+
+def test_graph_and_list_have_the_same_nodes(page: Page, shown: Shown) -> None:
+    open_view(page, shown.url + VIEWS["lineage"])
+    drawn = page.locator(".react-flow__node")
+    expect(drawn).to_have_count(11)
+    names = {label.split(" in ")[0].split(" ", 1)[1] for label in drawn.evaluate_all("nodes => nodes.map(node => node.ariaLabel)")}
+    page.keyboard.press("t")
+    rows = page.locator("tbody th .full-name > .name")
+    expect(rows).to_have_count(11)
+    assert set(rows.all_inner_texts()) == names
+
+
+def test_expanding_is_a_view_that_back_undoes(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode(TOPIC)}")
+    drawn = page.locator(".react-flow__node")
+    expect(drawn).to_have_count(6)
+    page.get_by_role("button", name="Show 1 more downstream", include_hidden=True).click()
+    expect(drawn).to_have_count(8)
+    page.reload()
+    expect(drawn).to_have_count(8)
+    page.go_back()
+    expect(drawn).to_have_count(6)
+
+
+def test_an_email_address_is_traced_to_where_it_is_masked(page: Page, shown: Shown) -> None:
+    open_view(page, shown.url + VIEWS["trace"])
+    expect(page.locator("tbody tr").last).to_contain_text("customer_email_hash")
+    expect(page.locator("tbody tr").last).to_contain_text("masked")
+    expect(page.get_by_text("have column evidence")).to_be_visible()
+    expect(page.locator("tbody")).not_to_contain_text("orders_fact")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_survives_a_reload(page: Page, shown: Shown, view: str) -> None:
+    open_view(page, shown.url + VIEWS[view])
+    address, text = page.url, page.locator("main h1, main .empty").first.inner_text()
+    page.reload()
+    expect(page.locator("main h1, main .empty").first).to_have_text(text, use_inner_text=True)
+    assert page.url == address
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+def test_axe_finds_nothing(page: Page, shown: Shown, theme: str) -> None:
+    """Themes differ in their colours alone."""
+    axe = (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    found = {}
+    rules = {"runOnly": ["color-contrast"]} if theme != "light" else {}
+    page.add_init_script(f"localStorage.setItem('lineage-bridge-theme', '{theme}')")
+    for name, view in VIEWS.items():
+        open_view(page, shown.url + view)
+        if name == "lineage":
+            expect(page.locator(".react-flow__node")).not_to_have_count(0)
+        page.evaluate(axe)
+        answer = page.evaluate("rules => axe.run(document, {resultTypes: ['violations'], ...rules})", rules)
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        if answer["violations"]:
+            found[name] = [(item["id"], [node["html"][:200] for node in item["nodes"]][:3]) for item in answer["violations"]]
+    assert found == {}, json.dumps(found, indent=1)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_name_is_shown_whole_and_harmless(page: Page, shown: Shown, kind: str) -> None:
+    name = HOSTILE[kind]
+    open_view(page, f"{shown.url}view/lineage?{urlencode({'kind': 'dataset', 'namespace': 'ns', 'name': name})}")
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    text = page.locator(".side h2").evaluate("heading => heading.textContent")
+    assert text == "".join(f"⟨U+{ord(c):04X}⟩" if c in "\u200b\u202e\u200d" else c for c in name)
+
+
+def test_who_has_no_key_is_asked_for_one(page: Page, shown: Shown) -> None:
+    page.goto(shown.guarded_url + VIEWS["impact"])
+    page.get_by_label("API key").fill("lb_mistyped")
+    page.get_by_role("button", name="Enter").click()
+    expect(page.get_by_role("alert")).to_contain_text("The key was refused")
+    page.get_by_label("API key").fill(shown.key)
+    page.get_by_role("button", name="Enter").click()
+    expect(page.get_by_role("heading", name="Blast radius")).to_be_visible()
+    expect(page.locator(".person")).to_contain_text("reader")
+
+
+def test_a_phone_shows_every_view_without_moving_sideways(page: Page, shown: Shown) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    for view in VIEWS.values():
+        open_view(page, shown.url + view)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
+
+
+def initial_scripts() -> Iterator[bytes]:
+    """The scripts that every view loads."""
+    static = ROOT / "src" / "lineage_bridge" / "api" / "web" / "static"
+    index = (static / "index.html").read_text(encoding="utf-8")
+    yield from (path.read_bytes() for path in sorted((static / "assets").glob("*.js")) if path.name in index)
+
+
+@pytest.mark.usefixtures("built")
+def test_the_first_script_is_small() -> None:
+    sizes = [len(gzip.compress(script)) for script in initial_scripts()]
+    assert sizes
+    assert sum(sizes) <= 220 * 1024

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+
+import { addressOf, impactOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
+
+const TOPIC: NodeRef = { kind: "dataset", namespace: "kafka://broker:9092", name: "a.b/c d?e=f&g#h" };
+const JOB: NodeRef = { kind: "job", namespace: "", name: "<script>alert(1)</script>" };
+
+const VIEWS: View[] = [
+    { page: "home" },
+    { page: "search", text: "orders & more" },
+    lineageOf(TOPIC),
+    lineageOf(JOB),
+    {
+        ...lineageOf(TOPIC),
+        up: 3,
+        down: 0,
+        expansions: [
+            { id: "00ff", direction: "upstream" },
+            { id: "00ff", direction: "downstream" },
+        ],
+        open: ["00ff", "0a0b"],
+        selected: "0a0b",
+        column: "00ff.a.b c",
+        as: "list",
+    },
+    ledgerOf(TOPIC),
+    { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },
+    traceOf(TOPIC, "e-mail"),
+    { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true },
+    { ...impactOf(JOB), direction: "upstream" },
+    { page: "paths", source: TOPIC, target: JOB },
+];
+
+describe("a view's address", () => {
+    test.each(VIEWS)("leads back to it: $page", (view) => {
+        const [path = "", query = ""] = addressOf(view)
+            .replace(/^\.\//, "")
+            .split(/\?(.*)/s);
+        expect(viewOf(path, query)).toEqual(view);
+    });
+
+    test("holds no colon-joined name", () => {
+        expect(addressOf(lineageOf(TOPIC))).not.toContain("://");
+    });
+
+    test.each(["view/lineage", "view/nowhere", "view/paths?namespace=a&name=b"])(
+        "that says too little is unknown: %s",
+        (address) => {
+            const [path = "", query = ""] = address.split("?");
+            expect(viewOf(path, query)).toEqual({ page: "unknown" });
+        },
+    );
+
+    test("with numbers out of range has the usual ones", () => {
+        expect(viewOf("view/lineage", "namespace=a&name=b&up=999&down=x")).toMatchObject({ up: 1, down: 1 });
+    });
+});

@@ -1,0 +1,225 @@
+/** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
+
+export type Kind = "dataset" | "job";
+export type Direction = "upstream" | "downstream";
+
+/** A dataset or a job by its name, in whatever spelling. */
+export interface NodeRef {
+    kind: Kind;
+    namespace: string;
+    name: string;
+}
+
+/** One further hop at a node of the picture, by the node's id. */
+export interface Expansion {
+    id: string;
+    direction: Direction;
+}
+
+export interface LineageView {
+    page: "lineage";
+    root: NodeRef;
+    up: number;
+    down: number;
+    expansions: Expansion[];
+    /** Ids of datasets that show their columns. */
+    open: string[];
+    selected: string;
+    column: string;
+    as: "graph" | "list";
+}
+
+export interface LedgerView {
+    page: "ledger";
+    target: NodeRef;
+    hours: number;
+    /** The end of the window, RFC 3339; empty for now. */
+    until: string;
+    baseline: Baseline;
+}
+
+export interface TraceView {
+    page: "trace";
+    dataset: NodeRef;
+    field: string;
+    direction: Direction;
+    indirect: boolean;
+    masked: boolean;
+}
+
+export interface ImpactView {
+    page: "impact";
+    root: NodeRef;
+    direction: Direction;
+}
+
+export interface PathsView {
+    page: "paths";
+    source: NodeRef;
+    target: NodeRef;
+}
+
+export interface SearchView {
+    page: "search";
+    text: string;
+}
+
+export type View =
+    { page: "home" } | SearchView | LineageView | LedgerView | TraceView | ImpactView | PathsView | { page: "unknown" };
+
+export type Baseline = "yesterday" | "before" | "week";
+const BASELINES: readonly Baseline[] = ["yesterday", "before", "week"];
+const MOST_HOPS = 20;
+
+export function lineageOf(root: NodeRef): LineageView {
+    return { page: "lineage", root, up: 1, down: 1, expansions: [], open: [], selected: "", column: "", as: "graph" };
+}
+
+export function ledgerOf(target: NodeRef): LedgerView {
+    return { page: "ledger", target, hours: 6, until: "", baseline: "yesterday" };
+}
+
+export function impactOf(root: NodeRef): ImpactView {
+    return { page: "impact", root, direction: "downstream" };
+}
+
+export function traceOf(dataset: NodeRef, field: string, direction: Direction = "upstream"): TraceView {
+    return { page: "trace", dataset, field, direction, indirect: false, masked: false };
+}
+
+/** The address of a view, relative to the base of the page. */
+export function addressOf(view: View): string {
+    if (view.page === "home" || view.page === "unknown") return "./";
+    return `view/${view.page}?${parameters(view).toString()}`;
+}
+
+function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" }>): URLSearchParams {
+    switch (view.page) {
+        case "search":
+            return filled({ q: view.text });
+        case "lineage":
+            return filled({
+                ...named(view.root),
+                up: view.up === 1 ? "" : String(view.up),
+                down: view.down === 1 ? "" : String(view.down),
+                more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
+                open: view.open.join(" "),
+                selected: view.selected,
+                column: view.column,
+                as: view.as === "graph" ? "" : view.as,
+            });
+        case "ledger":
+            return filled({
+                ...named(view.target),
+                hours: view.hours === 6 ? "" : String(view.hours),
+                until: view.until,
+                baseline: view.baseline === "yesterday" ? "" : view.baseline,
+            });
+        case "trace":
+            return filled({
+                ...named(view.dataset),
+                field: view.field,
+                direction: view.direction,
+                indirect: view.indirect ? "yes" : "",
+                masked: view.masked ? "yes" : "",
+            });
+        case "impact":
+            return filled({ ...named(view.root), direction: view.direction });
+        case "paths":
+            return filled({ ...named(view.source), ...named(view.target, "to_") });
+    }
+}
+
+function named({ kind, namespace, name }: NodeRef, prefix = ""): Record<string, string> {
+    return { [`${prefix}kind`]: kind, [`${prefix}namespace`]: namespace, [`${prefix}name`]: name };
+}
+
+/** The parameters that say something; a name may be empty, so it always stays. */
+function filled(values: Record<string, string>): URLSearchParams {
+    const kept = Object.entries(values).filter(([key, value]) => value !== "" || /name(space)?$/.test(key));
+    return new URLSearchParams(kept);
+}
+
+/** The view of an address: its path below the base of the page, without a slash at its beginning, and its query. */
+export function viewOf(path: string, query: string): View {
+    const given = new URLSearchParams(query);
+    if (path === "") return { page: "home" };
+    switch (path) {
+        case "view/search":
+            return { page: "search", text: given.get("q") ?? "" };
+        case "view/lineage":
+            return withNode(given, (root) => ({
+                ...lineageOf(root),
+                up: hops(given.get("up")),
+                down: hops(given.get("down")),
+                expansions: words(given.get("more")).flatMap(expansion),
+                open: words(given.get("open")),
+                selected: given.get("selected") ?? "",
+                column: given.get("column") ?? "",
+                as: given.get("as") === "list" ? "list" : "graph",
+            }));
+        case "view/ledger":
+            return withNode(given, (target) => ({
+                page: "ledger",
+                target,
+                hours: within(given.get("hours"), 1, 24 * 31, 6),
+                until: given.get("until") ?? "",
+                baseline: BASELINES.find((known) => known === given.get("baseline")) ?? "yesterday",
+            }));
+        case "view/trace":
+            return withNode(given, (dataset) => ({
+                page: "trace",
+                dataset,
+                field: given.get("field") ?? "",
+                direction: direction(given.get("direction"), "upstream"),
+                indirect: given.get("indirect") === "yes",
+                masked: given.get("masked") === "yes",
+            }));
+        case "view/impact":
+            return withNode(given, (root) => ({
+                page: "impact",
+                root,
+                direction: direction(given.get("direction"), "downstream"),
+            }));
+        case "view/paths":
+            return withNode(given, (source) => {
+                const target = nodeOf(given, "to_");
+                return target ? { page: "paths", source, target } : { page: "unknown" };
+            });
+        default:
+            return { page: "unknown" };
+    }
+}
+
+function withNode(given: URLSearchParams, make: (node: NodeRef) => View): View {
+    const node = nodeOf(given);
+    return node ? make(node) : { page: "unknown" };
+}
+
+function nodeOf(given: URLSearchParams, prefix = ""): NodeRef | undefined {
+    const [namespace, name] = [given.get(`${prefix}namespace`), given.get(`${prefix}name`)];
+    if (namespace === null || name === null) return undefined;
+    return { kind: given.get(`${prefix}kind`) === "job" ? "job" : "dataset", namespace, name };
+}
+
+function words(text: string | null): string[] {
+    return (text ?? "").split(" ").filter((word) => word !== "");
+}
+
+function expansion(word: string): Expansion[] {
+    const [id, way] = word.split(".");
+    return id !== undefined && (way === "upstream" || way === "downstream") ? [{ id, direction: way }] : [];
+}
+
+function hops(text: string | null): number {
+    return within(text, 0, MOST_HOPS, 1);
+}
+
+function within(text: string | null, least: number, most: number, otherwise: number): number {
+    const number = text === null ? NaN : Number(text);
+    return Number.isInteger(number) && number >= least && number <= most ? number : otherwise;
+}
+
+function direction(text: string | null, otherwise: Direction): Direction {
+    return text === "upstream" || text === "downstream" ? text : otherwise;
+}

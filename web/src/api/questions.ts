@@ -1,0 +1,201 @@
+import { queryOptions } from "@tanstack/react-query";
+
+import type { Direction, ImpactView, NodeRef, PathsView, TraceView } from "../address/view";
+import { answered, client, type Schemas } from "./client";
+
+const LIVE_MS = 15_000;
+
+/** Who asks, and what they may do. */
+export const session = queryOptions({
+    queryKey: ["session"],
+    queryFn: ({ signal }) => answered(client.GET("/auth/session", { signal })),
+});
+
+export const version = queryOptions({
+    queryKey: ["version"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/version", { signal })),
+    staleTime: Infinity,
+});
+
+export const overview = queryOptions({
+    queryKey: ["overview"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/overview", { signal })),
+    refetchInterval: LIVE_MS,
+});
+
+export const drift = queryOptions({
+    queryKey: ["drift"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/drift", { signal, params: { query: { limit: 20 } } })),
+    refetchInterval: 4 * LIVE_MS,
+});
+
+export const quarantine = queryOptions({
+    queryKey: ["quarantine"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/quarantine", { signal, params: { query: { limit: 5 } } })),
+    refetchInterval: LIVE_MS,
+});
+
+export const sources = queryOptions({
+    queryKey: ["sources"],
+    queryFn: ({ signal }) => answered(client.GET("/api/v1/sources", { signal })),
+    refetchInterval: LIVE_MS,
+});
+
+export const readiness = queryOptions({
+    queryKey: ["ready"],
+    queryFn: async ({ signal }): Promise<Schemas["Readiness"]> => {
+        const { data, error, response } = await client.GET("/api/v1/ready", { signal });
+        // A server that is not ready says so with status 503, and the same members.
+        if (data) return data;
+        if (response.status === 503 && "parts" in error) return error;
+        return answered(Promise.resolve({ error, response }));
+    },
+    refetchInterval: LIVE_MS,
+});
+
+export function search(text: string, limit: number) {
+    return queryOptions({
+        queryKey: ["search", text, limit],
+        queryFn: ({ signal }) =>
+            answered(client.GET("/api/v1/search", { signal, params: { query: { q: text, limit } } })),
+        enabled: text.trim() !== "",
+        placeholderData: (previous) => previous,
+        staleTime: LIVE_MS,
+    });
+}
+
+export interface Around {
+    node: NodeRef;
+    direction: Direction;
+    depth: number;
+}
+
+export function neighbourhood({ node, direction, depth }: Around) {
+    return queryOptions({
+        queryKey: ["neighbourhood", node, direction, depth],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/neighbourhood", {
+                    signal,
+                    params: { query: { ...node, direction, depth, columns: true, details: true } },
+                }),
+            ),
+        refetchInterval: LIVE_MS,
+    });
+}
+
+export function schemas(dataset: NodeRef, limit = 20) {
+    const { namespace, name } = dataset;
+    return queryOptions({
+        queryKey: ["schemas", namespace, name, limit],
+        queryFn: ({ signal }) =>
+            answered(client.GET("/api/v1/graph/schemas", { signal, params: { query: { namespace, name, limit } } })),
+        enabled: dataset.kind === "dataset",
+    });
+}
+
+export function runs(job: NodeRef, limit = 20) {
+    const { namespace, name } = job;
+    return queryOptions({
+        queryKey: ["runs", namespace, name, limit],
+        queryFn: ({ signal }) =>
+            answered(client.GET("/api/v1/graph/runs", { signal, params: { query: { namespace, name, limit } } })),
+        enabled: job.kind === "job",
+        refetchInterval: LIVE_MS,
+    });
+}
+
+export function described(node: NodeRef) {
+    const query = { namespace: node.namespace, name: node.name };
+    return queryOptions({
+        queryKey: ["described", node],
+        queryFn: async ({ signal }) =>
+            node.kind === "dataset"
+                ? answered(client.GET("/api/v1/lineage/datasets/detail", { signal, params: { query } }))
+                : (await answered(client.GET("/api/v1/lineage/jobs/detail", { signal, params: { query } }))).job,
+    });
+}
+
+export function aliases(node: NodeRef) {
+    const { kind: entity, namespace, name } = node;
+    return queryOptions({
+        queryKey: ["aliases", node],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/aliases", { signal, params: { query: { entity, namespace, name, limit: 50 } } }),
+            ),
+    });
+}
+
+export interface LedgerQuestion {
+    target: NodeRef;
+    since: string;
+    until: string;
+    baselineSince: string;
+    baselineUntil: string;
+}
+
+export function ledger({ target, since, until, baselineSince, baselineUntil }: LedgerQuestion) {
+    return queryOptions({
+        queryKey: ["ledger", target, since, until, baselineSince, baselineUntil],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/ledger", {
+                    signal,
+                    params: {
+                        query: {
+                            target_kind: target.kind,
+                            target_namespace: target.namespace,
+                            target_name: target.name,
+                            since,
+                            until,
+                            baseline_since: baselineSince,
+                            baseline_until: baselineUntil,
+                        },
+                    },
+                }),
+            ),
+    });
+}
+
+export function trace({ dataset, field, direction, indirect, masked }: TraceView) {
+    const { kind, namespace, name } = dataset;
+    const query = { kind, namespace, name, field, direction, indirect, through_masking: masked };
+    return queryOptions({
+        queryKey: ["trace", query],
+        queryFn: ({ signal }) => answered(client.GET("/api/v1/graph/trace", { signal, params: { query } })),
+    });
+}
+
+/** What a change affects: everything, page by page. */
+export function impact({ root, direction }: ImpactView) {
+    return queryOptions({
+        queryKey: ["impact", root, direction],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/impact", { signal, params: { query: { ...root, direction, limit: 5000 } } }),
+            ),
+    });
+}
+
+export function pathsBetween({ source, target }: PathsView) {
+    return queryOptions({
+        queryKey: ["paths", source, target],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/paths", {
+                    signal,
+                    params: {
+                        query: {
+                            source_kind: source.kind,
+                            source_namespace: source.namespace,
+                            source_name: source.name,
+                            target_kind: target.kind,
+                            target_namespace: target.namespace,
+                            target_name: target.name,
+                        },
+                    },
+                }),
+            ),
+    });
+}

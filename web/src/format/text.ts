@@ -1,0 +1,79 @@
+/** Numbers, times and names as people read them. */
+
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const WHOLE = new Intl.NumberFormat("en");
+
+export function whole(count: number): string {
+    return WHOLE.format(count);
+}
+
+export function compact(count: number): string {
+    return COMPACT.format(count);
+}
+
+export function ratio(value: number): string {
+    return value >= 100 ? WHOLE.format(Math.round(value)) : value.toFixed(2);
+}
+
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+    return `${whole(count)} ${count === 1 ? noun : plural}`;
+}
+
+const UNITS: readonly [string, number][] = [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+    ["s", 1],
+];
+
+/** How long ago a time was: the two largest units at most, or "now". */
+export function ago(time: string, now: number): string {
+    const seconds = Math.floor((now - Date.parse(time)) / 1000);
+    if (Number.isNaN(seconds)) return time;
+    if (seconds < 1) return "now";
+    const at = UNITS.findIndex(([, length]) => seconds >= length);
+    const [unit, length] = UNITS[at] ?? ["s", 1];
+    const [small, smallLength] = UNITS[at + 1] ?? ["", 0];
+    const rest = smallLength > 0 ? Math.floor((seconds % length) / smallLength) : 0;
+    return `${Math.floor(seconds / length)} ${unit}${rest > 0 && at < 2 ? ` ${rest} ${small}` : ""} ago`;
+}
+
+/** A time as year, month, day, hour, minute and second, UTC. */
+export function moment(time: string): string {
+    const date = new Date(time);
+    return Number.isNaN(date.getTime()) ? time : `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** Where a name may be broken into lines: behind the characters that divide it. */
+export function breakable(name: string): string[] {
+    return name.match(/[^./:_\-@]*[./:_\-@]+|[^./:_\-@]+/gu) ?? [name];
+}
+
+const HIDDEN = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** A text whose invisible characters, and those that turn the direction of writing, are written as their codes. */
+export function visible(text: string): string {
+    return text.replace(
+        HIDDEN,
+        (character) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+    );
+}
+
+/** A text of at most `most` characters: its beginning and, longer, its end, which tells names apart. */
+export function elided(text: string, most: number): string {
+    const characters = Array.from(text);
+    if (characters.length <= most) return text;
+    const end = Math.ceil((most - 1) * 0.6);
+    return `${characters.slice(0, most - 1 - end).join("")}…${characters.slice(-end).join("")}`;
+}
+
+/** A value as a field of a CSV file; one that a spreadsheet would take for a formula is marked as text. */
+export function csvField(value: string | number | undefined): string {
+    const text = value === undefined ? "" : String(value);
+    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export function csv(rows: readonly (readonly (string | number | undefined)[])[]): string {
+    return rows.map((row) => row.map(csvField).join(",") + "\r\n").join("");
+}

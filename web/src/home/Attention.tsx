@@ -1,0 +1,204 @@
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+
+import { ViewLink } from "../address/history";
+import { lineageOf } from "../address/view";
+import { Problem, type Schemas } from "../api/client";
+import { drift, quarantine, sources } from "../api/questions";
+import { ago, counted, whole } from "../format/text";
+import { useNow } from "../parts/useNow";
+import { Icon } from "../parts/Icon";
+import { FullName, Name, ShortName } from "../parts/Name";
+import { State } from "../parts/State";
+
+const SHOWN = 5;
+
+/** What needs attention, each with a link to it; and what could not be asked, with the reason. */
+export function Attention({ overview }: { overview: Schemas["OverviewAnswer"] }) {
+    return (
+        <section aria-labelledby="attention">
+            <h2 id="attention">What needs attention</h2>
+            <div className="attention">
+                <Urgent overview={overview} />
+                <Drifted />
+                <Rejected />
+                <Failing />
+            </div>
+        </section>
+    );
+}
+
+function Group({ title, count, children }: { title: string; count: number; children: ReactNode }) {
+    return (
+        <article className={count > 0 ? "card" : "card calm"}>
+            <h3>
+                {count > 0 ? <span className="count">{whole(count)}</span> : <Icon name="check" />}
+                {title}
+            </h3>
+            {children}
+        </article>
+    );
+}
+
+/** A group that a question of its own answers. Who may not ask it sees which scope is missing. */
+function Asked<T>({
+    query,
+    title,
+    children,
+}: {
+    query: UseQueryResult<T>;
+    title: string;
+    children: (data: T) => ReactNode;
+}) {
+    if (query.data !== undefined) return children(query.data);
+    if (!query.error) return null;
+    if (query.error instanceof Problem && query.error.code === "limited") return null;
+    return (
+        <article className="card calm">
+            <h3>
+                <Icon name="question" />
+                {title}
+            </h3>
+            <p className="hint">{query.error.message}</p>
+        </article>
+    );
+}
+
+function Urgent({ overview }: { overview: Schemas["OverviewAnswer"] }) {
+    const now = useNow();
+    const counted = new Map(overview.states.map(({ state, jobs }) => [state, jobs]));
+    const states = [...new Set(overview.urgent.map(({ state }) => state))];
+    const count = states.reduce((sum, state) => sum + (counted.get(state) ?? 0), 0);
+    return (
+        <Group
+            title={count > 0 ? `${count === 1 ? "job" : "jobs"} failed or fell silent` : "No job failed or fell silent"}
+            count={count}
+        >
+            <ul className="plain rows">
+                {overview.urgent.map(({ job, state, run }) => (
+                    <li key={`${job.namespace} ${job.name}`}>
+                        <ViewLink to={lineageOf({ kind: "job", ...pick(job) })}>
+                            <FullName {...job} />
+                        </ViewLink>
+                        <State state={state} />
+                        <span className="hint">last event {ago(run.last_seen, now)}</span>
+                        {run.failures?.[0] !== undefined && (
+                            <p className="hint">
+                                <ShortName text={run.failures[0]} most={160} />
+                            </p>
+                        )}
+                    </li>
+                ))}
+            </ul>
+        </Group>
+    );
+}
+
+function Drifted() {
+    return (
+        <Asked query={useQuery(drift)} title="Drift">
+            {({ drifts, next }) => (
+                <Group
+                    title={
+                        drifts.length > 0 ? "differ from what was declared" : "Nothing differs from what was declared"
+                    }
+                    count={drifts.length}
+                >
+                    <ul className="plain rows">
+                        {drifts.slice(0, SHOWN).map((item, index) => (
+                            <li key={index}>
+                                <ViewLink to={lineageOf({ kind: "job", ...pick(item.job) })}>
+                                    <FullName {...item.job} />
+                                </ViewLink>
+                                <p className="hint">
+                                    {item.what} <Name text={item.node.name} />
+                                    {item.target && (
+                                        <>
+                                            {" to "}
+                                            <Name text={item.target.name} />
+                                        </>
+                                    )}
+                                    {item.drift === "declared"
+                                        ? " was declared, and no run showed it"
+                                        : " was observed, and is not declared"}
+                                </p>
+                            </li>
+                        ))}
+                    </ul>
+                    {next !== undefined && <p className="hint">There is more.</p>}
+                </Group>
+            )}
+        </Asked>
+    );
+}
+
+function Rejected() {
+    const now = useNow();
+    return (
+        <Asked query={useQuery(quarantine)} title="Quarantine">
+            {({ items, counts }) => {
+                const count = Object.values(counts).reduce((sum, number) => sum + number, 0);
+                return (
+                    <Group
+                        title={
+                            count > 0 ? `${count === 1 ? "event" : "events"} in quarantine` : "No event in quarantine"
+                        }
+                        count={count}
+                    >
+                        <ul className="plain rows">
+                            {items.map((item) => (
+                                <li key={item.event_id}>
+                                    <code>{item.code}</code>
+                                    <span className="hint">{ago(item.arrived_at, now)}</span>
+                                    <p className="hint">
+                                        <ShortName text={item.message} most={160} />
+                                    </p>
+                                </li>
+                            ))}
+                        </ul>
+                    </Group>
+                );
+            }}
+        </Asked>
+    );
+}
+
+function Failing() {
+    return (
+        <Asked query={useQuery(sources)} title="Sources">
+            {({ sources: every }) => {
+                const found = every.filter(({ state }) => state === "failing" || state === "partial");
+                if (every.length === 0) return null;
+                return (
+                    <Group
+                        title={
+                            found.length > 0
+                                ? `of ${counted(every.length, "source")} see not everything`
+                                : "Every source sees everything"
+                        }
+                        count={found.length}
+                    >
+                        <ul className="plain rows">
+                            {found.slice(0, SHOWN).map((source) => (
+                                <li key={source.name}>
+                                    <Name text={source.name} />
+                                    <State state={source.state} />
+                                    <p className="hint">
+                                        <ShortName
+                                            text={source.last_error?.message ?? source.unseen[0]?.why ?? ""}
+                                            most={160}
+                                        />
+                                    </p>
+                                </li>
+                            ))}
+                        </ul>
+                    </Group>
+                );
+            }}
+        </Asked>
+    );
+}
+
+function pick({ namespace, name }: { namespace: string; name: string }) {
+    return { namespace, name };
+}

@@ -1,0 +1,57 @@
+import type { Schemas } from "../api/client";
+import { counted, whole } from "../format/text";
+import { Icon, iconOf } from "../parts/Icon";
+import { ShortName } from "../parts/Name";
+import { State } from "../parts/State";
+import { ViewLink } from "../address/history";
+
+/** Everything by system and type, as the server counts it. */
+export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
+    return (
+        <section aria-labelledby="estate">
+            <h2 id="estate">The estate</h2>
+            <div className="cards">
+                {overview.systems.map(({ system, datasets, namespaces, largest }) => (
+                    <article key={system} className="card">
+                        <h3>
+                            <Icon name={iconOf("dataset", system === "kafka" ? "kafka_topic" : "", system)} />
+                            <ShortName text={system} most={40} />
+                        </h3>
+                        <p className="figure">
+                            {whole(datasets)} <small>{datasets === 1 ? "dataset" : "datasets"}</small>
+                        </p>
+                        <ul className="plain">
+                            {largest.map((space) => (
+                                <li key={space.namespace}>
+                                    <ViewLink to={{ page: "search", text: space.namespace }}>
+                                        <ShortName text={space.namespace} most={60} />
+                                    </ViewLink>
+                                    <span className="count">{whole(space.datasets)}</span>
+                                </li>
+                            ))}
+                            {namespaces > largest.length && (
+                                <li className="hint">and {counted(namespaces - largest.length, "other namespace")}</li>
+                            )}
+                        </ul>
+                    </article>
+                ))}
+                {overview.job_types.map(({ job_type: type, jobs, states }) => (
+                    <article key={`job ${type}`} className="card job">
+                        <h3>
+                            <Icon name={iconOf("job", type, "")} />
+                            {type.replaceAll("_", " ")}
+                        </h3>
+                        <p className="figure">
+                            {whole(jobs)} <small>{jobs === 1 ? "job" : "jobs"}</small>
+                        </p>
+                        <p className="states">
+                            {states.map(({ state, jobs: count }) => (
+                                <State key={state} state={state} count={whole(count)} />
+                            ))}
+                        </p>
+                    </article>
+                ))}
+            </div>
+        </section>
+    );
+}

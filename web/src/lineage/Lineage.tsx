@@ -1,0 +1,218 @@
+import { useQueries } from "@tanstack/react-query";
+import { ReactFlowProvider } from "@xyflow/react";
+import { useEffect, useMemo } from "react";
+
+import { show, ViewLink } from "../address/history";
+import { impactOf, ledgerOf, type Direction, type LineageView } from "../address/view";
+import { schemas } from "../api/questions";
+import { counted } from "../format/text";
+import { Icon } from "../parts/Icon";
+import { Empty, Failure, Loading } from "../parts/Messages";
+import { FullName } from "../parts/Name";
+import { Canvas } from "./Canvas";
+import { LineageList } from "./LineageList";
+import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture";
+import { SidePanel } from "./SidePanel";
+import { useLineageKeys } from "./useLineageKeys";
+import { usePicture } from "./usePicture";
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The lineage around a dataset or a job, as a graph or as a list, with what is known of the selected node beside it. */
+export default function Lineage({ view }: { view: LineageView }) {
+    const state = usePicture(view);
+    const { picture, rootId, error } = state;
+    const columns = useColumns(view, picture);
+    const chosen = columnOf(view.column);
+    const related = useMemo(
+        () => (picture && view.column !== "" ? relatedColumns(picture.columns, columnOf(view.column)) : NONE),
+        [picture, view.column],
+    );
+    const change = useMemo(() => changes(view), [view]);
+    const actions = useMemo(
+        () => ({
+            expand: change.expand,
+            fold: change.fold,
+            chooseColumn: (column: ColumnRef) => change.chooseColumn(column, picture),
+        }),
+        [change, picture],
+    );
+    const selectedId = view.selected === "" ? rootId : view.selected;
+    const selected = picture?.nodes.find(({ id }) => id === selectedId);
+    useLineageKeys({ view, change, selected: selected ?? undefined, picture });
+    useEffect(() => {
+        if (picture && view.selected !== "" && !picture.nodes.some(({ id }) => id === view.selected)) {
+            if (!state.isFetching) change.select("");
+        }
+    }, [picture, view.selected, state.isFetching, change]);
+
+    return (
+        <div className="lineage">
+            <div className="bar">
+                <h1>
+                    <FullName {...view.root} />
+                </h1>
+                <div className="tools" role="toolbar" aria-label="View">
+                    <Hops view={view} direction="upstream" />
+                    <Hops view={view} direction="downstream" />
+                    <button
+                        type="button"
+                        aria-pressed={view.as === "list"}
+                        onClick={change.toggleList}
+                        title="List (T)"
+                    >
+                        <Icon name={view.as === "list" ? "graph" : "list"} />
+                        {view.as === "list" ? "Graph" : "List"}
+                    </button>
+                    <ViewLink className="button" to={ledgerOf(view.root)} title="Where did the number go wrong? (L)">
+                        <Icon name="ledger" />
+                        Ledger
+                    </ViewLink>
+                    <ViewLink className="button" to={impactOf(view.root)} title="What does a change affect? (B)">
+                        <Icon name="blast" />
+                        Impact
+                    </ViewLink>
+                </div>
+            </div>
+            {picture?.truncated && (
+                <p className="notice warn" role="status">
+                    <Icon name="warning" />
+                    This is not everything: the limit of {picture.truncated} ended the search. Show fewer hops, or
+                    expand single nodes.
+                </p>
+            )}
+            {error && picture && (
+                <p className="notice warn" role="status">
+                    <Icon name="warning" />
+                    As of {new Date(state.updatedAt).toISOString().slice(11, 19)} UTC: {error.message}.
+                </p>
+            )}
+            {view.column !== "" && (
+                <p className="chip">
+                    Column <b>{chosen.field}</b> and what it comes from and goes into
+                    <button type="button" className="bare" aria-label="Choose no column" onClick={change.leaveColumn}>
+                        <Icon name="cross" />
+                    </button>
+                </p>
+            )}
+            <div className="stage">
+                {picture === undefined ? (
+                    error ? (
+                        <Failure problem={error} kind={view.root.kind} retry={state.retry} />
+                    ) : (
+                        <Loading />
+                    )
+                ) : picture.links.length === 0 && view.as === "graph" ? (
+                    <Empty title="Nothing is known to read or write it">
+                        <p>No run has named it as an input or output, and nobody has declared a flow.</p>
+                    </Empty>
+                ) : view.as === "list" ? (
+                    <LineageList
+                        picture={picture}
+                        rootId={rootId}
+                        selectedId={selectedId}
+                        actions={actions}
+                        select={change.select}
+                    />
+                ) : (
+                    <ReactFlowProvider>
+                        <Canvas {...{ view, picture, rootId, columns, related, actions }} select={change.select} />
+                    </ReactFlowProvider>
+                )}
+            </div>
+            {selected && (
+                <SidePanel
+                    node={selected}
+                    isOpen={view.open.includes(selected.id)}
+                    toggleColumns={() => change.toggleColumns(selected.id)}
+                />
+            )}
+            <p className="visually-hidden" role="status">
+                {picture ? `${counted(picture.nodes.length, "node")}, ${counted(picture.links.length, "link")}` : ""}
+            </p>
+        </div>
+    );
+}
+
+function Hops({ view, direction }: { view: LineageView; direction: Direction }) {
+    const side = direction === "upstream" ? "up" : "down";
+    const set = (hops: number) => show({ ...view, [side]: Math.max(0, Math.min(20, hops)) });
+    return (
+        <span className="stepper" role="group" aria-label={`Hops ${direction}`}>
+            <Icon name={direction} />
+            <button
+                type="button"
+                onClick={() => set(view[side] - 1)}
+                disabled={view[side] === 0}
+                aria-label={`One hop less ${direction}`}
+            >
+                −
+            </button>
+            <output aria-label={`${view[side]} hops ${direction}`}>{view[side]}</output>
+            <button
+                type="button"
+                onClick={() => set(view[side] + 1)}
+                disabled={view[side] === 20}
+                aria-label={`One hop more ${direction}`}
+            >
+                +
+            </button>
+        </span>
+    );
+}
+
+/** The names of the columns of each dataset that shows them: those of its schema, and those that lineage names. */
+function useColumns(view: LineageView, picture: Picture | undefined): ReadonlyMap<string, string[]> {
+    const open = (picture?.nodes ?? []).filter(({ id, kind }) => kind === "dataset" && view.open.includes(id));
+    const results = useQueries({ queries: open.map((node) => schemas(node, 1)) });
+    const key = JSON.stringify(
+        open.map(({ id }, index) => {
+            const declared = (results[index]?.data?.versions[0]?.fields ?? []).map(({ name }) => name);
+            const named = (picture?.columns ?? []).flatMap((flow) => [
+                ...(flow.source === id && flow.sourceField !== "" ? [flow.sourceField] : []),
+                ...(flow.target === id && flow.targetField !== "" ? [flow.targetField] : []),
+            ]);
+            return [id, [...new Set([...declared, ...named.sort(compare)])]];
+        }),
+    );
+    return useMemo(() => new Map(JSON.parse(key) as [string, string[]][]), [key]);
+}
+
+/** A chosen column in an address is its node's id and its name, divided by the first dot. */
+function columnOf(text: string): ColumnRef {
+    const at = text.indexOf(".");
+    return { node: text.slice(0, at), field: text.slice(at + 1) };
+}
+
+export type Changes = ReturnType<typeof changes>;
+
+/** What can be done to a view; each is a view of its own, so Back undoes it. */
+function changes(view: LineageView) {
+    const toggled = (ids: string[], id: string) =>
+        ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id];
+    return {
+        select: (id: string) => show({ ...view, selected: id }, { replace: true }),
+        expand: (id: string, direction: Direction) =>
+            show({ ...view, expansions: [...view.expansions, { id, direction }] }),
+        fold: (id: string, direction: Direction) =>
+            show({
+                ...view,
+                expansions: view.expansions.filter((item) => item.id !== id || item.direction !== direction),
+            }),
+        toggleColumns: (id: string) => show({ ...view, open: toggled(view.open, id) }),
+        chooseColumn: ({ node, field }: ColumnRef, picture: Picture | undefined) => {
+            const related = relatedColumns(picture?.columns ?? [], { node, field });
+            const open = (picture?.nodes ?? [])
+                .filter(({ id }) => [...related].some((key) => key.startsWith(`${id}:`)))
+                .map(({ id }) => id);
+            show({ ...view, column: `${node}.${field}`, open: [...new Set([...view.open, ...open])] });
+        },
+        leaveColumn: () => show({ ...view, column: "" }),
+        toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
+        hops: (step: number) => show({ ...view, up: bounded(view.up + step), down: bounded(view.down + step) }),
+    };
+}
+
+function bounded(hops: number): number {
+    return Math.max(0, Math.min(20, hops));
+}

@@ -1,0 +1,119 @@
+import { whole } from "../format/text";
+import { Icon, iconOf } from "../parts/Icon";
+import { FullName } from "../parts/Name";
+import { State } from "../parts/State";
+import { CsvButton } from "../parts/CsvButton";
+import type { CardActions } from "./NodeCard";
+import type { Picture, PictureNode } from "./picture";
+
+interface Props {
+    picture: Picture;
+    rootId: string;
+    selectedId: string;
+    actions: CardActions;
+    select: (id: string) => void;
+}
+
+/** The picture as a table: the same nodes and links as the graph. */
+export function LineageList({ picture, rootId, selectedId, actions, select }: Props) {
+    const byId = new Map(picture.nodes.map((node) => [node.id, node]));
+    const names = (ids: string[]) => ids.flatMap((id) => byId.get(id) ?? []);
+    const rows = picture.nodes.map((node) => ({
+        node,
+        from: names(picture.links.filter(({ target }) => target === node.id).map(({ source }) => source)),
+        to: names(picture.links.filter(({ source }) => source === node.id).map(({ target }) => target)),
+    }));
+    const more = (node: PictureNode, direction: "upstream" | "downstream") =>
+        node.hidden[direction] > 0 && (
+            <button type="button" onClick={() => actions.expand(node.id, direction)}>
+                +{whole(node.hidden[direction])} more
+            </button>
+        );
+    return (
+        <div className="table-frame">
+            <CsvButton name="lineage" rows={() => csvRows(picture)} />
+            <table>
+                <caption className="visually-hidden">
+                    Nodes of the lineage, with what they get data from and give it to
+                </caption>
+                <thead>
+                    <tr>
+                        <th scope="col">Name</th>
+                        <th scope="col">State</th>
+                        <th scope="col">From</th>
+                        <th scope="col">To</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.map(({ node, from, to }) => (
+                        <tr key={node.id} className={node.id === selectedId ? "chosen" : ""}>
+                            <th scope="row">
+                                <button
+                                    type="button"
+                                    className="row-name"
+                                    aria-pressed={node.id === selectedId}
+                                    onClick={() => select(node.id)}
+                                >
+                                    <Icon
+                                        name={iconOf(
+                                            node.kind,
+                                            node.details?.node_type ?? "",
+                                            node.details?.system ?? "",
+                                        )}
+                                    />
+                                    <FullName {...node} />
+                                </button>
+                                {node.id === rootId && <span className="chip">start</span>}
+                            </th>
+                            <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
+                            <td>
+                                <Ends nodes={from} select={select} />
+                                {more(node, "upstream")}
+                            </td>
+                            <td>
+                                <Ends nodes={to} select={select} />
+                                {more(node, "downstream")}
+                            </td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}
+
+function Ends({ nodes, select }: { nodes: PictureNode[]; select: (id: string) => void }) {
+    return (
+        <ul className="plain">
+            {nodes.map((node) => (
+                <li key={node.id}>
+                    <button type="button" className="row-name" onClick={() => select(node.id)}>
+                        <FullName {...node} />
+                    </button>
+                </li>
+            ))}
+        </ul>
+    );
+}
+
+function csvRows(picture: Picture): (string | number)[][] {
+    const byId = new Map(picture.nodes.map((node) => [node.id, node]));
+    const head = [
+        "source_kind",
+        "source_namespace",
+        "source_name",
+        "target_kind",
+        "target_namespace",
+        "target_name",
+        "origin",
+        "label",
+    ];
+    const ends = (id: string) => {
+        const node = byId.get(id);
+        return [node?.kind ?? "", node?.namespace ?? "", node?.name ?? ""];
+    };
+    return [
+        head,
+        ...picture.links.map((link) => [...ends(link.source), ...ends(link.target), link.origin, link.label]),
+    ];
+}

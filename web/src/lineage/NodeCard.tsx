@@ -1,0 +1,148 @@
+import { Handle, Position, type Node as FlowNode, type NodeProps } from "@xyflow/react";
+import { createContext, memo, useContext } from "react";
+
+import type { Direction } from "../address/view";
+import { whole } from "../format/text";
+import { Icon, iconOf } from "../parts/Icon";
+import { ShortName } from "../parts/Name";
+import { State } from "../parts/State";
+import { columnKey, type ColumnRef, type PictureNode } from "./picture";
+
+export const COLUMNS_SHOWN = 12;
+export const CARD_WIDTH = 216;
+export const ROW_HEIGHT = 24;
+
+/** What a card can be asked to do. */
+export interface CardActions {
+    expand: (id: string, direction: Direction) => void;
+    fold: (id: string, direction: Direction) => void;
+    chooseColumn: (column: ColumnRef) => void;
+}
+
+export const Actions = createContext<CardActions>({
+    expand: () => undefined,
+    fold: () => undefined,
+    chooseColumn: () => undefined,
+});
+
+export interface CardData extends Record<string, unknown> {
+    node: PictureNode;
+    isRoot: boolean;
+    /** Names of its columns, where they are shown. */
+    columns: string[] | undefined;
+    /** Keys of the columns on the way of the chosen one. */
+    related: ReadonlySet<string>;
+    /** Keys of columns with lineage. */
+    traced: ReadonlySet<string>;
+    expanded: readonly Direction[];
+}
+
+export type CardNode = FlowNode<CardData, "card">;
+
+/** How tall a card is, without asking the browser. */
+export function cardHeight(node: PictureNode, columns: number | undefined): number {
+    const lines = Math.min(3, Math.max(1, Math.ceil(shortName(node).length / 20)));
+    const rows = columns === undefined ? 0 : Math.min(columns, COLUMNS_SHOWN) + (columns > COLUMNS_SHOWN ? 1 : 0);
+    return 44 + lines * 19 + rows * ROW_HEIGHT + (rows > 0 ? 9 : 0);
+}
+
+/** The name by which a node is known in its system. */
+function shortName(node: PictureNode): string {
+    return node.details?.display_name ?? node.name;
+}
+
+export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
+    const { node, isRoot, columns, related, traced, expanded } = data;
+    const { details } = node;
+    const actions = useContext(Actions);
+    const way = (direction: Direction) => {
+        const hidden = node.hidden[direction];
+        const isExpanded = expanded.includes(direction);
+        if (hidden === 0 && !isExpanded) return null;
+        const words = isExpanded ? `Fold what is ${direction}` : `Show ${whole(hidden)} more ${direction}`;
+        return (
+            <button
+                type="button"
+                tabIndex={-1}
+                className={`more ${direction} nodrag`}
+                title={words}
+                aria-label={words}
+                onClick={(event) => {
+                    event.stopPropagation();
+                    (isExpanded ? actions.fold : actions.expand)(node.id, direction);
+                }}
+            >
+                {isExpanded ? "−" : `+${whole(hidden)}`}
+            </button>
+        );
+    };
+    return (
+        <div
+            className={["node", node.kind, isRoot && "root", selected && "chosen", node.dropped && "dropped"]
+                .filter(Boolean)
+                .join(" ")}
+        >
+            <Handle type="target" position={Position.Left} isConnectable={false} />
+            <div className="node-title">
+                <Icon name={iconOf(node.kind, details?.node_type ?? "", details?.system ?? "")} />
+                <span>
+                    <ShortName text={shortName(node)} most={64} />
+                    <small>
+                        {details ? words(details.node_type, details.system) : node.kind}
+                        {node.dropped && ", dropped"}
+                        {details?.state !== undefined && <State state={details.state} />}
+                    </small>
+                </span>
+            </div>
+            {columns && (
+                <ul className="columns nodrag">
+                    {columns.slice(0, COLUMNS_SHOWN).map((field) => {
+                        const key = columnKey({ node: node.id, field });
+                        return (
+                            <li key={field} className={related.has(key) ? "related" : ""}>
+                                <button
+                                    type="button"
+                                    tabIndex={-1}
+                                    disabled={!traced.has(key)}
+                                    aria-pressed={related.has(key)}
+                                    onClick={(event) => {
+                                        event.stopPropagation();
+                                        actions.chooseColumn({ node: node.id, field });
+                                    }}
+                                >
+                                    <ShortName text={field} most={30} />
+                                    {traced.has(key) && <i className="has-lineage" title="has column lineage" />}
+                                </button>
+                                <Handle
+                                    id={`in:${field}`}
+                                    type="target"
+                                    position={Position.Left}
+                                    isConnectable={false}
+                                    className="column-handle"
+                                />
+                                <Handle
+                                    id={`out:${field}`}
+                                    type="source"
+                                    position={Position.Right}
+                                    isConnectable={false}
+                                    className="column-handle"
+                                />
+                            </li>
+                        );
+                    })}
+                    {columns.length > COLUMNS_SHOWN && (
+                        <li className="hint">and {columns.length - COLUMNS_SHOWN} more, at the side</li>
+                    )}
+                </ul>
+            )}
+            {way("upstream")}
+            {way("downstream")}
+            <Handle type="source" position={Position.Right} isConnectable={false} />
+        </div>
+    );
+});
+
+function words(type: string, system: string): string {
+    const plain = type.replaceAll("_", " ");
+    return type.startsWith("external") || type === "job" ? `${system} ${plain.replace("external ", "")}` : plain;
+}

@@ -1,0 +1,73 @@
+import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
+
+import { show, ViewLink } from "../address/history";
+import { lineageOf, type NodeRef, type PathsView } from "../address/view";
+import type { Schemas } from "../api/client";
+import { pathsBetween } from "../api/questions";
+import { counted } from "../format/text";
+import { Icon } from "../parts/Icon";
+import { Answer, Empty } from "../parts/Messages";
+import { FullName } from "../parts/Name";
+
+/** The ways that data takes from one node to another. */
+export default function Paths({ view }: { view: PathsView }) {
+    const found = useQuery(pathsBetween(view));
+    return (
+        <div className="column wide">
+            <h1>
+                From <FullName {...view.source} /> to <FullName {...view.target} />
+            </h1>
+            <p className="tools">
+                <button type="button" onClick={() => show({ ...view, source: view.target, target: view.source })}>
+                    <Icon name="upstream" />
+                    The other direction
+                </button>
+            </p>
+            <Answer query={found}>
+                {({ paths, more, truncated }) =>
+                    paths.length === 0 ? (
+                        <Empty title="No data is known to go that way">
+                            <p>Paths follow the data; the other direction may have one.</p>
+                        </Empty>
+                    ) : (
+                        <>
+                            <p className="hint">
+                                {counted(paths.length, "path")}, the shortest first
+                                {(more || truncated !== "") && "; there are others"}
+                            </p>
+                            <ol className="plain paths">
+                                {paths.map((path, index) => (
+                                    <li key={index}>
+                                        {path.nodes.map((node, step) => (
+                                            <Fragment key={node.id}>
+                                                {step > 0 && (
+                                                    <span className="step">
+                                                        {path.jobs[step - 1]?.map((job) => (
+                                                            <PathNode key={job.id} node={job} />
+                                                        ))}
+                                                        <Icon name="downstream" />
+                                                    </span>
+                                                )}
+                                                <PathNode node={node} />
+                                            </Fragment>
+                                        ))}
+                                    </li>
+                                ))}
+                            </ol>
+                        </>
+                    )
+                }
+            </Answer>
+        </div>
+    );
+}
+
+function PathNode({ node }: { node: Schemas["GraphNode"] }) {
+    const ref: NodeRef = { kind: node.kind === "job" ? "job" : "dataset", namespace: node.namespace, name: node.name };
+    return (
+        <ViewLink to={lineageOf(ref)} className={`path-node ${node.kind}`}>
+            <FullName {...node} />
+        </ViewLink>
+    );
+}

@@ -1,0 +1,64 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { ViewLink } from "../address/history";
+import { lineageOf, type SearchView } from "../address/view";
+import { search } from "../api/questions";
+import { counted } from "../format/text";
+import { Icon } from "../parts/Icon";
+import { Answer, Empty } from "../parts/Messages";
+import { FullName, Name } from "../parts/Name";
+import { SearchField } from "./SearchField";
+
+const MOST = 200;
+
+export function SearchResults({ view }: { view: SearchView }) {
+    const found = useQuery(search(view.text, MOST));
+    return (
+        <div className="column">
+            <SearchField />
+            <h1>
+                Results for “<Name text={view.text} />”
+            </h1>
+            <Answer query={found}>
+                {({ results, truncated }) =>
+                    results.length === 0 ? (
+                        <Empty title="Nothing matches">
+                            <p>
+                                Every word has to be part of a name, or begin a word of a column, owner, tag,
+                                description or SQL.
+                            </p>
+                        </Empty>
+                    ) : (
+                        <>
+                            <p className="hint">
+                                {counted(results.length, "match", "matches")}
+                                {(truncated === true || results.length === MOST) && "; there may be more: add a word"}
+                            </p>
+                            <ul className="plain results">
+                                {results.map((node) => (
+                                    <li key={node.id}>
+                                        <ViewLink
+                                            to={lineageOf({
+                                                kind: node.kind === "job" ? "job" : "dataset",
+                                                namespace: node.namespace,
+                                                name: node.name,
+                                            })}
+                                        >
+                                            <Icon name={node.kind === "job" ? "job" : "table"} />
+                                            <FullName {...node} />
+                                        </ViewLink>
+                                        {node.matched?.map((line) => (
+                                            <p key={`${line.in} ${line.text}`} className="hint">
+                                                {line.in}: <Name text={line.text} />
+                                            </p>
+                                        ))}
+                                    </li>
+                                ))}
+                            </ul>
+                        </>
+                    )
+                }
+            </Answer>
+        </div>
+    );
+}

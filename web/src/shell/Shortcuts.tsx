@@ -1,0 +1,37 @@
+import { Modal } from "./Modal";
+
+const KEYS: readonly [string, string][] = [
+    ["/", "search"],
+    ["Ctrl K", "search, from anywhere"],
+    ["L", "hop ledger: where did the number go wrong?"],
+    ["B", "blast radius: what does a change affect?"],
+    ["T", "list instead of graph, and back"],
+    ["Arrow keys", "to the nearest node in that direction"],
+    ["+ and -", "one hop more, or less, on both sides"],
+    ["U and D", "one hop more at the selected node, up- or downstream"],
+    ["C", "show or hide the columns of the selected dataset"],
+    ["Enter", "open what has the focus"],
+    ["Escape", "close, or select nothing"],
+    ["Alt ←", "the view before"],
+];
+
+export function Shortcuts({ close }: { close: () => void }) {
+    return (
+        <Modal label="Keys" close={close}>
+            <h2>Keys</h2>
+            <dl className="keys">
+                {KEYS.map(([key, meaning]) => (
+                    <div key={key}>
+                        <dt>
+                            <kbd>{key}</kbd>
+                        </dt>
+                        <dd>{meaning}</dd>
+                    </div>
+                ))}
+            </dl>
+            <button type="button" onClick={close}>
+                Close
+            </button>
+        </Modal>
+    );
+}

@@ -1,0 +1,14 @@
+export const THEMES = ["system", "light", "dark", "contrast"] as const;
+export type Theme = (typeof THEMES)[number];
+const KEY = "lineage-bridge-theme";
+
+export function storedTheme(): Theme {
+    const stored = localStorage.getItem(KEY);
+    return THEMES.find((theme) => theme === stored) ?? "system";
+}
+
+/** Show the page in a theme: `system` follows the browser's. */
+export function applyTheme(theme: Theme): void {
+    document.documentElement.dataset.theme = theme;
+    localStorage.setItem(KEY, theme);
+}
