@@ -194,7 +194,19 @@ PIECES = [
     "jdbc:oracle:x:a/",
     "identified by ",
 ]
-ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"}
+ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"} | {
+    "NAMING",
+    "SEVERAL",
+    "_HEX",
+    "_IDENTIFIER_LIKE",
+    "_KEY",
+    "_PHRASE",
+    "_PLAIN",
+    "_RANDOM_KEY",
+    "_SCHEME",
+    "_TEXTS",
+    "_VALUES",
+}
 ANCHORED |= {
     "_FUNCTION",
     "_LEADING",

@@ -13,9 +13,12 @@ from itertools import islice
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
+from lineage_bridge.openlineage.secret_rules.companions import NAMING, SEVERAL, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.container import Container
+from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_key_part, is_random, is_reference
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_key_part, is_random, is_reference, looks_secret
+from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
 from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
@@ -26,7 +29,7 @@ _COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
 _NAMING = frozenset(("name", "key"))
 _NAMES = frozenset(("namespace", "name"))
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
-_NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
+_NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", _MASKED))
 _TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
 _MEASURES = frozenset(("maxLength", "minLength"))
 """What JSON Schema says of a property that is called like a secret."""
@@ -46,6 +49,7 @@ _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
 _PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
+_TOKEN_BYTE_NS, _MOST_COLUMNS = 150, 64
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -95,7 +99,7 @@ class _Scan:
         while (following := self.walk(at)) > at:
             at = following
         while len(self.frames) > 1:
-            self.close()
+            self.close(len(self.raw))
         return self.edited()
 
     def walk(self, at: int) -> int:
@@ -110,7 +114,7 @@ class _Scan:
                 self.spend(number * _TOKEN_NS)
                 return end
             else:
-                step(self)
+                step(self, token.start())
                 at = token.end()
                 if end := self.passes_items(at):
                     self.spend(number * _TOKEN_NS)
@@ -153,16 +157,18 @@ class _Scan:
         key = outer.key if outer.is_object else None
         return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
 
-    def open_object(self) -> None:
-        self.open(True)
+    def open_object(self, at: int) -> None:
+        self.open(True, at)
 
-    def open_array(self) -> None:
-        self.open(False)
+    def open_array(self, at: int) -> None:
+        self.open(False, at)
 
-    def next_member(self) -> None:
-        self.frames[-1].key = None
+    def next_member(self, _: int) -> None:
+        frame = self.frames[-1]
+        frame.key = None
+        frame.count += 1
 
-    def open(self, is_object: bool) -> None:
+    def open(self, is_object: bool, at: int) -> None:
         self.spend(_OPEN_NS)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
@@ -170,9 +176,10 @@ class _Scan:
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
-        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink))
+        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink, start=at))
+        self.frames[-1].weak = outer.weak or (key is not None and not outer.plain_key and bool(SEVERAL.fullmatch(key)))
 
-    def close(self) -> None:
+    def close(self, at: int = 0) -> None:
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
@@ -180,8 +187,27 @@ class _Scan:
             for start, end in frame.values:
                 if not frame.tags or is_random(text_of(self.raw[start:end])):
                     self.edit_secret(start, end)
+        elif frame.weak_name:
+            for start, end in frame.values:
+                if self.raw.startswith(b'"', start) and holds_weakly(frame.weak_name, text_of(self.raw[start:end])):
+                    self.edit_secret(start, end)
         if frame.sink is not None:
             frame.sink.extend(frame.values)
+        if frame.companion or frame.columns_of:
+            self.edit_companions(frame, at)
+        if frame.secrets_at and not frame.secret:
+            self.frames[-1].columns_of = (frame.secrets_at, frame.count + 1)
+
+    def edit_companions(self, frame: Container, end: int) -> None:
+        """Mask what other values of an object or array, which is closed, say to be secrets."""
+        if frame.companion and is_valued(self.raw, frame.start, end):
+            self.spend((end - frame.start) * _TOKEN_BYTE_NS)
+            for span in named_values(self.raw, frame.start, end, looks_secret, only_random=frame.tags):
+                self.edit_secret(*span)
+        if frame.columns_of and frame.is_object:
+            self.spend((end - frame.start) * _TOKEN_BYTE_NS)
+            for span in aligned_values(self.raw, frame.start, end, *frame.columns_of, looks_secret):
+                self.edit_secret(*span)
 
     def text(self, token: "re.Match[bytes]") -> None:
         """Handle a string or another scalar, as a key or as a value."""
@@ -196,8 +222,7 @@ class _Scan:
         is_first = not frame.is_object and not frame.program
         if not frame.is_object and self.edit_argument(frame, token):
             return
-        if frame.key in _NAMING and not self.plain.is_plain(*token.span()) and names_secret(text_of(token[0])):
-            frame.named = True
+        self.name_others(frame, token)
         if frame.key == "value":
             frame.values.append(token.span())
         elif frame.sink is not None:
@@ -205,17 +230,39 @@ class _Scan:
         if self.edit_text(token, is_name=frame.key in _NAMES):
             self.is_unsettled |= is_first or frame.key in _NAMING
 
+    def name_others(self, frame: Container, token: "re.Match[bytes]") -> None:
+        """Remember that a text is the name of a secret, which another value contains."""
+        if self.plain.is_plain(*token.span()) or len(token[0]) > _SHORT:
+            return
+        if not names_secret(text_of(token[0]).lstrip("-")):
+            frame.weak_name = text_of(token[0]) if frame.key in _NAMING else frame.weak_name
+            return
+        if frame.key in _NAMING:
+            frame.named = True
+        if not frame.is_object:
+            frame.secrets_at = (*frame.secrets_at, frame.count)[:_MOST_COLUMNS]
+        elif frame.key is not None and (NAMING.fullmatch(frame.key) or (frame.key == "type" and text_of(token[0]).lower() == "password")):
+            frame.companion = True
+
     def is_secret(self, frame: Container, text: bytes) -> bool:
         """Whether a value is a secret by its key, or by the option of a command before it."""
         if frame.secret:
             return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES and not refers(frame.key)
+        if frame.weak and text.startswith(b'"') and looks_secret(text_of(text)):
+            return True
         if frame.key is not None:
             if frame.key in _ENCODED_KEYS:
                 return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
             if frame.key in KEY_PARTS and is_key_part(text_of(text)):
                 return True
-            return not frame.plain_key and names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
+            if frame.plain_key:
+                return False
+            if names_secret(frame.key):
+                return not (is_weak(frame.key) and not text.startswith(b'"'))
+            return text.startswith(b'"') and holds_weakly(frame.key, text_of(text))
         follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
+        if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
+            return True  # ["password", "x"]
         return follows and not frame.option and not text.startswith(b'"-')
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
@@ -267,10 +314,17 @@ class _Scan:
         raw = text.encode("utf-8", "surrogatepass")
         if not is_json(raw):
             return self.mask_text(text)
-        return _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass")
+        return self.mask_inside(raw).decode("utf-8", "surrogatepass")
 
     def mask_text(self, text: str) -> str:
+        if self.depth < _DEEPEST and ("{" in text or "[" in text):
+            self.spend(len(text) * _TEXT_BYTE_NS)
+            text = mask_embedded(text, self.mask_inside)
         return mask_text(text) if len(text) <= _LONG else mask_with(text, self.mask_found)
+
+    def mask_inside(self, raw: bytes) -> bytes:
+        """JSON inside of a text, masked."""
+        return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
         """What replaces a secret that was found in a long text."""

@@ -16,17 +16,20 @@ from lineage_bridge.openlineage.secret_rules.code import (
     LABELLED,
     LOGIN_USERS,
     MARKED_UP,
+    MEMBER,
     NAMED_VALUE,
+    PARAMETER,
     QUOTED_WHOLE,
     TYPED,
 )
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
-from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, is_weak, names_secret
+from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE
 from lineage_bridge.openlineage.secret_rules.sql import CONNECTIONS, is_comparison, is_sql, mask_arguments, mask_comments, mask_literals
-from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_up
+from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_secret, looks_up
+from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
 
 _CACHED = 8192
 _CACHED_CHARACTERS = 512
@@ -37,7 +40,7 @@ _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
 _LONGEST_NAME = 300
 _INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
 _QUOTED = re.compile(
-    r"""\s*[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
+    r"""\s*(?:!unsafe\s{1,3})?[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
     r"""|"(?P<b>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<c>[^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|`(?P<e>[^`\n]*)`)""",
     re.DOTALL,
 )
@@ -54,6 +57,9 @@ _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
 """What comes behind the one value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
+_IS_TEXT = re.compile(r"(?:form|rename|label|select|replace|columns?)[\w.]{0,20}\s?\Z", re.IGNORECASE)
+_SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
+"""`secret_access_key x`."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\s;&\"']+)")
 _OPTION = re.compile(r"(?<![\w\-])(?P<name>--?[A-Za-z][\w.\-]{1,100})(?:\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-'\"|&;][^\s'\"|;]*)")
 _ELEMENT = re.compile(r"<(?P<name>[\w.:\-]{1,100})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[)?(?P<value>[^<>\]]+)(?:\]\]>)?</")
@@ -63,7 +69,12 @@ _LINE = re.compile(
     r"(?P<value>(?=[^\n]{0,300}\d)[^\s\"'{}\[\]&*!|>#$][^\n\"'{}\[\]#]{0,300} [^\n\"'{}\[\]#]{1,300})$"
 )
 """An indented line of YAML, whose value contains spaces."""
-_CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+_CALL = re.compile(r"""[(,]\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
+_BEFORE_PROMPT = 200
+_SHORTEST_SEGMENT = 3
+_UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
+_VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
 _SETS = re.compile(
     r"(?:set|define|put|option|config|conf|property|env|header|add|param|parameter|credential|secret|values)\w{0,12}\s?\Z", re.IGNORECASE
 )
@@ -79,6 +90,8 @@ _NAMED = (
     TYPED,
     NAMED_VALUE,
     DEFAULT,
+    MEMBER,
+    PARAMETER,
     ENCODED,
     ATOM,
     MARKED_UP,
@@ -88,7 +101,7 @@ _NAMED = (
     INVALID,
     _LINE,
 )
-_WORDS = SECRET_WORDS | NAMES
+_WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which one is in each name that a secret can be assigned to."""
 _NAME_PARTS = Texts(_NAMES)
@@ -97,6 +110,7 @@ _RULES = Prefilter(
         "forms": rules(FORMS),
         "named": rules(_NAMED, _WORDS),
         "calls": rules([_CALL], _WORDS),
+        "spaced": rules([_SPACED], SECRET_WORDS),
         "parameters": rules([_PARAMETER], _WORDS | SIGNATURES),
         "assigned": rules([_ASSIGNED], _NAMES),
         "prose": rules(PROSE),
@@ -132,10 +146,19 @@ def mask_with(text: str, mask: Mask) -> str:
         text = pattern.sub(lambda found: _replaced(found, mask), text)
     for pattern in worth_trying["named"]:
         text = pattern.sub(
-            lambda found: _replaced(found, mask) if names_secret(found["name"].strip("-").rpartition(":")[2]) else found[0], text
+            lambda found: (
+                _replaced(found, mask)
+                if holds_secret(found["name"].strip("-").rpartition(":")[2], found["value"].strip("\"'"))
+                else found[0]
+            ),
+            text,
         )
     for pattern in worth_trying["calls"]:
         text = pattern.sub(lambda found: _masked_call(found, mask), text)
+    for pattern in worth_trying["spaced"] if not sql else ():
+        text = pattern.sub(
+            lambda found: _replaced(found, mask) if names_secret(found["name"]) and looks_secret(found["value"]) else found[0], text
+        )
     for pattern in worth_trying["parameters"]:
         text = pattern.sub(
             lambda found: _replaced(found, mask) if names_secret(found["name"]) or found["name"].lower() in SIGNATURES else found[0], text
@@ -167,7 +190,12 @@ def _is_code(whole: re.Match[str]) -> bool:
 
 def _masked_call(found: re.Match[str], mask: Mask) -> str:
     before = found.string[max(0, found.start() - 40) : found.start()]
-    return _replaced(found, mask) if names_secret(found["name"]) and _SETS.search(before) else found[0]
+    is_set = found[0].startswith("(") and bool(_SETS.search(before))
+    return (
+        _replaced(found, mask)
+        if names_secret(found["name"]) and (is_set or (not _IS_TEXT.search(before) and looks_secret(found["value"])))
+        else found[0]
+    )
 
 
 def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
@@ -181,8 +209,9 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
         if found is None:
             continue
         at = found.end()
-        value = _value_at(text, found, sql=sql) if _assigns_secret(found, text) else None
-        if value is None:
+        sure = _assigns_secret(found, text)
+        value = _value_at(text, found, sql=sql) if sure or not sql else None
+        if value is None or not (sure or holds_weakly(found["name"], text[slice(*value)])):
             continue
         start, stop = value
         pieces += (text[end:start], mask(text[start:stop]))
@@ -205,6 +234,8 @@ def _assigns_secret(found: re.Match[str], text: str) -> bool:
         return False  # `secret_santa:orders`
     if found["sign"] == ":" and found.start() == 0 and "/" in text and " " not in text:
         return False  # `secret:shop/db`
+    if found["sign"].startswith(":") and name == "token" and _UNEXPECTED.search(text[max(0, found.start() - 20) : found.start()]):
+        return False
     if name == "--secret" and "gcloud secrets" in text:
         return False
     if name in WORKING_DIRECTORIES and "=" in found["sign"]:
@@ -218,6 +249,8 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
     if sql and is_comparison(text, found.start(), found["name"]):
         return None
     quoted = _QUOTED.match(text, at)
+    if quoted and _is_prompt(text, found, quoted[0].lstrip()[:1]):
+        return None
     if "!" in found["sign"] and not quoted:
         return None
     if quoted:
@@ -230,6 +263,14 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
     return None if begins_reference(text[at : at + 100]) else _bare_value(text, at, found)
 
 
+def _is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
+    """Whether the quote behind a name ends the text that the name is in, as in `getpass("Password: ")`."""
+    if quote not in ("'", '"') or quote in found["sign"]:
+        return False
+    line = text[max(0, text.rfind("\n", 0, found.start()), found.start() - _BEFORE_PROMPT) : found.start()]
+    return (line.count(quote) - line.count(f"\\{quote}") - len(_APOSTROPHE.findall(line)) * (quote == "'")) % 2 == 1
+
+
 def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | None:
     """Where a value without quotes is, or the text that a function is called with."""
     if (call := _FUNCTION.match(text, at)) is not None:
@@ -237,7 +278,11 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     # In a path (`events/token=abc/x`) the value ends with its segment.
     segment = "=" in found["sign"] and (text[found.start() - 1] == "/" if found.start() else bool(_PATH.fullmatch(text)))
     bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
-    if bare is None or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
+    if bare is None or text.startswith("\\n", at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
+        return None
+    if segment and len(bare["value"]) < _SHORTEST_SEGMENT:
+        return None
+    if is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
         return None
     if (is_weak(found["name"]) and bare["value"].isdigit()) or (
         segment and bare["value"].isalpha() and "pass" not in found["name"].lower()
