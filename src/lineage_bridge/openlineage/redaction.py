@@ -13,11 +13,11 @@ from itertools import islice
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
-from lineage_bridge.openlineage.secret_rules.companions import NAMING, SEVERAL, aligned_values, is_valued, named_values
-from lineage_bridge.openlineage.secret_rules.container import Container
+from lineage_bridge.openlineage.secret_rules.companions import SEVERAL, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
-from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_key_part, is_random, is_reference, looks_secret
+from lineage_bridge.openlineage.secret_rules.members import NAMES_OF_VALUES, Container, holds_secrets, is_secret, name_others
+from lineage_bridge.openlineage.secret_rules.names import refers
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference, looks_secret
 from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
 from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
@@ -26,16 +26,8 @@ _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 _MASKED = json.dumps(MASK).encode()
 _COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
-_NAMING = frozenset(("name", "key"))
 _NAMES = frozenset(("namespace", "name"))
-_OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", _MASKED))
-_TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
-_MEASURES = frozenset(("maxLength", "minLength"))
-"""What JSON Schema says of a property that is called like a secret."""
-_ENCODED_KEYS = frozenset(("auth", "_auth"))
-"""Members that are secrets if their value is a key in base64: Docker's and npm's."""
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _DEEPEST = 6
 """How deep JSON in strings in JSON is read as JSON."""
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
@@ -127,7 +119,7 @@ class _Scan:
         outer, start = self.frames[-1], token.end()
         end = self.plain.flat_end(token[0], start)
         is_long = token[0] == b"[" and end - start > SMALL
-        if self.holds_secrets(outer):
+        if holds_secrets(outer):
             if is_long:
                 self.edits[start] = (end - 1, _MASKED)
             return end if is_long else 0
@@ -152,11 +144,6 @@ class _Scan:
         # The first element may be a program, and an option says what the next one is.
         return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
 
-    def holds_secrets(self, outer: Container) -> bool:
-        """Whether all that a value of a container contains is a secret."""
-        key = outer.key if outer.is_object else None
-        return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
-
     def open_object(self, at: int) -> None:
         self.open(True, at)
 
@@ -172,7 +159,7 @@ class _Scan:
         self.spend(_OPEN_NS)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
-        secret = self.holds_secrets(outer) and not (outer.secret and refers(key))
+        secret = holds_secrets(outer) and not (outer.secret and refers(key))
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
@@ -216,54 +203,20 @@ class _Scan:
             frame.key, frame.plain_key = text_of(token[0]), self.plain.is_plain(token.start(), token.end())
             self.is_unsettled |= self.edit_text(token)
             return
-        if self.is_secret(frame, token[0]):
+        if is_secret(frame, token[0]):
             self.edit_secret(*token.span())
             return
         is_first = not frame.is_object and not frame.program
         if not frame.is_object and self.edit_argument(frame, token):
             return
-        self.name_others(frame, token)
+        if not self.plain.is_plain(*token.span()):
+            name_others(frame, token[0])
         if frame.key == "value":
             frame.values.append(token.span())
         elif frame.sink is not None:
             frame.sink.append(token.span())
         if self.edit_text(token, is_name=frame.key in _NAMES):
-            self.is_unsettled |= is_first or frame.key in _NAMING
-
-    def name_others(self, frame: Container, token: "re.Match[bytes]") -> None:
-        """Remember that a text is the name of a secret, which another value contains."""
-        if self.plain.is_plain(*token.span()) or len(token[0]) > _SHORT:
-            return
-        if not names_secret(text_of(token[0]).lstrip("-")):
-            frame.weak_name = text_of(token[0]) if frame.key in _NAMING else frame.weak_name
-            return
-        if frame.key in _NAMING:
-            frame.named = True
-        if not frame.is_object:
-            frame.secrets_at = (*frame.secrets_at, frame.count)[:_MOST_COLUMNS]
-        elif frame.key is not None and (NAMING.fullmatch(frame.key) or (frame.key == "type" and text_of(token[0]).lower() == "password")):
-            frame.companion = True
-
-    def is_secret(self, frame: Container, text: bytes) -> bool:
-        """Whether a value is a secret by its key, or by the option of a command before it."""
-        if frame.secret:
-            return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES and not refers(frame.key)
-        if frame.weak and text.startswith(b'"') and looks_secret(text_of(text)):
-            return True
-        if frame.key is not None:
-            if frame.key in _ENCODED_KEYS:
-                return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
-            if frame.key in KEY_PARTS and is_key_part(text_of(text)):
-                return True
-            if frame.plain_key:
-                return False
-            if names_secret(frame.key):
-                return not (is_weak(frame.key) and not text.startswith(b'"'))
-            return text.startswith(b'"') and holds_weakly(frame.key, text_of(text))
-        follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
-        if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
-            return True  # ["password", "x"]
-        return follows and not frame.option and not text.startswith(b'"-')
+            self.is_unsettled |= is_first or frame.key in NAMES_OF_VALUES
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
         """Mask the secret in an element of an array that is an argument of a command, if it is one."""

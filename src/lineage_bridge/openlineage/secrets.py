@@ -21,6 +21,7 @@ from lineage_bridge.openlineage.secret_rules.code import (
     PARAMETER,
     QUOTED_WHOLE,
     TYPED,
+    is_prompt,
 )
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
@@ -70,8 +71,6 @@ _LINE = re.compile(
 )
 """An indented line of YAML, whose value contains spaces."""
 _CALL = re.compile(r"""[(,]\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
-_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
-_BEFORE_PROMPT = 200
 _SHORTEST_SEGMENT = 3
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
@@ -249,7 +248,7 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
     if sql and is_comparison(text, found.start(), found["name"]):
         return None
     quoted = _QUOTED.match(text, at)
-    if quoted and _is_prompt(text, found, quoted[0].lstrip()[:1]):
+    if quoted and is_prompt(text, found, quoted[0].lstrip()[:1]):
         return None
     if "!" in found["sign"] and not quoted:
         return None
@@ -261,14 +260,6 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
     if indented := _INDENTED.match(text, at):
         at = indented.end()
     return None if begins_reference(text[at : at + 100]) else _bare_value(text, at, found)
-
-
-def _is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
-    """Whether the quote behind a name ends the text that the name is in, as in `getpass("Password: ")`."""
-    if quote not in ("'", '"') or quote in found["sign"]:
-        return False
-    line = text[max(0, text.rfind("\n", 0, found.start()), found.start() - _BEFORE_PROMPT) : found.start()]
-    return (line.count(quote) - line.count(f"\\{quote}") - len(_APOSTROPHE.findall(line)) * (quote == "'")) % 2 == 1
 
 
 def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | None:

@@ -94,3 +94,14 @@ QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<
 """`-e "DB_PASSWORD=x&y"`."""
 LOGIN_USERS = re.compile(r"\buser_[\w\-]{1,60}\s?=\s?\\{0,2}[\"'](?P<value>[^\"'\\]{1,300})")
 """Users and passwords of a login module of Java."""
+
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
+_BEFORE_PROMPT = 200
+
+
+def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
+    """Whether the quote behind a name ends the text that the name is in, as in `getpass("Password: ")`."""
+    if quote not in ("'", '"') or quote in found["sign"]:
+        return False
+    line = text[max(0, text.rfind("\n", 0, found.start()), found.start() - _BEFORE_PROMPT) : found.start()]
+    return (line.count(quote) - line.count(f"\\{quote}") - len(_APOSTROPHE.findall(line)) * (quote == "'")) % 2 == 1
