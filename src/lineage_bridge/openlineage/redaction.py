@@ -144,18 +144,12 @@ class _Scan:
         # The first element may be a program, and an option says what the next one is.
         return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
 
-    def open_object(self, at: int) -> None:
-        self.open(True, at)
-
-    def open_array(self, at: int) -> None:
-        self.open(False, at)
-
     def next_member(self, _: int) -> None:
         frame = self.frames[-1]
         frame.key = None
         frame.count += 1
 
-    def open(self, is_object: bool, at: int) -> None:
+    def open(self, at: int, *, is_object: bool) -> None:
         self.spend(_OPEN_NS)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
@@ -296,8 +290,8 @@ class _Scan:
 
 
 _STEPS = {
-    b"{": _Scan.open_object,
-    b"[": _Scan.open_array,
+    b"{": partial(_Scan.open, is_object=True),
+    b"[": partial(_Scan.open, is_object=False),
     b"}": _Scan.close,
     b"]": _Scan.close,
     b",": _Scan.next_member,
