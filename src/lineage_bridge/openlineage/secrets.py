@@ -1,7 +1,7 @@
 """How secrets are recognised: by the name of a setting, and by their form inside a text."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
@@ -27,7 +27,7 @@ from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
-from lineage_bridge.openlineage.secret_rules.prose import PROSE
+from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import CONNECTIONS, is_comparison, is_sql, mask_arguments, mask_comments, mask_literals
 from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_secret, looks_up
 from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
@@ -39,6 +39,7 @@ _CACHED_CHARACTERS = 512
 _ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]]{0,8}[ \t]{0,8}(?:[=\-]>|:=|[=!]?=|:)[ \t]{0,8})""")
 _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
 _LONGEST_NAME = 300
+_SIGNS_OF_NAMES = frozenset("_.-")
 _INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
 _QUOTED = re.compile(
     r"""\s*(?:!unsafe\s{1,3})?[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
@@ -70,7 +71,9 @@ _LINE = re.compile(
     r"(?P<value>(?=[^\n]{0,300}\d)[^\s\"'{}\[\]&*!|>#$][^\n\"'{}\[\]#]{0,300} [^\n\"'{}\[\]#]{1,300})$"
 )
 """An indented line of YAML, whose value contains spaces."""
-_CALL = re.compile(r"""[(,]\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+_CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+_LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+"""Two arguments of a function, or elements of a list: a name and its value."""
 _SHORTEST_SEGMENT = 3
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
@@ -109,10 +112,12 @@ _RULES = Prefilter(
         "forms": rules(FORMS),
         "named": rules(_NAMED, _WORDS),
         "calls": rules([_CALL], _WORDS),
+        "arguments": rules([_LATER_ARGUMENT], _WORDS),
         "spaced": rules([_SPACED], SECRET_WORDS),
         "parameters": rules([_PARAMETER], _WORDS | SIGNATURES),
         "assigned": rules([_ASSIGNED], _NAMES),
         "prose": rules(PROSE),
+        "sentences": rules(SENTENCES),
         "functions": rules([CONNECTIONS]),
         "logins": rules([LOGIN_USERS]),
     }
@@ -154,6 +159,8 @@ def mask_with(text: str, mask: Mask) -> str:
         )
     for pattern in worth_trying["calls"]:
         text = pattern.sub(lambda found: _masked_call(found, mask), text)
+    for pattern in worth_trying["arguments"] if not sql else ():
+        text = pattern.sub(lambda found: _masked_call(found, mask), text)
     for pattern in worth_trying["spaced"] if not sql else ():
         text = pattern.sub(
             lambda found: _replaced(found, mask) if names_secret(found["name"]) and looks_secret(found["value"]) else found[0], text
@@ -165,6 +172,8 @@ def mask_with(text: str, mask: Mask) -> str:
     if worth_trying["assigned"]:
         text = _masked_assignments(text, mask, sql=sql)
     for pattern in worth_trying["prose"]:
+        text = mask_form(pattern, text, mask)
+    for pattern in worth_trying["sentences"] if not sql else ():
         text = mask_form(pattern, text, mask)
     return text
 
@@ -203,8 +212,11 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
         return text
     pieces: list[str] = []
     end = at = 0
-    for name in _name_starts(text):
-        found = _ASSIGNED.match(text, name) if name >= at else None
+    tried = -1
+    for inside in _NAME_PARTS.starts(fold(text)):
+        name = _name_start(text, inside) if inside >= at else tried
+        found = _ASSIGNED.match(text, name) if name != tried and name >= at else None
+        tried = name
         if found is None:
             continue
         at = found.end()
@@ -218,11 +230,13 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
     return "".join((*pieces, text[end:]))
 
 
-def _name_starts(text: str) -> Iterator[int]:
-    """Where names begin in a text that may be those of secrets; in their order, but some more than once."""
-    for inside in _NAME_PARTS.starts(fold(text)):
-        before = _NAME_BACKWARDS.match(text[max(0, inside - _LONGEST_NAME) : inside][::-1])
-        yield inside - before.end() if before else inside
+def _name_start(text: str, inside: int) -> int:
+    """Where the name begins that a place in a text is in."""
+    last = text[inside - 1 : inside]
+    if not last.isalnum() and last not in _SIGNS_OF_NAMES:
+        return inside
+    before = _NAME_BACKWARDS.match(text[max(0, inside - _LONGEST_NAME) : inside][::-1])
+    return inside - before.end() if before else inside
 
 
 def _assigns_secret(found: re.Match[str], text: str) -> bool:

@@ -47,8 +47,6 @@ PROSE = (
     re.compile(
         rf"\|\s?(?i:password|passwort|pw|token|secret)\s?\|\s?\n\|[\s:|\-]{{3,300}}\n(?:\|[^|\n]{{0,200}}){{0,6}}\|\s?(?P<secret>{_CANDIDATE})\s?\|"
     ),
-    re.compile(rf"\b(?i:password|passwd|pwd|token|secret)\b[^\n]{{0,60}}?\b(?:tried|value:|value|using|with|was|from)\s[\"'`]?{_WHOLE}"),
-    re.compile(rf"\b(?i:password|passwd|pwd)\b[^\n]{{0,60}}?\bto\s[\"'`]?{_WHOLE}"),
     re.compile(r"\b(?i:passphrase)\b[^\n\"']{0,20}[\"'](?P<secret>[^\"'\n]{0,60}\d[^\"'\n]{0,60})[\"']"),
     re.compile(
         r"\b(?i:seed phrase|mnemonic|recovery phrase)(?:\s(?:is|was)|\s?[:=])\s{1,3}[\"'`]?(?P<secret>[A-Za-z]{3,12}(?:[ \-][A-Za-z0-9]{3,12}){3,23})"
@@ -60,3 +58,9 @@ PROSE = (
     re.compile(r"\b(?:[HS]{0,2}SID|[A-Z]{0,10}SESSIONID|PHPSESSID|connect\.sid)=(?P<secret>[\w\-.%]{12,4000})"),
 )
 """Each has the secret in the group `secret`."""
+
+SENTENCES = (
+    re.compile(rf"\b(?i:password|passwd|pwd|token|secret)\b[^\n]{{0,60}}?\b(?:tried|value:|value|using|with|was|from)\s[\"'`]?{_WHOLE}"),
+    re.compile(rf"\b(?i:password|passwd|pwd)\b[^\n]{{0,60}}?\bto\s[\"'`]?{_WHOLE}"),
+)
+"""The same, of texts that are no statements of SQL."""
