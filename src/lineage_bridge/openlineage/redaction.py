@@ -13,12 +13,19 @@ from itertools import islice
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
-from lineage_bridge.openlineage.secret_rules.companions import SEVERAL, aligned_values, is_valued, named_values
+from lineage_bridge.openlineage.secret_rules.companions import SEVERAL
 from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
-from lineage_bridge.openlineage.secret_rules.members import NAMES_OF_VALUES, Container, holds_secrets, is_secret, name_others
+from lineage_bridge.openlineage.secret_rules.members import (
+    NAMES_OF_VALUES,
+    Container,
+    holds_secrets,
+    is_secret,
+    is_weak_secret,
+    name_others,
+    secrets_beside,
+)
 from lineage_bridge.openlineage.secret_rules.names import refers
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference, looks_secret
-from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
 from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
@@ -40,8 +47,16 @@ _LONG = 2048
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
-_TOKEN_BYTE_NS, _MOST_COLUMNS = 150, 64
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _TOKEN_BYTE_NS, _PLACE_NS, _FOUND_NS = (
+    30,
+    1_500,
+    2_500,
+    5_000,
+    80,
+    150,
+    4_000,
+    8_000,
+)
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -149,8 +164,9 @@ class _Scan:
         frame.key = None
         frame.count += 1
 
-    def open(self, at: int, *, is_object: bool) -> None:
+    def open(self, at: int) -> None:
         self.spend(_OPEN_NS)
+        is_object = self.raw.startswith(b"{", at)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
         secret = holds_secrets(outer) and not (outer.secret and refers(key))
@@ -164,14 +180,8 @@ class _Scan:
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
-        if frame.named:
-            for start, end in frame.values:
-                if not frame.tags or is_random(text_of(self.raw[start:end])):
-                    self.edit_secret(start, end)
-        elif frame.weak_name:
-            for start, end in frame.values:
-                if self.raw.startswith(b'"', start) and holds_weakly(frame.weak_name, text_of(self.raw[start:end])):
-                    self.edit_secret(start, end)
+        if frame.named or frame.weak_name:
+            self.edit_values(frame)
         if frame.sink is not None:
             frame.sink.extend(frame.values)
         if frame.companion or frame.columns_of:
@@ -179,16 +189,17 @@ class _Scan:
         if frame.secrets_at and not frame.secret:
             self.frames[-1].columns_of = (frame.secrets_at, frame.count + 1)
 
+    def edit_values(self, frame: Container) -> None:
+        for start, end in frame.values:
+            text = self.raw[start:end]
+            if (not frame.tags or is_random(text_of(text))) if frame.named else is_weak_secret(frame.weak_name, text):
+                self.edit_secret(start, end)
+
     def edit_companions(self, frame: Container, end: int) -> None:
         """Mask what other values of an object or array, which is closed, say to be secrets."""
-        if frame.companion and is_valued(self.raw, frame.start, end):
-            self.spend((end - frame.start) * _TOKEN_BYTE_NS)
-            for span in named_values(self.raw, frame.start, end, looks_secret, only_random=frame.tags):
-                self.edit_secret(*span)
-        if frame.columns_of and frame.is_object:
-            self.spend((end - frame.start) * _TOKEN_BYTE_NS)
-            for span in aligned_values(self.raw, frame.start, end, *frame.columns_of, looks_secret):
-                self.edit_secret(*span)
+        self.spend((end - frame.start) * _TOKEN_BYTE_NS)
+        for span in secrets_beside(frame, self.raw, end):
+            self.edit_secret(*span)
 
     def text(self, token: "re.Match[bytes]") -> None:
         """Handle a string or another scalar, as a key or as a value."""
@@ -290,8 +301,8 @@ class _Scan:
 
 
 _STEPS = {
-    b"{": partial(_Scan.open, is_object=True),
-    b"[": partial(_Scan.open, is_object=False),
+    b"{": _Scan.open,
+    b"[": _Scan.open,
     b"}": _Scan.close,
     b"]": _Scan.close,
     b",": _Scan.next_member,

@@ -6,30 +6,21 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import (
-    ATOM,
-    CALLED,
-    DEFAULT,
-    ENCODED,
-    FORM_DATA,
-    INVALID,
-    LABELLED,
-    LOGIN_USERS,
-    MARKED_UP,
-    MEMBER,
-    NAMED_VALUE,
-    PARAMETER,
-    QUOTED_WHOLE,
-    TYPED,
-    is_prompt,
-)
-from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, is_prompt
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import CONNECTIONS, is_comparison, is_sql, mask_arguments, mask_comments, mask_literals
-from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_secret, looks_up
+from lineage_bridge.openlineage.secret_rules.values import (
+    MASK,
+    begins_reference,
+    extends,
+    is_expression,
+    is_harmless,
+    looks_secret,
+    looks_up,
+)
 from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
 
 _CACHED = 8192
@@ -53,7 +44,7 @@ _FUNCTION = re.compile(
 )
 _SEGMENT = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\/?]+)""")
 _PATH = re.compile(r"[\w.\-]{1,300}=[A-Za-z]{1,60}/[^\s?&]*")
-_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=\s*(?P<value>.+)", re.DOTALL)
+_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=(?![ \t]*\r?\n[\w.\-]{1,300}=)\s*(?P<value>.+)", re.DOTALL)
 _BEFORE_A_WORD = re.compile(r"(?:secret|credential)s?[_\-](?!key|value|access|token|text|string)[a-z]{3,}\Z")
 _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
@@ -63,14 +54,6 @@ _IS_TEXT = re.compile(r"(?:form|rename|label|select|replace|columns?)[\w.]{0,20}
 _SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
 """`secret_access_key x`."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\s;&\"']+)")
-_OPTION = re.compile(r"(?<![\w\-])(?P<name>--?[A-Za-z][\w.\-]{1,100})(?:\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-'\"|&;][^\s'\"|;]*)")
-_ELEMENT = re.compile(r"<(?P<name>[\w.:\-]{1,100})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[)?(?P<value>[^<>\]]+)(?:\]\]>)?</")
-_PROPERTY = re.compile(r"<name>\s*(?P<name>[\w.\-]{1,300})\s*</name>\s*<value>(?P<value>[^<>]+)</value>")
-_LINE = re.compile(
-    r"(?m)^[ \t]+(?P<name>[\w.\-]{1,300}):[ \t]+"
-    r"(?P<value>(?=[^\n]{0,300}\d)[^\s\"'{}\[\]&*!|>#$][^\n\"'{}\[\]#]{0,300} [^\n\"'{}\[\]#]{1,300})$"
-)
-"""An indented line of YAML, whose value contains spaces."""
 _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 _LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 """Two arguments of a function, or elements of a list: a name and its value."""
@@ -82,27 +65,6 @@ _SETS = re.compile(
 )
 
 
-_NAMED = (
-    _OPTION,
-    _ELEMENT,
-    _PROPERTY,
-    SET_BY_NAME,
-    LISTED_OPTION,
-    CALLED,
-    TYPED,
-    NAMED_VALUE,
-    DEFAULT,
-    MEMBER,
-    PARAMETER,
-    ENCODED,
-    ATOM,
-    MARKED_UP,
-    LABELLED,
-    QUOTED_WHOLE,
-    FORM_DATA,
-    INVALID,
-    _LINE,
-)
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which one is in each name that a secret can be assigned to."""
@@ -110,7 +72,7 @@ _NAME_PARTS = Texts(_NAMES)
 _RULES = Prefilter(
     {
         "forms": rules(FORMS),
-        "named": rules(_NAMED, _WORDS),
+        "named": rules(NAMED, _WORDS),
         "calls": rules([_CALL], _WORDS),
         "arguments": rules([_LATER_ARGUMENT], _WORDS),
         "spaced": rules([_SPACED], SECRET_WORDS),
@@ -149,32 +111,29 @@ def mask_with(text: str, mask: Mask) -> str:
     for pattern in worth_trying["logins"] if "LoginModule" in text else ():
         text = pattern.sub(lambda found: _replaced(found, mask), text)
     for pattern in worth_trying["named"]:
-        text = pattern.sub(
-            lambda found: (
-                _replaced(found, mask)
-                if holds_secret(found["name"].strip("-").rpartition(":")[2], found["value"].strip("\"'"))
-                else found[0]
-            ),
-            text,
-        )
+        text = pattern.sub(lambda found: _masked_named(found, mask), text)
     for pattern in worth_trying["calls"]:
         text = pattern.sub(lambda found: _masked_call(found, mask), text)
-    for pattern in worth_trying["arguments"] if not sql else ():
-        text = pattern.sub(lambda found: _masked_call(found, mask), text)
-    for pattern in worth_trying["spaced"] if not sql else ():
-        text = pattern.sub(
-            lambda found: _replaced(found, mask) if names_secret(found["name"]) and looks_secret(found["value"]) else found[0], text
-        )
+    text = text if sql else _masked_pairs(text, mask, worth_trying)
     for pattern in worth_trying["parameters"]:
         text = pattern.sub(
             lambda found: _replaced(found, mask) if names_secret(found["name"]) or found["name"].lower() in SIGNATURES else found[0], text
         )
     if worth_trying["assigned"]:
         text = _masked_assignments(text, mask, sql=sql)
-    for pattern in worth_trying["prose"]:
+    for pattern in (*worth_trying["prose"], *(() if sql else worth_trying["sentences"])):
         text = mask_form(pattern, text, mask)
-    for pattern in worth_trying["sentences"] if not sql else ():
-        text = mask_form(pattern, text, mask)
+    return text
+
+
+def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
+    """A text that is no statement, with values masked that follow their names without a sign."""
+    for pattern in worth_trying["arguments"]:
+        text = pattern.sub(lambda found: _masked_call(found, mask), text)
+    for pattern in worth_trying["spaced"]:
+        text = pattern.sub(
+            lambda found: _replaced(found, mask) if names_secret(found["name"]) and looks_secret(found["value"]) else found[0], text
+        )
     return text
 
 
@@ -196,14 +155,17 @@ def _is_code(whole: re.Match[str]) -> bool:
     return is_expression(whole["name"], value.rstrip(";")) or bool(_FUNCTION.match(whole["value"]))
 
 
+def _masked_named(found: re.Match[str], mask: Mask) -> str:
+    name = found["name"].strip("-").rpartition(":")[2]
+    return _replaced(found, mask) if holds_secret(name, found["value"].strip("\"'")) else found[0]
+
+
 def _masked_call(found: re.Match[str], mask: Mask) -> str:
     before = found.string[max(0, found.start() - 40) : found.start()]
     is_set = found[0].startswith("(") and bool(_SETS.search(before))
-    return (
-        _replaced(found, mask)
-        if names_secret(found["name"]) and (is_set or (not _IS_TEXT.search(before) and looks_secret(found["value"])))
-        else found[0]
-    )
+    if not names_secret(found["name"]) or (_IS_TEXT.search(before) and not (is_set and looks_secret(found["value"]))):
+        return found[0]
+    return _replaced(found, mask) if is_set or looks_secret(found["value"]) else found[0]
 
 
 def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
@@ -241,15 +203,13 @@ def _name_start(text: str, inside: int) -> int:
 
 def _assigns_secret(found: re.Match[str], text: str) -> bool:
     name = found["name"]
+    if name == "--secret" and "gcloud secrets" in text:
+        return False
     if found["sign"] == ":" and text[found.start() - 1 : found.start()] == ":":
         return False  # `arn:aws:secretsmanager:...:secret:name`
-    if found["sign"] == ":" and _BEFORE_A_WORD.search(name):
-        return False  # `secret_santa:orders`
-    if found["sign"] == ":" and found.start() == 0 and "/" in text and " " not in text:
-        return False  # `secret:shop/db`
+    if found["sign"] == ":" and (_BEFORE_A_WORD.search(name) or (found.start() == 0 and "/" in text and " " not in text)):
+        return False  # `secret_santa:orders`, `secret:shop/db`
     if found["sign"].startswith(":") and name == "token" and _UNEXPECTED.search(text[max(0, found.start() - 20) : found.start()]):
-        return False
-    if name == "--secret" and "gcloud secrets" in text:
         return False
     if name in WORKING_DIRECTORIES and "=" in found["sign"]:
         return not text[found.end() :].lstrip("{\"'").startswith(("/", "~", ".", "$", "C:", "\\"))
@@ -262,13 +222,12 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
     if sql and is_comparison(text, found.start(), found["name"]):
         return None
     quoted = _QUOTED.match(text, at)
-    if quoted and is_prompt(text, found, quoted[0].lstrip()[:1]):
-        return None
-    if "!" in found["sign"] and not quoted:
+    if is_prompt(text, found, quoted[0].lstrip()[:1]) if quoted else "!" in found["sign"]:
         return None
     if quoted:
         group = next((key for key in "abcde" if quoted[key]), None)
-        return None if group is None or is_harmless(quoted[group]) else quoted.span(group)
+        harmless = group is None or is_harmless(quoted[group]) or extends(found["name"], quoted[group])
+        return None if harmless or group is None else quoted.span(group)
     if sql:
         return None
     if indented := _INDENTED.match(text, at):
@@ -285,12 +244,13 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
     if bare is None or text.startswith("\\n", at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
         return None
-    if segment and len(bare["value"]) < _SHORTEST_SEGMENT:
+    if (segment and len(bare["value"]) < _SHORTEST_SEGMENT) or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
         return None
-    if is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
-        return None
-    if (is_weak(found["name"]) and bare["value"].isdigit()) or (
-        segment and bare["value"].isalpha() and "pass" not in found["name"].lower()
+    names_another = extends(found["name"], bare["value"]) or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
+    if (
+        names_another
+        or (is_weak(found["name"]) and bare["value"].isdigit())
+        or (segment and bare["value"].isalpha() and "pass" not in found["name"].lower())
     ):
         return None
     is_word = bare["value"].rstrip(".").isalpha() and ":" in found["sign"]
@@ -298,6 +258,11 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     if is_word and (behind[:1].isalnum() or begins_reference(behind.split('"')[0])):
         return None
     return bare.span("value")
+
+
+def is_secrets_name(value: str) -> bool:
+    """Whether a value is the name of a secret, as under `secretKey` of Kubernetes."""
+    return value.isalpha() and value.islower() and names_secret(value)
 
 
 def _replaced(found: re.Match[str], mask: Mask) -> str:

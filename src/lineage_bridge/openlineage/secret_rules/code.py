@@ -2,6 +2,8 @@
 
 import re
 
+from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
+
 _TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 _CONSTRUCTORS = (
     r"getConnection|UsernamePasswordCredentials|Basic(?:AWS|Session)?Credentials|AwsBasicCredentials\.create|HTTPBasicAuth|HttpBasicAuth"
@@ -90,10 +92,43 @@ MARKED_UP = re.compile(r"`(?P<name>[\w.\-]{1,300})`\s(?:to|is|=|:)\s(?P<value>`[
 """Markdown's names and values."""
 LABELLED = re.compile(r"(?i:name|key|id)=\"(?P<name>[\w.\-]{1,100})\"[^<>]{0,200}>(?P<value>[^<>]+)<")
 """`<Property Name="Password" Sensitive="1">x</Property>`."""
-QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>[^\"'\n]*)(?P=quote)")
+QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>(?!\\n)[^\"'\n]*)(?P=quote)")
 """`-e "DB_PASSWORD=x&y"`."""
 LOGIN_USERS = re.compile(r"\buser_[\w\-]{1,60}\s?=\s?\\{0,2}[\"'](?P<value>[^\"'\\]{1,300})")
 """Users and passwords of a login module of Java."""
+
+_OPTION = re.compile(
+    r"(?<![\w\-])(?P<name>--?[A-Za-z][\w.\-]{1,100})(?:\s+)(?!(?:and|for|if|in|is|on|or|to|when|with)\s)(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-'\"|&;][^\s'\"|;]*)"
+)
+_ELEMENT = re.compile(r"<(?P<name>[\w.:\-]{1,100})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[)?(?P<value>[^<>\]]+)(?:\]\]>)?</")
+_PROPERTY = re.compile(r"<name>\s*(?P<name>[\w.\-]{1,300})\s*</name>\s*<value>(?P<value>[^<>]+)</value>")
+_LINE = re.compile(
+    r"(?m)^[ \t]+(?P<name>[\w.\-]{1,300}):[ \t]+"
+    r"(?P<value>(?=[^\n]{0,300}\d)[^\s\"'{}\[\]&*!|>#$][^\n\"'{}\[\]#]{0,300} [^\n\"'{}\[\]#]{1,300})$"
+)
+"""An indented line of YAML, whose value contains spaces."""
+NAMED = (
+    _OPTION,
+    _ELEMENT,
+    _PROPERTY,
+    SET_BY_NAME,
+    LISTED_OPTION,
+    CALLED,
+    TYPED,
+    NAMED_VALUE,
+    DEFAULT,
+    MEMBER,
+    PARAMETER,
+    ENCODED,
+    ATOM,
+    MARKED_UP,
+    LABELLED,
+    QUOTED_WHOLE,
+    FORM_DATA,
+    INVALID,
+    _LINE,
+)
+"""Each has the name of a setting in the group `name`, and its value in `value`."""
 
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
 _BEFORE_PROMPT = 200

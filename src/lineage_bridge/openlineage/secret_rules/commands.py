@@ -45,7 +45,9 @@ COMMANDS = (
     ),
     re.compile(r"\bprintf\s+'[^']{0,20}'\s+(?P<secret>'[^'|]+'|\"[^\"|$]+\"|[^\s'\"|$]+)\s*\|\s*(?:kinit|ktutil|su|sudo|gpg)\b"),
     re.compile(
-        r"(?<![\w\-])(?i:kinit\b[^\n|;<]{0,100}|--pass\w{0,10}|read\s[^\n|;<]{0,40}(?:token|pass\w{0,6}|secret|pwd))\s*<<<\s*(?P<secret>'[^']+'|\"[^\"$]+\"|[^\s'\"$]+)"
+        r"(?<![\w\-])(?i:kinit\b[^\n|;<]{0,100}|--pass\w{0,10}|read\s"
+        r"[^\n|;<]{0,40}(?:token|pass\w{0,6}|secret|pwd))"
+        r"\s*<<<\s*(?P<secret>'[^']+'|\"[^\"$]+\"|[^\s'\"$]+)"
     ),
     re.compile(r"(?i:pass(?:word|wd|phrase)?[\w\-]{0,20})[=\s]<\(echo\s+(?:-n\s+)?(?P<secret>[^)\s$]+)\)"),
     re.compile(rf"\b(?:SecureString|keyvault\s+secret\s+set)\b{_REST}\s--value[\s=]+{_VALUE}"),
@@ -61,7 +63,8 @@ COMMANDS = (
     re.compile(r"\bnet\s+user\s+\w{1,64}\s+(?P<secret>[^\s/*]\S{0,127})\s+/add"),
     re.compile(rf"\buser(?:add|mod)\b{_REST}\s-p\s+{_VALUE}"),
     re.compile(
-        r"(?m)^[ \t]*(?:requirepass|masterauth|rootpw|pass|passwd|password|passphrase|auth_user_pass\s\S{1,64})[ \t]+(?P<secret>(?=\S{0,60}\d)[^\s=:$<{]\S{4,127})[ \t]*$"
+        r"(?m)^[ \t]*(?:requirepass|masterauth|rootpw|pass|passwd|password|passphrase|auth_user_pass\s\S{1,64})[ \t]+"
+        r"(?P<secret>(?=\S{0,60}\d)[^\s=:$<{]\S{4,127})[ \t]*$"
     ),
     re.compile(r":\s+PSK\s+\"(?P<secret>[^\"\n]{4,200})\""),
     re.compile(r"(?i:private-key|preshared-key|passin|passout)[\s=]+<\(echo\s+(?P<secret>[^\s)$]{8,200})\)"),

@@ -1,4 +1,4 @@
-"""Secrets that another value of the same object or array names: `{"k": "password", "v": "x"}`, `["token", "x"]`, and rows under a list of columns."""
+"""Secrets that another value of the same object or array names: `{"k": "password", "v": "x"}`, `["token", "x"]`, rows under columns."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -29,7 +29,7 @@ def is_valued(raw: bytes, start: int, end: int) -> bool:
 
 def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:
     """Where the values of an object are, of which another member says that they are secrets. `start` is its bracket."""
-    depth, key, wanted = 0, "", 0
+    depth, key, named = 0, "", 0
     for token in _TOKEN.finditer(raw, start, end):
         sign = token[0]
         if sign in (b"{", b"["):
@@ -40,10 +40,14 @@ def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str],
             key = "" if depth == 1 else key
         elif depth == 1 and not key:
             key = text_of(sign) or " "
-            wanted = 2 if _VALUES.fullmatch(key) else 1 if _TEXTS.fullmatch(key) else 0
-        elif wanted and raw[token.end() : token.end() + 1] != b":" and sign.startswith(b'"'):
-            if (wanted == 2 and not only_random) or looks_secret(text_of(sign)):
-                yield token.span()
+            named = 2 if _VALUES.fullmatch(key) else 1 if _TEXTS.fullmatch(key) else 0
+        elif (
+            named
+            and raw[token.end() : token.end() + 1] != b":"
+            and sign.startswith(b'"')
+            and ((named == 2 and not only_random) or looks_secret(text_of(sign)))
+        ):
+            yield token.span()
 
 
 def aligned_values(

@@ -5,7 +5,6 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
 
 _SIGN = re.compile(r"\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|[{}\[\]()]")
 _OPENING = re.compile(r"[{\[]\s*[\"'{\[]")
@@ -71,7 +70,7 @@ def _masked_literal(text: str, mask_json: Callable[[bytes], bytes]) -> str | Non
     return text
 
 
-def _differences(old: Any, new: Any) -> Iterator[tuple[str, str]]:
+def _differences(old: object, new: object) -> Iterator[tuple[str, str]]:
     """The strings that were masked."""
     if isinstance(old, dict) and isinstance(new, dict):
         for before, after in zip(old.items(), new.items(), strict=False):

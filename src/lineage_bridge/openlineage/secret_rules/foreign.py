@@ -50,12 +50,15 @@ _WORDS = [
     "رمز عبور",
     "kodeordet",
 ]
-_PLAIN_WORDS = (
-    "losenord", "losenordet", "llave_privada", "mot_passe", "cle_privee", "cle_secrete", "chave_privada", "toegangscode", "kata_kunci", "hemligt", "token de acceso", "avain", "sifre", "sifresi", "parolasi", "haslo", "jelszo", "jelszava", "lozinka", "geslo", "parool", "slaptazodis", "slaptažodis", "parole", "kodeord",
-    "kodeordet", "contrasenia", "contrasenya", "motdepasse", "mot_de_passe", "palavra_passe", "palavrapasse", "palabra_clave", "palabra_paso", "zugangswort", "zugangspasswort",
-    "losungswort", "sandi", "kata sandi", "mat khau", "matkhau", "parol", "mdp", "clave", "clave de acceso", "heslem", "hesla", "passord", "salasanan", "fjalekalimi", "fjalëkalimi",
-    "zaporka", "zaporku", "lykilord", "lykilorð", "pasahitza", "pasvorto", "nenosiri", "wagwoord", "mima", "bimilbeonho", "kodikos", "zugangsschluessel", "schluessel", "geheimnis",
-)  # fmt: skip
+_PLAIN = (
+    "losenord|losenordet|llave_privada|mot_passe|cle_privee|cle_secrete|chave_privada|toegangscode|kata_kunci|hemligt"
+    "|token de acceso|avain|sifre|sifresi|parolasi|haslo|jelszo|jelszava|lozinka|geslo|parool|slaptazodis|slaptažodis|parole"
+    "|kodeord|kodeordet|contrasenia|contrasenya|motdepasse|mot_de_passe|palavra_passe|palavrapasse|palabra_clave|palabra_paso"
+    "|zugangswort|zugangspasswort|losungswort|sandi|kata sandi|mat khau|matkhau|parol|mdp|clave|clave de acceso|heslem|hesla"
+    "|passord|salasanan|fjalekalimi|fjalëkalimi|zaporka|zaporku|lykilord|lykilorð|pasahitza|pasvorto|nenosiri|wagwoord|mima"
+    "|bimilbeonho|kodikos|zugangsschluessel|schluessel|geheimnis"
+)
+_PLAIN_WORDS = _PLAIN.split("|")
 FOREIGN = "|".join(map(re.escape, [*_WORDS, *_PLAIN_WORDS]))
 """Alternatives of a pattern, in lower case."""
 NAMES = frozenset(max(re.split(r"[ _-]", word), key=len) for word in [*_WORDS, *_PLAIN_WORDS])
@@ -64,10 +67,14 @@ _NAME = re.compile("|".join(re.escape(word).replace(r"\ ", r"[ _.\-]?") for word
 
 
 _LATIN = re.compile(
-    r"(?<![^\W_])(?:(?:\w{0,20})?losenord(?:et)?|llave_?(?:api|privada|secreta)|mot_?passe|cle_?priv[eé]e|chave_?privada|chave_de_acesso|chiave_?privata|toegangscode|salainen_?avain|kata_?kunci|hemligt|(?:\w{0,20}_)?sifresi|sifre|parolasi|haslo|jelszo|jelszava|lozinka|geslo|parool|slaptazodis|slaptažodis|kodeord(?:et)?|contrasen(?:i|y)?a"
+    r"(?<![^\W_])(?:(?:\w{0,20})?losenord(?:et)?|llave_?(?:api|privada|secreta)|mot_?passe"
+    r"|cle_?priv[eé]e|chave_?privada|chave_de_acesso|chiave_?privata|toegangscode|salainen_?avain|kata_?kunci|hemligt|(?:\w{0,20}_)?sifresi|sifre|parolasi|haslo|jelszo|jelszava|lozinka|geslo|parool|slaptazodis|slaptažodis|kodeord(?:et)?|contrasen(?:i|y)?a"
     r"|mot_?de_?passe|palavra_?passe|palabra_?(?:clave|paso)|zugangs?(?:wort|passwort|schluessel|schlüssel|code)|losungswort|kata_?sandi|mat_?khau|adgangskode|passord|salasana"
     r"|heslo|wachtwoord|senha|kennwort|zaporka|fjalekalimi|lykilord|pasahitza|pasvorto|nenosiri|wagwoord|geheim(?:er|e)?_?(?:schluessel|schlüssel|sleutel)|clave_(?:de_)?acces+o|clave_?secreta"
-    r"|codigo_?secreto|código_?secreto|chave_?secreta|chiave_?segreta|cle_?secrete|clé_?secrète|hemlig_?nyckel|gizli_?anahtar|parola_?d?_?ordine|tajny_?klucz|sleutel_?geheim)(?:[_\-. ]?\d{0,3})"
+    r"|codigo_?secreto"
+    r"|código_?secreto|chave_?secreta"
+    r"|chiave_?segreta|cle_?secrete|clé_?secrète|hemlig_?nyckel|gizli_?anahtar|parola_?d?_?ordine"
+    r"|tajny_?klucz|sleutel_?geheim)(?:[_\-. ]?\d{0,3})"
     r"(?:\Z|[_\-. ](?:db|bd|base|bazy|banco|tietokanta|acceso|acesso|api|app|prod|admin|root|user|usuario|utente|\w{2,12})\Z)"
 )
 """Without accents, as whole words of a name in lower case."""

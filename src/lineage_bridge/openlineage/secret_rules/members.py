@@ -1,11 +1,12 @@
 """Which values of an object or array are secrets, by their keys, by what stands before them, and by their own look."""
 
 import re
+from collections.abc import Iterator
 
 from lineage_bridge.openlineage.json_text import text_of
-from lineage_bridge.openlineage.secret_rules.companions import NAMING
+from lineage_bridge.openlineage.secret_rules.companions import NAMING, Span, aligned_values, is_valued, named_values
 from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
-from lineage_bridge.openlineage.secret_rules.values import is_key_like, is_key_part, looks_secret
+from lineage_bridge.openlineage.secret_rules.values import extends, is_key_like, is_key_part, looks_secret
 from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 
 NAMES_OF_VALUES = frozenset(("name", "key"))
@@ -96,22 +97,39 @@ def is_secret(frame: Container, text: bytes) -> bool:
     if frame.weak and text.startswith(b'"') and looks_secret(text_of(text)):
         return True
     if frame.key is not None:
-        if frame.key in _ENCODED_KEYS:
-            return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
-        if frame.key in KEY_PARTS and is_key_part(text_of(text)):
-            return True
-        if frame.plain_key:
-            return False
-        if names_secret(frame.key):
-            return not (is_weak(frame.key) and not text.startswith(b'"'))
-        return text.startswith(b'"') and holds_weakly(frame.key, text_of(text))
+        return _is_member_secret(frame, frame.key, text)
     follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
     if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
         return True  # ["password", "x"]
     return follows and not frame.option and not text.startswith(b'"-')
 
 
+def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
+    if key in _ENCODED_KEYS:
+        return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
+    if key in KEY_PARTS and is_key_part(text_of(text)):
+        return True
+    if frame.plain_key:
+        return False
+    if names_secret(key):
+        return not (is_weak(key) and not text.startswith(b'"')) and not extends(key, text_of(text))
+    return is_weak_secret(key, text)
+
+
+def is_weak_secret(name: str, text: bytes) -> bool:
+    """Whether a scalar is a text that is a secret under this name by its look."""
+    return text.startswith(b'"') and holds_weakly(name, text_of(text))
+
+
 def holds_secrets(outer: Container) -> bool:
     """Whether all that a value of a container contains is a secret."""
     key = outer.key if outer.is_object else None
     return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
+
+
+def secrets_beside(frame: Container, raw: bytes, end: int) -> Iterator[Span]:
+    """Where secrets are that other values of a closed object or array name."""
+    if frame.companion and is_valued(raw, frame.start, end):
+        yield from named_values(raw, frame.start, end, looks_secret, only_random=frame.tags)
+    if frame.columns_of and frame.is_object:
+        yield from aligned_values(raw, frame.start, end, *frame.columns_of, looks_secret)

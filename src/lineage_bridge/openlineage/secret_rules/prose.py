@@ -5,7 +5,8 @@ import re
 from lineage_bridge.openlineage.secret_rules.foreign import FOREIGN
 
 _WORD = (
-    r"(?!\*{3})(?=[A-Za-z!@#$%^&*+_\-.~=?]{0,40}\d)(?=[^A-Za-z\s]{0,40}[A-Za-z])(?!(?i:sha|md|utf|base|oauth|tls|ssl|v)-?\d|(?i:https?|bcrypt|scram|pbkdf|argon|arn:))"
+    r"(?!\*{3}|(?i:password|passwd|token|secret)_[a-z_]{1,60}\d{0,2}(?!\w))(?=[A-Za-z!@#$%^&*+_\-.~=?]{0,40}\d)"
+    r"(?=[^A-Za-z\s]{0,40}[A-Za-z])(?!(?i:sha|md|utf|base|oauth|tls|ssl|v)-?\d|(?i:https?|bcrypt|scram|pbkdf|argon|arn:))"
     r"(?![\w\-]{1,60}\.(?:txt|log|csv|json|ya?ml|py|sh|sql|md|xml|conf|ini|html?|java|parquet)\b)(?![\w.+\-]{1,64}@[\w\-]{1,64}\.[a-z])"
 )
 _CANDIDATE = _WORD + r"[A-Za-z0-9!@#$%^&*+_\-.~=?]{5,127}[A-Za-z0-9!#$%&+_\-=?]"
@@ -24,7 +25,7 @@ PROSE = (
     re.compile(rf"(?<!\w){_NAMES}{_IS}?(?:[\s:\uff1a=|`'\"«]|\*(?!\*\*)){{1,8}}{_WHOLE}"),
     re.compile(rf"(?<!\w){_NAMES}\s?(?:は|是|:|\uff1a)\s?{_WHOLE}"),
     re.compile(
-        r"\b(?i:password|passphrase|pw|secret)\b(?: [^\s.;:=()]{1,20}){0,5}?"
+        r"\b(?i:password|passphrase|pw|secret)\b(?! (?i:policy|rules?|format|length|hint|strength)\b)(?: [^\s.;:=()]{1,20}){0,5}?"
         rf"(?: (?:is|was|to|as)|\s?[:=→(])(?:\s|[`'\"(*]){{1,4}}{_WHOLE}"
     ),
     re.compile(rf"(?<!\w)(?i:{FOREIGN}|clave|codice segreto)(?: [^\s.;:=()]{{1,20}}){{0,3}}?(?:{_IS}|\s?[:=])\s{_WHOLE}"),
@@ -42,14 +43,16 @@ PROSE = (
     ),
     re.compile(rf"\b(?P<secret>{_HEX}|{_KEY}) as (?i:api key|token|secret|password)\b"),
     re.compile(
-        r"\b(?:PIN|OTP|[Oo]ne[ \-]time (?:password|code)|TOTP|(?i:verification|security|login|confirmation|access|2fa|mfa|sms) code)(?: is|:) (?P<secret>\d{4,8})\b"
+        r"\b(?:PIN|OTP|[Oo]ne[ \-]time (?:password|code)|TOTP"
+        r"|(?i:verification|security|login|confirmation|access|2fa|mfa|sms) code)(?: is|:) (?P<secret>\d{4,8})\b"
     ),
     re.compile(
         rf"\|\s?(?i:password|passwort|pw|token|secret)\s?\|\s?\n\|[\s:|\-]{{3,300}}\n(?:\|[^|\n]{{0,200}}){{0,6}}\|\s?(?P<secret>{_CANDIDATE})\s?\|"
     ),
     re.compile(r"\b(?i:passphrase)\b[^\n\"']{0,20}[\"'](?P<secret>[^\"'\n]{0,60}\d[^\"'\n]{0,60})[\"']"),
     re.compile(
-        r"\b(?i:seed phrase|mnemonic|recovery phrase)(?:\s(?:is|was)|\s?[:=])\s{1,3}[\"'`]?(?P<secret>[A-Za-z]{3,12}(?:[ \-][A-Za-z0-9]{3,12}){3,23})"
+        r"\b(?i:seed phrase|mnemonic|recovery phrase)(?:\s(?:is|was)|\s?[:=])\s{1,3}[\"'`]?"
+        r"(?P<secret>[A-Za-z]{3,12}(?:[ \-][A-Za-z0-9]{3,12}){3,23})"
     ),
     re.compile(r"\b(?i:token|api[ _]?key|secret)\s\((?P<secret>(?=[^\s()]{0,60}\d)[A-Za-z0-9_\-+/.=]{20,300})\)"),
     re.compile(rf"\b(?i:creds?|credentials?) \([\w.\-]{{1,64}}[/:]{_WHOLE}\)"),

@@ -29,7 +29,8 @@ _REFERENCE = re.compile(
 )
 _WHOLE_REFERENCE = re.compile(
     rf"(?:\$\{{[^{{}}]*\}}|\$\([^()]*\)|\{{\{{[^{{}}]*\}}\}}|{_VARIABLE}|%[A-Za-z_]+%|<[\w \-]+>|{_FORMATTED})+"
-    rf"|{_PLACE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}"
+    rf"|{_PLACE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}"
+    rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}"
 )
 _FILE = re.compile(r"(?:file:)?~?(?:/[\w.\-]{1,100}){1,20}\.(?:json|pem|jks|p12|pfx|key|keytab|crt|cer|txt|ya?ml|properties|conf|xml|env)")
 _CODE = re.compile(
@@ -65,6 +66,11 @@ def is_expression(name: str, value: str) -> bool:
     """Whether a value without quotes is an expression of code: `config.password`, or a variable of the setting's own name."""
     last = name.rpartition(".")[2]
     return value in {name, last} or bool(_CODE.fullmatch(value)) or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
+
+
+def extends(name: str, value: str) -> bool:
+    """Whether a value is a longer form of a setting's own name: `password` and `password_hash2`."""
+    return value.startswith(f"{name}_") and bool(_IDENTIFIER_LIKE.fullmatch(value))
 
 
 def looks_up(function: str) -> bool:
@@ -103,7 +109,7 @@ _SHORTEST, _LONGEST = 7, 4096
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value looks like a password or a key, and like nothing else: mixed letters, digits and signs, and no date, name or address."""
+    """Whether a value looks like a password or a key, and like nothing else: letters, digits and signs, and no date, name or address."""
     if not _SHORTEST <= len(value) <= _LONGEST:
         return False
     value = value.strip()

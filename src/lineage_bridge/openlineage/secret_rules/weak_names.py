@@ -1,4 +1,4 @@
-"""Names that hold a secret only if the value looks like one: `pin`, `seed`, `aes_key`, and words for keys and passwords that also mean other things."""
+"""Names that hold a secret only if the value looks like one: `pin`, `seed`, `aes_key`, and words that also mean other things."""
 
 import re
 from functools import lru_cache
@@ -30,14 +30,13 @@ _PASSWORDS = re.compile(
     r"(?:\A|\.)(?:creds?|tok|toks|token|totp|bearer|bearer\.value|pw|pass|mdp|parola|parol|clave|clave\.(?:usuario|cliente)|mima|sandi|rahasia|kodikos|gizli|geheimnis|geheim|jeton|bimilbeonho|code\.secret"
     r"|codigo\.secreto|secreto|secret[ao]|segreto|segredo|geheimer|hemlig|hemlighet|tajne|heimlich|masterauth|requirepass|sifra|sifre|login\.?key)(?:\Z|\.(?:acces|acceso|accesso|acesso|api|ordine|db|bd|base|auth|seed|secreta|bazy|tietokanta|banco)\Z)"
 )
-WEAK_WORDS = frozenset(
-    (
-        "pin", "otp", "pkcs", "llave", "kata", "tan", "cvv", "cvc", "code", "key", "seed", "phrase", "mnemonic", "cred", "tok", "bearer", "mdp", "parol", "clave", "mima", "sandi",
-        "rahasia", "kodikos", "gizli", "geheim", "jeton", "bimilbeonho", "secret", "segret", "segredo", "hemlig", "tajne", "masterauth", "requirepass",
-        "salt", "pepper", "hmac", "csrf", "xsrf", "session", "auth", "id_rsa", "verifier", "private", "privkey", "priv", "pw", "pass", "sifr",
-        "schluessel", "schlüssel", "nyckel", "sleutel", "cle_", "clé", "chave", "chiave", "klucz", "anahtar", "avain", "klyuch", "kunci",
-    )
-)  # fmt: skip
+_WEAK = (
+    "pin|otp|pkcs|llave|kata|tan|cvv|cvc|code|key|seed|phrase|mnemonic|cred|tok|bearer|mdp|parol|clave|mima|sandi|rahasia|kodikos"
+    "|gizli|geheim|jeton|bimilbeonho|secret|segret|segredo|hemlig|tajne|masterauth|requirepass|salt|pepper|hmac|csrf|xsrf|session"
+    "|auth|id_rsa|verifier|private|privkey|priv|pw|pass|sifr|schluessel|schlüssel|nyckel|sleutel|cle_|clé|chave|chiave|klucz"
+    "|anahtar|avain|klyuch|kunci"
+)
+WEAK_WORDS = frozenset(_WEAK.split("|"))
 """Texts of which one is, in lower case, in each of these names."""
 _LONGEST_NAME = 100
 _CACHED = 8192
