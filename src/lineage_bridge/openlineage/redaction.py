@@ -47,16 +47,7 @@ _LONG = 2048
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _TOKEN_BYTE_NS, _PLACE_NS, _FOUND_NS = (
-    30,
-    1_500,
-    2_500,
-    5_000,
-    80,
-    150,
-    4_000,
-    8_000,
-)
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -197,7 +188,7 @@ class _Scan:
 
     def edit_companions(self, frame: Container, end: int) -> None:
         """Mask what other values of an object or array, which is closed, say to be secrets."""
-        self.spend((end - frame.start) * _TOKEN_BYTE_NS)
+        self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
         for span in secrets_beside(frame, self.raw, end):
             self.edit_secret(*span)
 
