@@ -15,7 +15,7 @@ _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Members that contain what another one names: whatever it is, and if it looks like a secret."""
 _VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
 SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?keys|tokens|creds|pins)|basic_?auth|auth)")

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 
-_SIGN = re.compile(r"\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|[{}\[\]()]")
+_SIGN = re.compile(r"\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|[{}\[\]()]")
 _OPENING = re.compile(r"[{\[]\s*[\"'{\[]")
 _LONGEST = 1 << 14
 _MOST = 64
