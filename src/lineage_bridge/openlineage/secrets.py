@@ -58,6 +58,7 @@ _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quo
 _LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
 """Two arguments of a function, or elements of a list: a name and its value."""
 _SHORTEST_SEGMENT = 3
+_LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
 _SETS = re.compile(
@@ -242,7 +243,7 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     # In a path (`events/token=abc/x`) the value ends with its segment.
     segment = "=" in found["sign"] and (text[found.start() - 1] == "/" if found.start() else bool(_PATH.fullmatch(text)))
     bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
-    if bare is None or text.startswith("\\n", at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
+    if bare is None or _LINE_BREAK.match(text, at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
         return None
     if (segment and len(bare["value"]) < _SHORTEST_SEGMENT) or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
         return None

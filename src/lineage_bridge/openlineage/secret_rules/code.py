@@ -92,7 +92,7 @@ MARKED_UP = re.compile(r"`(?P<name>[\w.\-]{1,300})`\s(?:to|is|=|:)\s(?P<value>`[
 """Markdown's names and values."""
 LABELLED = re.compile(r"(?i:name|key|id)=\"(?P<name>[\w.\-]{1,100})\"[^<>]{0,200}>(?P<value>[^<>]+)<")
 """`<Property Name="Password" Sensitive="1">x</Property>`."""
-QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>(?!\\n)[^\"'\n]*)(?P=quote)")
+QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>(?!\\{1,8}n)[^\"'\n]*)(?P=quote)")
 """`-e "DB_PASSWORD=x&y"`."""
 LOGIN_USERS = re.compile(r"\buser_[\w\-]{1,60}\s?=\s?\\{0,2}[\"'](?P<value>[^\"'\\]{1,300})")
 """Users and passwords of a login module of Java."""
