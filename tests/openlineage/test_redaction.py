@@ -11,7 +11,22 @@ from tests.openlineage.support import SAMPLES, event, sample_lines, text
 
 from lineage_bridge.openlineage import masked_names, redaction, secrets, suspicion
 from lineage_bridge.openlineage.redaction import mask
-from lineage_bridge.openlineage.secret_rules import code, commands, foreign, forms, names, prose, sql, statements, values, webhooks
+from lineage_bridge.openlineage.secret_rules import (
+    code,
+    commands,
+    companions,
+    embedded,
+    foreign,
+    forms,
+    members,
+    names,
+    prose,
+    sql,
+    statements,
+    values,
+    weak_names,
+    webhooks,
+)
 from lineage_bridge.openlineage.secret_rules.names import names_secret
 from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.verdict import Rejected, judge
@@ -194,7 +209,19 @@ PIECES = [
     "jdbc:oracle:x:a/",
     "identified by ",
 ]
-ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"}
+ANCHORED = {"_SQL", "_WHOLE", "_NO_VALUE", "_REFERENCE", "_FORMAT", "_QUOTED", "_BARE", "_SEGMENT", "_BRACED", "_INDENTED", "_ARGUMENT"} | {
+    "NAMING",
+    "SEVERAL",
+    "_HEX",
+    "_IDENTIFIER_LIKE",
+    "_KEY",
+    "_PHRASE",
+    "_PLAIN",
+    "_RANDOM_KEY",
+    "_SCHEME",
+    "_TEXTS",
+    "_VALUES",
+}
 ANCHORED |= {
     "_FUNCTION",
     "_LEADING",
@@ -212,7 +239,8 @@ ANCHORED |= {
 """Patterns that are matched at one place only."""
 BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
-MODULES = (masked_names, redaction, secrets, suspicion, code, commands, foreign, forms, names, prose, sql, statements, values, webhooks)
+MODULES = (masked_names, redaction, secrets, suspicion, code, commands, companions, embedded)
+MODULES += (foreign, forms, members, names, prose, sql, statements, values, weak_names, webhooks)
 PATTERNS = {pattern: name for module in MODULES for text, value in vars(module).items() for name, pattern in patterns_in(value, text)}
 
 

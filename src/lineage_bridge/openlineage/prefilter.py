@@ -91,7 +91,13 @@ class Prefilter:
     """Chooses the rules worth trying on a text, by the texts without which they cannot match."""
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
-        self._groups = groups
+        self._names = tuple(groups)
+        self._rules = [(name, rule) for name, group in groups.items() for rule in group]
+        self._always = [number for number, (_, rule) in enumerate(self._rules) if not rule.required]
+        self._of_text: dict[str, list[int]] = {}
+        for number, (_, rule) in enumerate(self._rules):
+            for text in rule.required[0] if rule.required else ():
+                self._of_text.setdefault(text, []).append(number)
         required = {text for group in groups.values() for rule in group for texts in rule.required for text in texts}
         self._characters = sorted(text for text in required if len(text) == 1)
         self._texts = Texts([text for text in required if len(text) > 1])
@@ -103,7 +109,12 @@ class Prefilter:
         return self._chosen(self._texts.among(folded).union([character for character in self._characters if character in folded]))
 
     def _choose(self, found: frozenset[str]) -> Mapping[str, Sequence[Rule]]:
-        return {name: [rule for rule in group if not any(map(found.isdisjoint, rule.required))] for name, group in self._groups.items()}
+        chosen: dict[str, list[Rule]] = {name: [] for name in self._names}
+        for number in sorted({*self._always, *(number for text in found for number in self._of_text.get(text, ()))}):
+            name, rule = self._rules[number]
+            if not any(map(found.isdisjoint, rule.required[1:])):
+                chosen[name].append(rule)
+        return chosen
 
 
 def rules(patterns: Sequence["re.Pattern[str]"], also: Alternatives | None = None) -> list[Rule]:

@@ -13,9 +13,19 @@ from itertools import islice
 from lineage_bridge.openlineage.json_text import SMALL, PlainParts, Spend, is_json, masked_token, no_limit, text_of, token_of
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.secret_rules.commands import argument_secret
-from lineage_bridge.openlineage.secret_rules.container import Container
-from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
-from lineage_bridge.openlineage.secret_rules.values import MASK, is_key_like, is_key_part, is_random, is_reference
+from lineage_bridge.openlineage.secret_rules.companions import SEVERAL
+from lineage_bridge.openlineage.secret_rules.embedded import mask_embedded
+from lineage_bridge.openlineage.secret_rules.members import (
+    NAMES_OF_VALUES,
+    Container,
+    holds_secrets,
+    is_secret,
+    is_weak_secret,
+    name_others,
+    secrets_beside,
+)
+from lineage_bridge.openlineage.secret_rules.names import refers
+from lineage_bridge.openlineage.secret_rules.values import MASK, is_random, is_reference
 from lineage_bridge.openlineage.secrets import mask_text, mask_with
 from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
@@ -23,16 +33,8 @@ _BETWEEN_FACETS = b'"_producer"'
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 _MASKED = json.dumps(MASK).encode()
 _COLUMN_MAPS = frozenset(("fields", "columnMetrics"))
-_NAMING = frozenset(("name", "key"))
 _NAMES = frozenset(("namespace", "name"))
-_OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
-_NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b"true", b"false", b"null", _MASKED))
-_TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
-_MEASURES = frozenset(("maxLength", "minLength"))
-"""What JSON Schema says of a property that is called like a secret."""
-_ENCODED_KEYS = frozenset(("auth", "_auth"))
-"""Members that are secrets if their value is a key in base64: Docker's and npm's."""
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_NO_SECRET = frozenset((b'""', b'"true"', b'"false"', b'"null"', b'"none"', b'"default"', b"true", b"false", b"null", _MASKED))
 _DEEPEST = 6
 """How deep JSON in strings in JSON is read as JSON."""
 # Masking one value can make the text around it look like the name of a secret; no known text needs more than three passes.
@@ -95,7 +97,7 @@ class _Scan:
         while (following := self.walk(at)) > at:
             at = following
         while len(self.frames) > 1:
-            self.close()
+            self.close(len(self.raw))
         return self.edited()
 
     def walk(self, at: int) -> int:
@@ -110,7 +112,7 @@ class _Scan:
                 self.spend(number * _TOKEN_NS)
                 return end
             else:
-                step(self)
+                step(self, token.start())
                 at = token.end()
                 if end := self.passes_items(at):
                     self.spend(number * _TOKEN_NS)
@@ -123,7 +125,7 @@ class _Scan:
         outer, start = self.frames[-1], token.end()
         end = self.plain.flat_end(token[0], start)
         is_long = token[0] == b"[" and end - start > SMALL
-        if self.holds_secrets(outer):
+        if holds_secrets(outer):
             if is_long:
                 self.edits[start] = (end - 1, _MASKED)
             return end if is_long else 0
@@ -148,40 +150,47 @@ class _Scan:
         # The first element may be a program, and an option says what the next one is.
         return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
 
-    def holds_secrets(self, outer: Container) -> bool:
-        """Whether all that a value of a container contains is a secret."""
-        key = outer.key if outer.is_object else None
-        return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
+    def next_member(self, _: int) -> None:
+        frame = self.frames[-1]
+        frame.key = None
+        frame.count += 1
 
-    def open_object(self) -> None:
-        self.open(True)
-
-    def open_array(self) -> None:
-        self.open(False)
-
-    def next_member(self) -> None:
-        self.frames[-1].key = None
-
-    def open(self, is_object: bool) -> None:
+    def open(self, at: int) -> None:
         self.spend(_OPEN_NS)
+        is_object = self.raw.startswith(b"{", at)
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
-        secret = self.holds_secrets(outer) and not (outer.secret and refers(key))
+        secret = holds_secrets(outer) and not (outer.secret and refers(key))
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
-        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink))
+        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink, start=at))
+        self.frames[-1].weak = outer.weak or (key is not None and not outer.plain_key and bool(SEVERAL.fullmatch(key)))
 
-    def close(self) -> None:
+    def close(self, at: int = 0) -> None:
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
-        if frame.named:
-            for start, end in frame.values:
-                if not frame.tags or is_random(text_of(self.raw[start:end])):
-                    self.edit_secret(start, end)
+        if frame.named or frame.weak_name:
+            self.edit_values(frame)
         if frame.sink is not None:
             frame.sink.extend(frame.values)
+        if frame.companion or frame.columns_of:
+            self.edit_companions(frame, at)
+        if frame.secrets_at and not frame.secret:
+            self.frames[-1].columns_of = (frame.secrets_at, frame.count + 1)
+
+    def edit_values(self, frame: Container) -> None:
+        for start, end in frame.values:
+            text = self.raw[start:end]
+            if (not frame.tags or is_random(text_of(text))) if frame.named else is_weak_secret(frame.weak_name, text):
+                self.edit_secret(start, end)
+
+    def edit_companions(self, frame: Container, end: int) -> None:
+        """Mask what other values of an object or array, which is closed, say to be secrets."""
+        self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
+        for span in secrets_beside(frame, self.raw, end):
+            self.edit_secret(*span)
 
     def text(self, token: "re.Match[bytes]") -> None:
         """Handle a string or another scalar, as a key or as a value."""
@@ -190,33 +199,20 @@ class _Scan:
             frame.key, frame.plain_key = text_of(token[0]), self.plain.is_plain(token.start(), token.end())
             self.is_unsettled |= self.edit_text(token)
             return
-        if self.is_secret(frame, token[0]):
+        if is_secret(frame, token[0]):
             self.edit_secret(*token.span())
             return
         is_first = not frame.is_object and not frame.program
         if not frame.is_object and self.edit_argument(frame, token):
             return
-        if frame.key in _NAMING and not self.plain.is_plain(*token.span()) and names_secret(text_of(token[0])):
-            frame.named = True
+        if not self.plain.is_plain(*token.span()):
+            name_others(frame, token[0])
         if frame.key == "value":
             frame.values.append(token.span())
         elif frame.sink is not None:
             frame.sink.append(token.span())
         if self.edit_text(token, is_name=frame.key in _NAMES):
-            self.is_unsettled |= is_first or frame.key in _NAMING
-
-    def is_secret(self, frame: Container, text: bytes) -> bool:
-        """Whether a value is a secret by its key, or by the option of a command before it."""
-        if frame.secret:
-            return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES and not refers(frame.key)
-        if frame.key is not None:
-            if frame.key in _ENCODED_KEYS:
-                return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
-            if frame.key in KEY_PARTS and is_key_part(text_of(text)):
-                return True
-            return not frame.plain_key and names_secret(frame.key) and not (is_weak(frame.key) and not text.startswith(b'"'))
-        follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
-        return follows and not frame.option and not text.startswith(b'"-')
+            self.is_unsettled |= is_first or frame.key in NAMES_OF_VALUES
 
     def edit_argument(self, frame: Container, token: "re.Match[bytes]") -> bool:
         """Mask the secret in an element of an array that is an argument of a command, if it is one."""
@@ -267,10 +263,17 @@ class _Scan:
         raw = text.encode("utf-8", "surrogatepass")
         if not is_json(raw):
             return self.mask_text(text)
-        return _Scan(raw, self.spend, self.key, self.depth + 1).masked().decode("utf-8", "surrogatepass")
+        return self.mask_inside(raw).decode("utf-8", "surrogatepass")
 
     def mask_text(self, text: str) -> str:
+        if self.depth < _DEEPEST and ("{" in text or "[" in text):
+            self.spend(len(text) * _TEXT_BYTE_NS)
+            text = mask_embedded(text, self.mask_inside)
         return mask_text(text) if len(text) <= _LONG else mask_with(text, self.mask_found)
+
+    def mask_inside(self, raw: bytes) -> bytes:
+        """JSON inside of a text, masked."""
+        return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
         """What replaces a secret that was found in a long text."""
@@ -289,8 +292,8 @@ class _Scan:
 
 
 _STEPS = {
-    b"{": _Scan.open_object,
-    b"[": _Scan.open_array,
+    b"{": _Scan.open,
+    b"[": _Scan.open,
     b"}": _Scan.close,
     b"]": _Scan.close,
     b",": _Scan.next_member,

@@ -1,32 +1,27 @@
 """How secrets are recognised: by the name of a setting, and by their form inside a text."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import (
-    ATOM,
-    CALLED,
-    DEFAULT,
-    ENCODED,
-    FORM_DATA,
-    INVALID,
-    LABELLED,
-    LOGIN_USERS,
-    MARKED_UP,
-    NAMED_VALUE,
-    QUOTED_WHOLE,
-    TYPED,
-)
-from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, is_prompt
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
-from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, is_weak, names_secret
-from lineage_bridge.openlineage.secret_rules.prose import PROSE
+from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
+from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
 from lineage_bridge.openlineage.secret_rules.sql import CONNECTIONS, is_comparison, is_sql, mask_arguments, mask_comments, mask_literals
-from lineage_bridge.openlineage.secret_rules.values import MASK, begins_reference, is_expression, is_harmless, looks_up
+from lineage_bridge.openlineage.secret_rules.values import (
+    MASK,
+    begins_reference,
+    extends,
+    is_expression,
+    is_harmless,
+    looks_secret,
+    looks_up,
+)
+from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds_weakly
 
 _CACHED = 8192
 _CACHED_CHARACTERS = 512
@@ -35,9 +30,10 @@ _CACHED_CHARACTERS = 512
 _ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]]{0,8}[ \t]{0,8}(?:[=\-]>|:=|[=!]?=|:)[ \t]{0,8})""")
 _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
 _LONGEST_NAME = 300
+_SIGNS_OF_NAMES = frozenset("_.-")
 _INDENTED = re.compile(r"\s*(?:[>|][+\-]?[ \t]{0,8})?\r?\n[ \t]+(?![\w.\-]+:)")
 _QUOTED = re.compile(
-    r"""\s*[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
+    r"""\s*(?:!unsafe\s{1,3})?[@bBfFnNrRuU]{0,2}(?:(?P<escaped>\\+["'])(?P<a>.{0,65536}?)(?P=escaped)|''(?P<d>[^'\n]+)''"""
     r"""|"(?P<b>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<c>[^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|`(?P<e>[^`\n]*)`)""",
     re.DOTALL,
 )
@@ -48,58 +44,43 @@ _FUNCTION = re.compile(
 )
 _SEGMENT = re.compile(r"""(?P<value>[^\s;,&"'(){}\[\]<>\\/?]+)""")
 _PATH = re.compile(r"[\w.\-]{1,300}=[A-Za-z]{1,60}/[^\s?&]*")
-_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=\s*(?P<value>.+)", re.DOTALL)
+_WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=(?![ \t]*\r?\n[\w.\-]{1,300}=)\s*(?P<value>.+)", re.DOTALL)
 _BEFORE_A_WORD = re.compile(r"(?:secret|credential)s?[_\-](?!key|value|access|token|text|string)[a-z]{3,}\Z")
 _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
 """What comes behind the one value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
+_IS_TEXT = re.compile(r"(?:form|rename|label|select|replace|columns?)[\w.]{0,20}\s?\Z", re.IGNORECASE)
+_SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
+"""`secret_access_key x`."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\s;&\"']+)")
-_OPTION = re.compile(r"(?<![\w\-])(?P<name>--?[A-Za-z][\w.\-]{1,100})(?:\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-'\"|&;][^\s'\"|;]*)")
-_ELEMENT = re.compile(r"<(?P<name>[\w.:\-]{1,100})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[)?(?P<value>[^<>\]]+)(?:\]\]>)?</")
-_PROPERTY = re.compile(r"<name>\s*(?P<name>[\w.\-]{1,300})\s*</name>\s*<value>(?P<value>[^<>]+)</value>")
-_LINE = re.compile(
-    r"(?m)^[ \t]+(?P<name>[\w.\-]{1,300}):[ \t]+"
-    r"(?P<value>(?=[^\n]{0,300}\d)[^\s\"'{}\[\]&*!|>#$][^\n\"'{}\[\]#]{0,300} [^\n\"'{}\[\]#]{1,300})$"
-)
-"""An indented line of YAML, whose value contains spaces."""
 _CALL = re.compile(r"""\(\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+_LATER_ARGUMENT = re.compile(r""",\s*\\*["'](?P<name>[\w.\-]{1,300})\\*["']\s*,\s*(?P<quote>\\*["'])(?P<value>[^"'\\]+)(?P=quote)""")
+"""Two arguments of a function, or elements of a list: a name and its value."""
+_SHORTEST_SEGMENT = 3
+_LINE_BREAK = re.compile(r"\\{1,8}n")
+_UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
+_VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
 _SETS = re.compile(
     r"(?:set|define|put|option|config|conf|property|env|header|add|param|parameter|credential|secret|values)\w{0,12}\s?\Z", re.IGNORECASE
 )
 
 
-_NAMED = (
-    _OPTION,
-    _ELEMENT,
-    _PROPERTY,
-    SET_BY_NAME,
-    LISTED_OPTION,
-    CALLED,
-    TYPED,
-    NAMED_VALUE,
-    DEFAULT,
-    ENCODED,
-    ATOM,
-    MARKED_UP,
-    LABELLED,
-    QUOTED_WHOLE,
-    FORM_DATA,
-    INVALID,
-    _LINE,
-)
-_WORDS = SECRET_WORDS | NAMES
+_WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which one is in each name that a secret can be assigned to."""
 _NAME_PARTS = Texts(_NAMES)
 _RULES = Prefilter(
     {
         "forms": rules(FORMS),
-        "named": rules(_NAMED, _WORDS),
+        "named": rules(NAMED, _WORDS),
         "calls": rules([_CALL], _WORDS),
+        "arguments": rules([_LATER_ARGUMENT], _WORDS),
+        "spaced": rules([_SPACED], SECRET_WORDS),
         "parameters": rules([_PARAMETER], _WORDS | SIGNATURES),
         "assigned": rules([_ASSIGNED], _NAMES),
         "prose": rules(PROSE),
+        "sentences": rules(SENTENCES),
         "functions": rules([CONNECTIONS]),
         "logins": rules([LOGIN_USERS]),
     }
@@ -131,19 +112,29 @@ def mask_with(text: str, mask: Mask) -> str:
     for pattern in worth_trying["logins"] if "LoginModule" in text else ():
         text = pattern.sub(lambda found: _replaced(found, mask), text)
     for pattern in worth_trying["named"]:
-        text = pattern.sub(
-            lambda found: _replaced(found, mask) if names_secret(found["name"].strip("-").rpartition(":")[2]) else found[0], text
-        )
+        text = pattern.sub(lambda found: _masked_named(found, mask), text)
     for pattern in worth_trying["calls"]:
         text = pattern.sub(lambda found: _masked_call(found, mask), text)
+    text = text if sql else _masked_pairs(text, mask, worth_trying)
     for pattern in worth_trying["parameters"]:
         text = pattern.sub(
             lambda found: _replaced(found, mask) if names_secret(found["name"]) or found["name"].lower() in SIGNATURES else found[0], text
         )
     if worth_trying["assigned"]:
         text = _masked_assignments(text, mask, sql=sql)
-    for pattern in worth_trying["prose"]:
+    for pattern in (*worth_trying["prose"], *(() if sql else worth_trying["sentences"])):
         text = mask_form(pattern, text, mask)
+    return text
+
+
+def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
+    """A text that is no statement, with values masked that follow their names without a sign."""
+    for pattern in worth_trying["arguments"]:
+        text = pattern.sub(lambda found: _masked_call(found, mask), text)
+    for pattern in worth_trying["spaced"]:
+        text = pattern.sub(
+            lambda found: _replaced(found, mask) if names_secret(found["name"]) and looks_secret(found["value"]) else found[0], text
+        )
     return text
 
 
@@ -165,9 +156,17 @@ def _is_code(whole: re.Match[str]) -> bool:
     return is_expression(whole["name"], value.rstrip(";")) or bool(_FUNCTION.match(whole["value"]))
 
 
+def _masked_named(found: re.Match[str], mask: Mask) -> str:
+    name = found["name"].strip("-").rpartition(":")[2]
+    return _replaced(found, mask) if holds_secret(name, found["value"].strip("\"'")) else found[0]
+
+
 def _masked_call(found: re.Match[str], mask: Mask) -> str:
     before = found.string[max(0, found.start() - 40) : found.start()]
-    return _replaced(found, mask) if names_secret(found["name"]) and _SETS.search(before) else found[0]
+    is_set = found[0].startswith("(") and bool(_SETS.search(before))
+    if not names_secret(found["name"]) or (_IS_TEXT.search(before) and not (is_set and looks_secret(found["value"]))):
+        return found[0]
+    return _replaced(found, mask) if is_set or looks_secret(found["value"]) else found[0]
 
 
 def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
@@ -176,13 +175,17 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
         return text
     pieces: list[str] = []
     end = at = 0
-    for name in _name_starts(text):
-        found = _ASSIGNED.match(text, name) if name >= at else None
+    tried = -1
+    for inside in _NAME_PARTS.starts(fold(text)):
+        name = _name_start(text, inside) if inside >= at else tried
+        found = _ASSIGNED.match(text, name) if name != tried and name >= at else None
+        tried = name
         if found is None:
             continue
         at = found.end()
-        value = _value_at(text, found, sql=sql) if _assigns_secret(found, text) else None
-        if value is None:
+        sure = _assigns_secret(found, text)
+        value = _value_at(text, found, sql=sql) if sure or not sql else None
+        if value is None or not (sure or holds_weakly(found["name"], text[slice(*value)])):
             continue
         start, stop = value
         pieces += (text[end:start], mask(text[start:stop]))
@@ -190,22 +193,24 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
     return "".join((*pieces, text[end:]))
 
 
-def _name_starts(text: str) -> Iterator[int]:
-    """Where names begin in a text that may be those of secrets; in their order, but some more than once."""
-    for inside in _NAME_PARTS.starts(fold(text)):
-        before = _NAME_BACKWARDS.match(text[max(0, inside - _LONGEST_NAME) : inside][::-1])
-        yield inside - before.end() if before else inside
+def _name_start(text: str, inside: int) -> int:
+    """Where the name begins that a place in a text is in."""
+    last = text[inside - 1 : inside]
+    if not last.isalnum() and last not in _SIGNS_OF_NAMES:
+        return inside
+    before = _NAME_BACKWARDS.match(text[max(0, inside - _LONGEST_NAME) : inside][::-1])
+    return inside - before.end() if before else inside
 
 
 def _assigns_secret(found: re.Match[str], text: str) -> bool:
     name = found["name"]
+    if name == "--secret" and "gcloud secrets" in text:
+        return False
     if found["sign"] == ":" and text[found.start() - 1 : found.start()] == ":":
         return False  # `arn:aws:secretsmanager:...:secret:name`
-    if found["sign"] == ":" and _BEFORE_A_WORD.search(name):
-        return False  # `secret_santa:orders`
-    if found["sign"] == ":" and found.start() == 0 and "/" in text and " " not in text:
-        return False  # `secret:shop/db`
-    if name == "--secret" and "gcloud secrets" in text:
+    if found["sign"] == ":" and (_BEFORE_A_WORD.search(name) or (found.start() == 0 and "/" in text and " " not in text)):
+        return False  # `secret_santa:orders`, `secret:shop/db`
+    if found["sign"].startswith(":") and name == "token" and _UNEXPECTED.search(text[max(0, found.start() - 20) : found.start()]):
         return False
     if name in WORKING_DIRECTORIES and "=" in found["sign"]:
         return not text[found.end() :].lstrip("{\"'").startswith(("/", "~", ".", "$", "C:", "\\"))
@@ -218,11 +223,12 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
     if sql and is_comparison(text, found.start(), found["name"]):
         return None
     quoted = _QUOTED.match(text, at)
-    if "!" in found["sign"] and not quoted:
+    if is_prompt(text, found, quoted[0].lstrip()[:1]) if quoted else "!" in found["sign"]:
         return None
     if quoted:
         group = next((key for key in "abcde" if quoted[key]), None)
-        return None if group is None or is_harmless(quoted[group]) else quoted.span(group)
+        harmless = group is None or is_harmless(quoted[group]) or extends(found["name"], quoted[group])
+        return None if harmless or group is None else quoted.span(group)
     if sql:
         return None
     if indented := _INDENTED.match(text, at):
@@ -237,10 +243,15 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     # In a path (`events/token=abc/x`) the value ends with its segment.
     segment = "=" in found["sign"] and (text[found.start() - 1] == "/" if found.start() else bool(_PATH.fullmatch(text)))
     bare = _BRACED.match(text, at) or (_SEGMENT if segment else _BARE).match(text, at)
-    if bare is None or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
+    if bare is None or _LINE_BREAK.match(text, at) or ("==" in found["sign"] and _VERSION.match(bare["value"])):
         return None
-    if (is_weak(found["name"]) and bare["value"].isdigit()) or (
-        segment and bare["value"].isalpha() and "pass" not in found["name"].lower()
+    if (segment and len(bare["value"]) < _SHORTEST_SEGMENT) or is_harmless(bare["value"]) or is_expression(found["name"], bare["value"]):
+        return None
+    names_another = extends(found["name"], bare["value"]) or (found["name"].lower().endswith("key") and is_secrets_name(bare["value"]))
+    if (
+        names_another
+        or (is_weak(found["name"]) and bare["value"].isdigit())
+        or (segment and bare["value"].isalpha() and "pass" not in found["name"].lower())
     ):
         return None
     is_word = bare["value"].rstrip(".").isalpha() and ":" in found["sign"]
@@ -248,6 +259,11 @@ def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | N
     if is_word and (behind[:1].isalnum() or begins_reference(behind.split('"')[0])):
         return None
     return bare.span("value")
+
+
+def is_secrets_name(value: str) -> bool:
+    """Whether a value is the name of a secret, as under `secretKey` of Kubernetes."""
+    return value.isalpha() and value.islower() and names_secret(value)
 
 
 def _replaced(found: re.Match[str], mask: Mask) -> str:

@@ -12,7 +12,8 @@ _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|sh|pg|gp|sa|pp|se|ac|wt|ok|th|oy|l
 _SUSPECT = re.compile(
     rb"k(?:-(?:(?<=\Wsk-)|(?<=(?:nra|pma)k-))|_(?<=[sr]k_)(?:live|prod|test)|s?\.(?:slack|zapier|[a-z0-9]{1,10}\.make)|s/\d|b2/)"
     rb"|k(?<=\Wsk) [a-z0-9+/]{20}"
-    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32})"
+    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32}|[\\\\]{0,3}[\"']?\s{0,2}[:=]\s{0,2}[\\\\]{0,3}[\"']?[a-z0-9+/_\-]{24}"
+    rb"|[\\\\]{0,3}[\"'],\s?[\\\\]{0,3}[\"']value)"
     rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|l(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-)|x(?:ox[a-z]-|app-|ai-[a-z0-9]{20}|keysib-)"
     rb"|=(?:(?<=sig=)|(?<=signature=)|(?<=sid=)[a-z0-9])|\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}"
     rb"|-(?:-(?:proxy-)?user[ =n\"\\]|(?<=[\s\"'(]-)(?:[upawbkn]\b|p|xp|hmac))|-us(?<=[0-9a-f]{4}-us)\d"
@@ -192,7 +193,55 @@ _MARKS = (
     b"s3cluster(",
 )
 """Further texts, in lower case, that are looked for together."""
-_ANY_MARK = BytesAhoCorasick(_MARKS, implementation=Implementation.DFA)
+_WHOLE_NAMES = (
+    "pin|otp|tan|cvv|cvc|seed|phrase|cred|tok|salt|pepper|hmac|csrf|xsrf|session|auth|id_rsa|private|priv|pw|sessionid|session_id"
+    "|cle|cle_api|sandi|mima|mdp|parol|bearer|code_verifier|oauth_verifier|device_code|phrase_secret"
+)
+
+_ENDS = ('"', "\\", "=", ": ", "_db", "'")
+_RARE = (
+    "losenord|sifre|haslo|jelsz|lozinka|geslo|parool|slapta|kodeord|motdepasse|mot_de_passe|mot-de-passe|palavra|palabra|zugang"
+    "|kata_sandi|kata sandi|mat_khau|matkhau|mat khau|schluessel|schl|nyckel|sleutel|chave|chiave|klucz|anahtar|klyuch|kunci"
+    "|rahasia|kodikos|gizli|geheim|jeton|bimilbeonho|secret|segret|segredo|hemlig|masterauth|requirepass|privkey|priv_key|clave"
+    "|codigo|mfa_code|sms_code|ation_code|unlock_code|pincode|pin_code|otp_code|security_code|auth_code|zaporka|fjalekalimi"
+    "|lykilord|pasahitza|nenosiri|wagwoord|parol|mdp_|cle_secrete|_cred|cred_|whsec_|pcsk_|vercel_blob|vcp_|vck_|vci_|vca_|vcr_"
+    "|rpa_|tvly-|absk|cio_|v1.0-|fw_|ation code|ity code|login code|access code|2fa code|mfa code|sms code|rootpw|seed phrase"
+    "|ery phrase|rsakeyvalue|net user|useradd -p|usermod -p|aes.new|pbkdf2|contrasen|.new(b|clave_|llave_|mot_passe|cle_priv"
+    "|toegangscode|avain|kata_kunci|kata kunci|contraseñ|privee|token de acceso|authcode|passcode|pkcs8|setbasicauth("
+    '|basicauthentication(|.basic(|--body |storepasswd|pass phrase|secret set |wallet|recovery|backup_phrase|jsession|_session"'
+)
+
+_OWNED_KEYS = tuple(
+    f"{owner}{sign}key"
+    for owner in (
+        "aes",
+        "bot",
+        "crypt",
+        "data",
+        "database",
+        "db",
+        "des",
+        "enc",
+        "openai",
+        "maps",
+        "sec",
+        "sendgrid",
+        "server",
+        "service",
+        "stripe",
+        "props",
+        "gemini",
+        "mistral",
+        "twilio",
+        "mailgun",
+        "s3",
+    )
+    for sign in ("", "_", "-", ".")
+)
+_WEAK_MARKS = [
+    text.encode() for text in (*_RARE.split("|"), *_OWNED_KEYS, *(name + end for name in _WHOLE_NAMES.split("|") for end in _ENDS))
+]
+_ANY_MARK = BytesAhoCorasick(sorted({*_MARKS, *_WEAK_MARKS}), implementation=Implementation.DFA)
 _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[\w.\-]:[^\s\"/@:]{3,128}@|\w/[^\s\"/@:]{1,64}@")
 _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
 _CACHED = 8192

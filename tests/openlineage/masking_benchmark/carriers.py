@@ -170,6 +170,7 @@ CARRIERS: dict[Shape, tuple[str, ...]] = {
         "run: custom facet, nested",
     ),
     "A": tuple(LISTS),
+    "J": (),
 }
 """Where each shape of text is found."""
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 from tests.openlineage.masking_benchmark.carriers import CARRIERS, TEXTS, Event, carry, event
+from tests.openlineage.masking_benchmark.json_carriers import JSON
 from tests.openlineage.masking_benchmark.templates import Shape
 
 _FACET = {"_producer": "https://example.com/producer", "_schemaURL": "https://example.com/facet.json#/$defs/Facet"}
@@ -106,6 +107,7 @@ _ALL: dict[Shape, tuple[str, ...]] = {
         "run: member's name",
     ),
     "A": (),
+    "J": tuple(JSON),
 }
 SECOND_CARRIERS: dict[Shape, tuple[str, ...]] = {shape: (*CARRIERS[shape], *more) for shape, more in _ALL.items()}
 """Where each shape of the second set's texts is found."""
@@ -113,6 +115,8 @@ SECOND_CARRIERS: dict[Shape, tuple[str, ...]] = {shape: (*CARRIERS[shape], *more
 
 def carry_further(carrier: str, shape: Shape, text: str, setting: str = "") -> Event:
     """As `carry`, of the further places too."""
+    if shape == "J":
+        return JSON[carrier](json.loads(text))
     if carrier in MORE_TEXTS and carrier not in TEXTS:
         return MORE_TEXTS[carrier](text)
     return carry(carrier, shape, text, setting)

@@ -11,37 +11,21 @@ from pathlib import Path
 
 from tests.openlineage.masking_benchmark.corpus import Innocent, Planted
 from tests.openlineage.masking_benchmark.datasets import Dataset, Pair
-from tests.openlineage.masking_benchmark.material import fill_words
-from tests.openlineage.masking_benchmark.more_carriers import SECOND_CARRIERS, carry_further
-from tests.openlineage.masking_benchmark.templates import Template, read_templates
+from tests.openlineage.masking_benchmark.later import innocents_in, planted_in
+from tests.openlineage.masking_benchmark.templates import Template
 
 _FOLDER = Path(__file__).parent / "second"
-_FILLINGS = 3
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def planted_second(carriers: int = 1) -> Iterator[Planted]:
-    """Every template of a secret in so many of the carriers of its shape, in turn."""
-    for number, template in enumerate(read_templates(_FOLDER / "planted")):
-        places = SECOND_CARRIERS[template.shape]
-        for turn in range(min(carriers, len(places))):
-            carrier = places[(number + turn) % len(places)]
-            text = template.fill(carrier)
-            event = carry_further(carrier, template.shape, text.value, template.setting)
-            yield Planted(template.kind, carrier, text.value, event, text.secrets, text.kept, template.setting)
+    """The secrets of the second set."""
+    return planted_in(_FOLDER, carriers)
 
 
 def innocents_second() -> Iterator[Innocent]:
-    """Innocent texts, each once; the fillings of one template are in different carriers."""
-    seen: set[tuple[str, str]] = set()
-    for number, template in enumerate(read_templates(_FOLDER / "innocent")):
-        places = SECOND_CARRIERS[template.shape]
-        for filling in range(_FILLINGS):
-            text = Template(template.kind, template.shape, fill_words(template.line, str(filling))).fill(str(filling)).value
-            if (template.setting, text) not in seen:
-                seen.add((template.setting, text))
-                carrier = places[(number + filling) % len(places)]
-                yield Innocent(carrier, text, carry_further(carrier, template.shape, text, template.setting))
+    """The innocent texts of the second set."""
+    return innocents_in(_FOLDER)
 
 
 def _datasets(line: str, seed: str) -> list[Dataset]:

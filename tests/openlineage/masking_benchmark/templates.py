@@ -3,9 +3,9 @@ r"""The templates of secrets: one file per field, one section per kind, one temp
 `[[hx:32]]` is a secret (`material`), `((AKIA[[b32:16]]))` is text that may be masked with it, all other text must stay. `\n` is a
 line break, `\\` a backslash. The first letter is the template's shape:
 
-| T | Q | S | C | P | U | A |
-|---|---|---|---|---|---|---|
-| prose and logs | SQL | commands and programs | a configuration file | a setting and its value | an address | a list of arguments |
+| T | Q | S | C | P | U | A | J |
+|---|---|---|---|---|---|---|---|
+| prose and logs | SQL | commands and programs | a configuration file | a setting and its value | an address | a list of arguments | JSON |
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Literal, cast
 
 from tests.openlineage.masking_benchmark.material import make
 
-Shape = Literal["T", "Q", "S", "C", "P", "U", "A"]
+Shape = Literal["T", "Q", "S", "C", "P", "U", "A", "J"]
 
 _MARKER = re.compile(r"\[\[([\w:]+)\]\]")
 _OPTIONAL = re.compile(r"\(\((.*?)\)\)", re.DOTALL)

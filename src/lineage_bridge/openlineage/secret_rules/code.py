@@ -2,10 +2,12 @@
 
 import re
 
+from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
+
 _TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 _CONSTRUCTORS = (
     r"getConnection|UsernamePasswordCredentials|Basic(?:AWS|Session)?Credentials|AwsBasicCredentials\.create|HTTPBasicAuth|HttpBasicAuth"
-    r"|PasswordAuthentication|PlainCredentials|NetworkCredential|basicAuth|basic_auth|login|StorageSharedKeyCredential|AzureNamedKeyCredential|PlainTextAuthProvider|ClientSecretCredential|\w{0,20}(?:auth|creds|credentials)\s{0,3}=\s{0,3}"
+    r"|PasswordAuthentication|PlainCredentials|NetworkCredential|basicAuth|basic_auth|SetBasicAuth|BasicAuthentication|Credentials\.basic|login|StorageSharedKeyCredential|AzureNamedKeyCredential|PlainTextAuthProvider|ClientSecretCredential|\w{0,20}(?:auth|creds|credentials)\s{0,3}=\s{0,3}"
 )
 
 _WORD = r"[\"'](?P<secret>[^\"'\n]+)[\"']"
@@ -15,6 +17,31 @@ CODE = (
     re.compile(rf"\b(?:cx_Oracle|oracledb)\.connect\(\s{{0,8}}[\"'][^\"'\n/@]{{1,100}}[\"']\s{{0,3}},\s{{0,8}}{_WORD}"),
     re.compile(rf"\bjwt\.(?:encode|decode|sign|verify)\(\s{{0,8}}[^,()\"']{{1,100}},\s{{0,8}}(?:key\s{{0,3}}=\s{{0,3}})?{_WORD}"),
     re.compile(rf"\b(?:hmac\.new\(|HMAC\d{{3}}\(|SecretKeySpec\(|login\(\s{{0,3}}key\s{{0,3}}=)\s{{0,8}}b?{_WORD}"),
+    re.compile(
+        r"(?i:\b(?:pass\w{0,6}|secret|token)s)\s{0,3}=\s{0,3}[\[({]\s{0,8}[\"'](?P<secret>(?=[^\"'\n]{0,60}\d)[^\"'\n]{6,300}[\"'](?:\s{0,3},\s{0,8}[\"'][^\"'\n]{1,300}[\"']){0,20})\s{0,3}[\])}]"
+    ),
+    re.compile(
+        r"(?i:\b(?:auth|creds|credentials))\s{0,3}=\s{0,3}\(\s{0,3}[\"'][^\"'\n]{1,64}[\"']\s{0,3},\s{0,3}[\"'](?P<secret>[^\"'\n]{1,300})[\"']\s{0,3}\)"
+    ),
+    re.compile(
+        r"\b(?i:[\w.]{0,40}(?:environ\.get|getenv|env)\(\s{0,3}[\"'][\w\-]{0,40}(?:token|secret|passw\w{0,4}|key)[\"']\s{0,3}\))\s{1,3}(?:or|\|\||\?\?)\s{1,3}[\"'](?P<secret>[^\"'\n]{6,300})[\"']"
+    ),
+    re.compile(r"\[\](?:string|byte)\{\"(?P<secret>(?=[^\"\n]{0,100}\d)(?=[^\"\n]{0,100}[A-Z])[A-Za-z0-9_\-+/=]{24,300})\""),
+    re.compile(
+        r"\b(?:secrets\.put|put_secret\w{0,20}|create_secret|secret_manager\w{0,20})\([^()\n]{0,200}\b(?:string_value|SecretString|payload|value)\s{0,3}=\s{0,3}[\"'](?P<secret>[^\"'\n]{1,300})[\"']"
+    ),
+    re.compile(
+        rf"\bjwt\.(?:encode|decode|sign|verify)\(\s{{0,8}}\{{[^{{}}\n]{{0,300}}\}}\s{{0,3}},\s{{0,8}}(?:key\s{{0,3}}=\s{{0,3}})?{_WORD}"
+    ),
+    re.compile(rf"\b(?:AES|DES3?|Blowfish|ChaCha20|ARC4)\.new\(\s{{0,8}}b?{_WORD}"),
+    re.compile(rf"\bpbkdf2(?:_hmac|Sync)?\(\s{{0,8}}(?:{_TEXT}\s{{0,3}},\s{{0,8}})?b?{_WORD}"),
+    re.compile(
+        rf"\.connect\(\s{{0,8}}{_TEXT}\s{{0,3}},\s{{0,8}}(?:\d{{1,5}}\s{{0,3}},\s{{0,8}})?{_TEXT}\s{{0,3}},\s{{0,8}}{_WORD}\s{{0,8}}[,)]"
+    ),
+    re.compile(
+        rf"(?i:\b\w{{0,30}}(?:pwd|pass\w{{0,6}}|secret|token|_key))\s{{0,3}}=\s{{0,3}}base64\.\w{{0,3}}64decode\(\s{{0,8}}b?{_WORD}"
+    ),
+    re.compile(rf"[\"']--?[\w\-]{{0,30}}(?i:pass\w{{0,6}}|token|secret|api-?key)[\"'][^()\n]{{0,120}}\bdefault\s{{0,3}}=\s{{0,3}}{_WORD}"),
     re.compile(r"\"(?P<secret>[^\"\n]{3,300})\"\.toCharArray\(\)"),
     re.compile(r"\bClient\([^()\"']{1,60},\s{0,3}[\"'](?P<secret>[0-9a-f]{32})[\"']"),
     re.compile(r"(?<![\w.\-])[\w.\-]{1,64}:(?P<secret>[^\s/@\"']{1,128})@(?:tcp|unix)\("),
@@ -43,6 +70,12 @@ NAMED_VALUE = re.compile(
     r"(?P<value>'[^'\n]*'|\"[^\"\n\\]*(?:\\?\")|[^\s\"',;<>{}\[\]]+)"
 )
 """`<property name="password" value="x"/>`, `- name: DB_PASSWORD`, `  value: x`."""
+MEMBER = re.compile(
+    r"[\"'](?P<name>[\w.\-]{1,100})\\?[\"']\s{0,4}:\s{0,4}\{\s{0,40}\\?[\"'](?:value|plaintext)\\?[\"']\s{0,4}:\s{0,4}(?P<value>\"[^\"\n]*\")"
+)
+"""Azure's parameters."""
+PARAMETER = re.compile(r"\bparam\s{1,4}(?P<name>\w{1,100})\s{1,4}string\s{0,4}=\s{0,4}(?P<value>'[^'\n]*')")
+"""Bicep's parameters."""
 DEFAULT = re.compile(
     r"\b(?:variable|output)\s{1,4}\"(?P<name>[\w\-]{1,100})\"\s{0,4}\{[^{}]{0,500}?\b(?:default|value)\s{0,20}=\s{0,20}(?P<value>\"[^\"\n]*\")"
 )
@@ -59,7 +92,51 @@ MARKED_UP = re.compile(r"`(?P<name>[\w.\-]{1,300})`\s(?:to|is|=|:)\s(?P<value>`[
 """Markdown's names and values."""
 LABELLED = re.compile(r"(?i:name|key|id)=\"(?P<name>[\w.\-]{1,100})\"[^<>]{0,200}>(?P<value>[^<>]+)<")
 """`<Property Name="Password" Sensitive="1">x</Property>`."""
-QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>[^\"'\n]*)(?P=quote)")
+QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>(?!\\{1,8}n)[^\"'\n]*)(?P=quote)")
 """`-e "DB_PASSWORD=x&y"`."""
 LOGIN_USERS = re.compile(r"\buser_[\w\-]{1,60}\s?=\s?\\{0,2}[\"'](?P<value>[^\"'\\]{1,300})")
 """Users and passwords of a login module of Java."""
+
+_OPTION = re.compile(
+    r"(?<![\w\-])(?P<name>--?[A-Za-z][\w.\-]{1,100})(?:\s+)(?!(?:and|for|if|in|is|on|or|to|when|with)\s)(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-'\"|&;][^\s'\"|;]*)"
+)
+_ELEMENT = re.compile(r"<(?P<name>[\w.:\-]{1,100})(?:\s[^<>]{0,300})?>(?:<!\[CDATA\[)?(?P<value>[^<>\]]+)(?:\]\]>)?</")
+_PROPERTY = re.compile(r"<name>\s*(?P<name>[\w.\-]{1,300})\s*</name>\s*<value>(?P<value>[^<>]+)</value>")
+_LINE = re.compile(
+    r"(?m)^[ \t]+(?P<name>[\w.\-]{1,300}):[ \t]+"
+    r"(?P<value>(?=[^\n]{0,300}\d)[^\s\"'{}\[\]&*!|>#$][^\n\"'{}\[\]#]{0,300} [^\n\"'{}\[\]#]{1,300})$"
+)
+"""An indented line of YAML, whose value contains spaces."""
+NAMED = (
+    _OPTION,
+    _ELEMENT,
+    _PROPERTY,
+    SET_BY_NAME,
+    LISTED_OPTION,
+    CALLED,
+    TYPED,
+    NAMED_VALUE,
+    DEFAULT,
+    MEMBER,
+    PARAMETER,
+    ENCODED,
+    ATOM,
+    MARKED_UP,
+    LABELLED,
+    QUOTED_WHOLE,
+    FORM_DATA,
+    INVALID,
+    _LINE,
+)
+"""Each has the name of a setting in the group `name`, and its value in `value`."""
+
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
+_BEFORE_PROMPT = 200
+
+
+def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
+    """Whether the quote behind a name ends the text that the name is in, as in `getpass("Password: ")`."""
+    if quote not in ("'", '"') or quote in found["sign"]:
+        return False
+    line = text[max(0, text.rfind("\n", 0, found.start()), found.start() - _BEFORE_PROMPT) : found.start()]
+    return (line.count(quote) - line.count(f"\\{quote}") - len(_APOSTROPHE.findall(line)) * (quote == "'")) % 2 == 1

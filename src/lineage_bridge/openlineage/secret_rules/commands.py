@@ -45,13 +45,30 @@ COMMANDS = (
     ),
     re.compile(r"\bprintf\s+'[^']{0,20}'\s+(?P<secret>'[^'|]+'|\"[^\"|$]+\"|[^\s'\"|$]+)\s*\|\s*(?:kinit|ktutil|su|sudo|gpg)\b"),
     re.compile(
-        r"(?<![\w\-])(?i:kinit\b[^\n|;<]{0,100}|--pass\w{0,10}|read\s[^\n|;<]{0,40}(?:token|pass\w{0,6}|secret|pwd))\s*<<<\s*(?P<secret>'[^']+'|\"[^\"$]+\"|[^\s'\"$]+)"
+        r"(?<![\w\-])(?i:kinit\b[^\n|;<]{0,100}|--pass\w{0,10}|read\s"
+        r"[^\n|;<]{0,40}(?:token|pass\w{0,6}|secret|pwd))"
+        r"\s*<<<\s*(?P<secret>'[^']+'|\"[^\"$]+\"|[^\s'\"$]+)"
     ),
     re.compile(r"(?i:pass(?:word|wd|phrase)?[\w\-]{0,20})[=\s]<\(echo\s+(?:-n\s+)?(?P<secret>[^)\s$]+)\)"),
     re.compile(rf"\b(?:SecureString|keyvault\s+secret\s+set)\b{_REST}\s--value[\s=]+{_VALUE}"),
     re.compile(r"\balias\s+set\s+\S{1,100}\s+https?://\S{1,200}\s+\S{1,100}\s+(?P<secret>[^\s\-$]\S{2,200})"),
     re.compile(r"--(?:src-|dest-)?creds[=\s][\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']{1,300})"),
     re.compile(r"\bsecret_id=(?P<secret>[0-9a-f]{8}-[0-9a-f\-]{27})"),
+    re.compile(
+        r"\b(?:vault|hcp|wandb|huggingface-cli|heroku|doppler)\s+(?:auth\s+)?login\s+(?:--\w+\s+)?(?P<secret>(?=\S{0,60}\d)[A-Za-z0-9._\-]{16,300})"
+    ),
+    re.compile(rf"\b(?:secret|secrets)\s+(?:set|create|put|add)\b{_REST}\s(?:--body|--value|--secret-string|-b)[\s=]{_VALUE}"),
+    re.compile(r"(?i:secret|password|token|creds)[^\n|;]{0,100}<\(echo\s+(?:-n\s+)?(?P<secret>[^\s)$]{6,200})\)"),
+    re.compile(rf"\bkeytool\b{_REST}\s-new\s+{_VALUE}"),
+    re.compile(r"\bnet\s+user\s+\w{1,64}\s+(?P<secret>[^\s/*]\S{0,127})\s+/add"),
+    re.compile(rf"\buser(?:add|mod)\b{_REST}\s-p\s+{_VALUE}"),
+    re.compile(
+        r"(?m)^[ \t]*(?:requirepass|masterauth|rootpw|pass|passwd|password|passphrase|auth_user_pass\s\S{1,64})[ \t]+"
+        r"(?P<secret>(?=\S{0,60}\d)[^\s=:$<{]\S{4,127})[ \t]*$"
+    ),
+    re.compile(r":\s+PSK\s+\"(?P<secret>[^\"\n]{4,200})\""),
+    re.compile(r"(?i:private-key|preshared-key|passin|passout)[\s=]+<\(echo\s+(?P<secret>[^\s)$]{8,200})\)"),
+    re.compile(r"\bapi-key\s+store\s+\w{8,40}\s+(?P<secret>[A-Za-z0-9+/=]{16,300})"),
     re.compile(rf"\bconfig\s+set\s+--secret\s+\S{{1,100}}\s+{_VALUE}"),
     re.compile(r"\bnet\s+use\s[^\n|;]{0,200}?/user:\S{1,100}\s+(?P<secret>[^\s/]\S{0,127})"),
     re.compile(rf"\b[xw]?freerdp\b{_REST}\s/p:(?P<secret>\S{{1,127}})"),
@@ -72,7 +89,7 @@ COMMANDS = (
 """Each has the secret in the group `secret`."""
 
 SET_BY_NAME = re.compile(
-    r"\b(?:set|ENV|setx)\s+(?:-\w{1,3}\s+)?(?:[\w.\-/:]{0,100}:)?(?P<name>[\w.\-]{1,100})\s+(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-=:;'\"(][^\s'\";]{7,})"
+    r"(?:\b(?:set|ENV|setx|setenv)|#define)\s+(?:-\w{1,3}\s+)?(?:[\w.\-/:]{0,100}:)?(?P<name>[\w.\-]{1,100})\s+(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-=:;'\"(][^\s'\";]{7,})"
 )
 """`aws configure set NAME VALUE`, `npm config set NAME VALUE`, `ENV NAME VALUE`."""
 LISTED_OPTION = re.compile(r"[\"']--?(?P<name>[A-Za-z][\w.\-]{1,100})[\"']\s{0,4},\s{0,4}(?P<value>'[^'\-][^']*'|\"[^\"\-][^\"]*\")")

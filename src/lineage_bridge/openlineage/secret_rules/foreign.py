@@ -36,15 +36,50 @@ _WORDS = [
     "비밀번호",
     "كلمة المرور",
     "סיסמה",
-    "κωδικός πρόσβασης",
+    "κωδικός",
+    "секрет",
+    "ключ_api",
+    "mật_khẩu",
+    "秘密鍵",
+    "密钥",
+    "密鑰",
+    "비밀키",
+    "암호",
+    "รหัสผ่าน",
+    "पासवर्ड",
+    "رمز عبور",
+    "kodeordet",
 ]
-FOREIGN = "|".join(map(re.escape, _WORDS))
+_PLAIN = (
+    "losenord|losenordet|llave_privada|mot_passe|cle_privee|cle_secrete|chave_privada|toegangscode|kata_kunci|hemligt"
+    "|token de acceso|avain|sifre|sifresi|parolasi|haslo|jelszo|jelszava|lozinka|geslo|parool|slaptazodis|slaptažodis|parole"
+    "|kodeord|kodeordet|contrasenia|contrasenya|motdepasse|mot_de_passe|palavra_passe|palavrapasse|palabra_clave|palabra_paso"
+    "|zugangswort|zugangspasswort|losungswort|sandi|kata sandi|mat khau|matkhau|parol|mdp|clave|clave de acceso|heslem|hesla"
+    "|passord|salasanan|fjalekalimi|fjalëkalimi|zaporka|zaporku|lykilord|lykilorð|pasahitza|pasvorto|nenosiri|wagwoord|mima"
+    "|bimilbeonho|kodikos|zugangsschluessel|schluessel|geheimnis"
+)
+_PLAIN_WORDS = _PLAIN.split("|")
+FOREIGN = "|".join(map(re.escape, [*_WORDS, *_PLAIN_WORDS]))
 """Alternatives of a pattern, in lower case."""
-NAMES = frozenset(max(re.split(r"[ -]", word), key=len) for word in _WORDS)
+NAMES = frozenset(max(re.split(r"[ _-]", word), key=len) for word in [*_WORDS, *_PLAIN_WORDS])
 """Texts of which one is in each name in another language."""
 _NAME = re.compile("|".join(re.escape(word).replace(r"\ ", r"[ _.\-]?") for word in _WORDS))
 
 
+_LATIN = re.compile(
+    r"(?<![^\W_])(?:(?:\w{0,20})?losenord(?:et)?|llave_?(?:api|privada|secreta)|mot_?passe"
+    r"|cle_?priv[eé]e|chave_?privada|chave_de_acesso|chiave_?privata|toegangscode|salainen_?avain|kata_?kunci|hemligt|(?:\w{0,20}_)?sifresi|sifre|parolasi|haslo|jelszo|jelszava|lozinka|geslo|parool|slaptazodis|slaptažodis|kodeord(?:et)?|contrasen(?:i|y)?a"
+    r"|mot_?de_?passe|palavra_?passe|palabra_?(?:clave|paso)|zugangs?(?:wort|passwort|schluessel|schlüssel|code)|losungswort|kata_?sandi|mat_?khau|adgangskode|passord|salasana"
+    r"|heslo|wachtwoord|senha|kennwort|zaporka|fjalekalimi|lykilord|pasahitza|pasvorto|nenosiri|wagwoord|geheim(?:er|e)?_?(?:schluessel|schlüssel|sleutel)|clave_(?:de_)?acces+o|clave_?secreta"
+    r"|codigo_?secreto"
+    r"|código_?secreto|chave_?secreta"
+    r"|chiave_?segreta|cle_?secrete|clé_?secrète|hemlig_?nyckel|gizli_?anahtar|parola_?d?_?ordine"
+    r"|tajny_?klucz|sleutel_?geheim)(?:[_\-. ]?\d{0,3})"
+    r"(?:\Z|[_\-. ](?:db|bd|base|bazy|banco|tietokanta|acceso|acesso|api|app|prod|admin|root|user|usuario|utente|\w{2,12})\Z)"
+)
+"""Without accents, as whole words of a name in lower case."""
+_DESCRIBED = re.compile(r"[_\-. ](?:am|expiradas?|geaendert|promijenjena|count|id|type|typ|at|reset|length|policy)\Z")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST = 6
 """How deep JSON in strings is looked into: the backslash of an escape is doubled each time."""
 
@@ -63,7 +98,10 @@ _ENCODED = BytesAhoCorasick(
 
 def names_password(name: str) -> bool:
     """Whether a setting is called password in another language."""
-    return not name.isascii() and bool(_NAME.search(name.lower()))
+    lower = name.lower()
+    if _DESCRIBED.search(lower):
+        return False
+    return bool(_LATIN.search(_CAMEL.sub("_", name).lower())) or (not name.isascii() and bool(_NAME.search(lower)))
 
 
 def foreign_places(raw: bytes) -> "list[int]":

@@ -34,6 +34,8 @@ FORMS = (
     re.compile(r"Private-MAC: (?P<secret>[0-9a-f]{40,})"),
     re.compile(r"(?m)^[ \t]{1,40}auth:[ \t]{1,8}[\"']?(?P<secret>(?=[A-Za-z+/]{0,60}\d)[A-Za-z0-9+/]{24,}={0,2})[\"']?[ \t]{0,8}$"),
     re.compile(r"Private-Lines: \d+(?P<secret>(?:\s+[A-Za-z0-9+/=]{20,})+)"),
+    re.compile(r"\b(?i:token\s+token)\s{0,2}=\s{0,2}\\{0,2}\"(?P<secret>[^\"\\\n]{4,4000})"),
+    re.compile(r"<RSAKeyValue>.{0,2000}?<D>(?P<secret>[A-Za-z0-9+/=\s]{16,2000})</D>", re.DOTALL),
     re.compile(r"\b(?i:digest)\s[^\r\n]{0,300}?\bresponse=\\{0,2}\"(?P<secret>[^\"\\]+)"),
     re.compile(
         r"(?i:authorization[\\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\\"']{0,4})"

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.required_text import required_texts
 from lineage_bridge.openlineage.secret_rules.foreign import names_password
+from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DESCRIBES = frozenset(
@@ -93,6 +94,9 @@ _DESCRIBES = frozenset(
         "time",
         "timeout",
         "ttl",
+        "change",
+        "changes",
+        "year",
         "type",
         "uri",
         "url",
@@ -102,24 +106,26 @@ _DESCRIBES = frozenset(
     ]
 )
 """Last words of names that describe a secret, and contain none."""
+_QUALIFIERS = frozenset(("prod", "production", "staging", "stage", "dev", "qa", "uat", "live", "sandbox", "old", "new", "backup", "v"))
+"""Last words that say which of several secrets it is."""
 _KEYS = (
     "access|account|admin|api|app|application|auth|cipher|deploy|encryption|fernet|gpg|hmac|instrumentation|integration|jwt|keystore|license|master|pgp"
     "|private|pvt|rsa|sdk|secret|session|shared|signing|sse\\.customer|ssh|storage|subscription|tls|webhook|write"
 )
 _SECRET_NAME = re.compile(
-    r"password(?!less)|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode|passkey|pswd|pwd\."
-    r"|(?<!by)(?<!com)(?<!over)(?<!sur)(?<!tres)(?<!under)pass\.$"
-    r"|(?<=\.)pw\.$|bindpw|(?<=\.)pin\.$|(?<=\.)psk\.$|(?<=\.)senha\.|jwt\.$|bearer\.$|(?<=\.)gh\.pat\.$|authorization\.$|cookie\.$"
-    r"|(?<!existing\.)(?<!pull\.)secrets?\.(?!manager\.)|credentials?\.|(?<=\.)creds\.$"
-    r"|recovery\.codes?\.|seed\.phrase|mnemonic\.$|snmp\.community"
+    r"password(?!less)|passwort|kennwort|passwd|pass\.?phrase|mot\.de\.passe|contrasena|wachtwoord|passcode(?!\.at)|passkey|pswd|pwd\."
+    r"|(?<!by)(?<!com)(?<!over)(?<!sur)(?<!tres)(?<!under)(?<!tests\.)(?<!test\.)(?<!boarding\.)pass\.$"
+    r"|(?<=\.)pw\.$|(?:root|bind|db|admin|user|ldap|smtp|ftp|sudo|my|web)pw\.$|bindpw|(?<=\.)psk\.$|(?<=\.)senha\.|jwt\.$|bearer\.$|(?<=\.)gh\.pat\.$|authorization\.$|cookie\.$"
+    r"|(?<!existing\.)(?<!pull\.)secrets?\.(?!manager\.|santa\.|sauce\.|garden\.|menu\.|agents?\.)|credentials?\.|(?<=\.)creds\.$"
+    r"|recovery\.codes?\.|(?:seed|recovery|backup|wallet)\.phrase|wallet\.seed|snmp\.community"
     r"|zookeeper\.digest\.$|rediscli\.auth\.$|pagerduty\.routing\.key\.|(?<=\.)redis\.auth\.$|(?<=\.)client\.key\.data\.$"
     rf"|(?:{_KEYS})\.?key\."
-    r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)token\.$"
+    r"|(?<!continuation\.)(?<!cursor\.)(?<!next\.)(?<!page\.)(?<!sync\.)(?<!mask\.)(?<!pad\.)(?<!stop\.)(?<!eos\.)token\.$"
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
 SECRET_WORDS = frozenset(max(texts.split("."), key=len) for texts in required_texts(_SECRET_NAME)[0])
 """Texts of which one is, in any case, in each name of a secret: the dots stand between its words."""
-_WEAK = frozenset(("pass", "jwt", "pw", "bearer", "pin"))
+_WEAK = frozenset(("pass", "jwt", "pw", "bearer"))
 """Names that also count things: a number under them is no secret."""
 WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))
 _LONGEST_NAME = 300
@@ -134,7 +140,7 @@ def names_secret(name: str) -> bool:
 
 @lru_cache(_CACHED)
 def _names_secret(name: str) -> bool:
-    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name:
+    if name.count(" ") > _MOST_SPACES or "://" in name or "=" in name or ": " in name:
         return False  # a sentence, an address or a setting
     name = name.rpartition("/")[2]
     if names_password(name):
@@ -142,8 +148,15 @@ def _names_secret(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[0] == "ask" or words[-1] in _DESCRIBES or name in WORKING_DIRECTORIES:
         return False
+    while len(words) > 1 and words[-1] in _QUALIFIERS:
+        words.pop()
     joined = f".{'.'.join(words)}."
     return "secret.key.ref." not in joined and bool(_SECRET_NAME.search(joined))
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """Whether a value is a secret by the name of its setting, or by the name and its own look."""
+    return names_secret(name) or holds_weakly(name, value)
 
 
 def is_weak(name: str) -> bool:

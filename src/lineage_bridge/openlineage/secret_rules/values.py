@@ -6,7 +6,7 @@ MASK = "********"
 """The text that replaces a secret."""
 
 _NO_VALUE = re.compile(
-    r"(?:str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|hidden|masked|redacted"
+    r"(?:\d{1,2}|(?:string|id|int|boolean)[!?]|str|string|secretstr|text|varchar|char|int|bytes|none|null|nil|true|false|yes|no|required|optional|undefined|inherit|hidden|masked|redacted"
     r"|x{4,}|[\W_]+|\[(?:redacted|hidden|masked|filtered)\]|read-host|(?:bearer|basic|token)\s{0,3}|(?:bearer|basic|token|apikey)\s{1,3}(?:[$<{%]|YOUR).*)\Z",
     re.IGNORECASE,
 )
@@ -29,12 +29,13 @@ _REFERENCE = re.compile(
 )
 _WHOLE_REFERENCE = re.compile(
     rf"(?:\$\{{[^{{}}]*\}}|\$\([^()]*\)|\{{\{{[^{{}}]*\}}\}}|{_VARIABLE}|%[A-Za-z_]+%|<[\w \-]+>|{_FORMATTED})+"
-    rf"|{_PLACE}|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden)\]|\*{{3,7}}"
+    rf"|{_PLACE}|\d{{4}}-\d\d-\d\d(?:[T ][\d:.+Z\-]*)?|[a-z]{{2,20}}(?:/[a-z]{{2,20}}){{1,4}}"
+    rf"|\[(?:REDACTED|HIDDEN|MASKED|FILTERED|hidden|MASK|PAD|CLS|SEP|UNK)\]|\*{{3,7}}"
 )
 _FILE = re.compile(r"(?:file:)?~?(?:/[\w.\-]{1,100}){1,20}\.(?:json|pem|jks|p12|pfx|key|keytab|crt|cer|txt|ya?ml|properties|conf|xml|env)")
 _CODE = re.compile(
     r"(?:self|this|cls|args|config|conf|cfg|settings|options|opts|params|props|env|os|sys|process|var|local|data|module|secrets|context|ctx"
-    r"|conn|connection|credentials|creds)(?:\.[A-Za-z_]\w{0,60}){1,6}"
+    r"|conn|connection|credentials|creds|(?:aws|azurerm|azuread|google|random|tls|vault)_[a-z_]{1,60})(?:\.[A-Za-z_]\w{0,60}){1,6}"
 )
 _KEY_PART = re.compile(r"[A-Za-z0-9_\-]{40,}")
 _LOOKUP = re.compile(
@@ -67,6 +68,11 @@ def is_expression(name: str, value: str) -> bool:
     return value in {name, last} or bool(_CODE.fullmatch(value)) or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
 
 
+def extends(name: str, value: str) -> bool:
+    """Whether a value is a longer form of a setting's own name: `password` and `password_hash2`."""
+    return value.startswith(f"{name}_") and bool(_IDENTIFIER_LIKE.fullmatch(value))
+
+
 def looks_up(function: str) -> bool:
     """Whether a function of this name finds a secret elsewhere or derives another value: `os.getenv`, `getpass`, `hashlib.sha256`."""
     return bool(_LOOKUP.search(function))
@@ -85,3 +91,68 @@ def is_random(value: str) -> bool:
 def is_key_part(value: str) -> bool:
     """Whether a value can be a number of a JSON Web Key: in base64 for URLs, with letters of both cases."""
     return bool(_KEY_PART.fullmatch(value)) and value.lower() != value != value.upper()
+
+
+_PLAIN = re.compile(
+    r"\d{4}-\d\d-\d\d.*|[\d.]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|.*://.*|[./~].*|[\w.+\-]+@[\w\-]+\.[\w.\-]+"
+    r"|[A-Za-z]\w*\([^()]*\)|(?:sha|md|aes|rsa)-?\d+[:\-].*|arn:.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Dates, numbers, UUIDs, addresses, paths, types: they have letters and digits, and are no secrets by their look."""
+_IDENTIFIER_LIKE = re.compile(r"[a-z]{2,}(?:[_.\-/][a-z]+\d{0,4}|[_.\-/]\d{1,4})*\d{0,3}|[A-Z][A-Z_]*\d{0,4}|(?:[A-Z]?[a-z]+){1,6}\d?")
+_SCHEME = re.compile(r"(?i:basic|bearer|token|apikey)\s+(?P<rest>\S+)")
+_HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{16,}|[0-9]{20,}")
+_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])(?:[A-Za-z0-9+/_\-.~]{16,}={0,2}|[A-Za-z0-9+/\s]{64,}={0,2})")
+_RANDOM_KEY = re.compile(r"[A-Za-z0-9+/_\-]{24,4096}={0,2}")
+_PHRASE = re.compile(r"[A-Za-z]{3,}(?:[ \-][A-Za-z0-9]{3,}){3,23}")
+_SHORTEST, _LONGEST = 7, 4096
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a value looks like a password or a key, and like nothing else: letters, digits and signs, and no date, name or address."""
+    if not _SHORTEST <= len(value) <= _LONGEST:
+        return False
+    value = value.strip()
+    if scheme := _SCHEME.fullmatch(value):
+        value = scheme["rest"]
+    if len(value) < _SHORTEST or any(map(str.isspace, value)) or is_reference(value) or value.startswith(MASK) or _PLAIN.fullmatch(value):
+        return False
+    if _HEX.fullmatch(value):
+        return True
+    if not any(map(str.isalpha, value)) or not any(map(str.isdigit, value)) or _IDENTIFIER_LIKE.fullmatch(value):
+        return False
+    is_mixed = value.lower() != value != value.upper()
+    return is_mixed or any(not sign.isalnum() and sign not in "_-./:" for sign in value) or len(value) >= 16
+
+
+def is_key(value: str) -> bool:
+    """Whether a value looks like a key: long and random, in hexadecimal digits or in base64."""
+    if not _SHORTEST <= len(value) <= _LONGEST:
+        return False
+    value = value.strip()
+    if is_reference(value) or value.startswith(MASK) or _PLAIN.fullmatch(value) or _IDENTIFIER_LIKE.fullmatch(value):
+        return False
+    return bool(_HEX.fullmatch(value)) or (bool(_KEY.fullmatch(value)) and (value.lower() != value != value.upper() or len(value) >= 24))
+
+
+def is_random_key(value: str) -> bool:
+    """Whether a value looks like a key in base64: long, of letters of both cases and digits, and no name."""
+    if len(value) > _LONGEST:
+        return False
+    value = value.strip()
+    is_long = bool(_RANDOM_KEY.fullmatch(value)) and value.lower() != value != value.upper() and any(map(str.isdigit, value))
+    return is_long and not _IDENTIFIER_LIKE.fullmatch(value) and not is_reference(value)
+
+
+def is_phrase(value: str) -> bool:
+    """Whether a value looks like a phrase of words that was made by a machine: four at least."""
+    return (
+        len(value) <= _LONGEST
+        and bool(_PHRASE.fullmatch(value.strip()))
+        and (value.count("-") >= 3 or len(value.split()) >= 6 or any(map(str.isdigit, value)))
+    )
+
+
+def is_code_number(value: str) -> bool:
+    """Whether a value is a number as one-time passwords and PINs are."""
+    return value.isascii() and value.isdigit() and 4 <= len(value) <= 8

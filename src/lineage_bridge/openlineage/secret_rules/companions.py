@@ -1,0 +1,69 @@
+"""Secrets that another value of the same object or array names: `{"k": "password", "v": "x"}`, `["token", "x"]`, rows under columns."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from lineage_bridge.openlineage.json_text import text_of
+
+Span = tuple[int, int]
+NAMING = re.compile(
+    r"(?:k|id|title|label|property|prop|option|setting|field|param|parameter|header|variable|var|attribute|attr|arg|argument|env|column|flag|prompt|question|\w{0,40}(?:name|key))",
+    re.IGNORECASE,
+)
+"""Members that name what another one contains."""
+_VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
+_TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
+"""Members that contain what another one names: whatever it is, and if it looks like a secret."""
+_VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
+
+
+SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?keys|tokens|creds|pins)|basic_?auth|auth)")
+"""Members that contain several values, of which those are secrets that look like ones."""
+
+
+def is_valued(raw: bytes, start: int, end: int) -> bool:
+    """Whether an object has a member that another one may name."""
+    return bool(_VALUED.search(raw, start, end))
+
+
+def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:
+    """Where the values of an object are, of which another member says that they are secrets. `start` is its bracket."""
+    depth, key, named = 0, "", 0
+    for token in _TOKEN.finditer(raw, start, end):
+        sign = token[0]
+        if sign in (b"{", b"["):
+            depth += 1
+        elif sign in (b"}", b"]"):
+            depth -= 1
+        elif sign == b",":
+            key = "" if depth == 1 else key
+        elif depth == 1 and not key:
+            key = text_of(sign) or " "
+            named = 2 if _VALUES.fullmatch(key) else 1 if _TEXTS.fullmatch(key) else 0
+        elif (
+            named
+            and raw[token.end() : token.end() + 1] != b":"
+            and sign.startswith(b'"')
+            and ((named == 2 and not only_random) or looks_secret(text_of(sign)))
+        ):
+            yield token.span()
+
+
+def aligned_values(
+    raw: bytes, start: int, end: int, columns: Collection[int], count: int, looks_secret: Callable[[str], bool]
+) -> Iterator[Span]:
+    """Where secrets are in the lists of an object that are as long as a list of names, and in the rows of lists; of these columns."""
+    lists: list[list[Span]] = []
+    for token in _TOKEN.finditer(raw, start, end):
+        sign = token[0]
+        if sign in (b"{", b"["):
+            lists.append([])
+        elif sign in (b"}", b"]"):
+            closed = lists.pop() if lists else []
+            if sign == b"]" and len(closed) == count:
+                yield from (closed[column] for column in columns if looks_secret(text_of(raw[slice(*closed[column])])))
+            if lists:
+                lists[-1].append((0, 0))
+        elif sign != b"," and lists:
+            lists[-1].append(token.span())

@@ -1,0 +1,82 @@
+"""Values of JSON and of Python inside of other text, as messages and programs contain them."""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+
+_SIGN = re.compile(r"\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?|[{}\[\]()]")
+_OPENING = re.compile(r"[{\[]\s*[\"'{\[]")
+_LONGEST = 1 << 14
+_MOST = 64
+"""Characters of a value that is read, and how many are in one text."""
+
+
+def mask_embedded(text: str, mask_json: Callable[[bytes], bytes]) -> str:
+    """A text with the secrets in the objects and arrays that it contains masked by `mask_json`."""
+    pieces: list[str] = []
+    end = 0
+    for start, stop in _values(text):
+        masked = _masked(text[start:stop], mask_json)
+        if masked is not None:
+            pieces += (text[end:start], masked)
+            end = stop
+    return "".join((*pieces, text[end:])) if pieces else text
+
+
+def _values(text: str) -> Iterator[tuple[int, int]]:
+    """Where objects and arrays are: whole ones, none inside of another."""
+    at = 0
+    for _ in range(_MOST):
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            return
+        at = opening.end() - 1
+        depth = 0
+        for sign in _SIGN.finditer(text, opening.start(), opening.start() + _LONGEST):
+            depth += (sign[0] in "{[(") - (sign[0] in "}])")
+            if depth <= 0:
+                yield opening.start(), sign.end()
+                at = sign.end()
+                break
+
+
+def _masked(text: str, mask_json: Callable[[bytes], bytes]) -> str | None:
+    """The text of a value with its secrets masked; None if there are none, or it is no value."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return _masked_literal(text, mask_json)
+    raw = text.encode("utf-8", "surrogatepass")
+    masked = mask_json(raw)
+    return None if masked == raw else masked.decode("utf-8", "surrogatepass")
+
+
+def _masked_literal(text: str, mask_json: Callable[[bytes], bytes]) -> str | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text)
+        raw = json.dumps(value).encode()
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    masked = mask_json(raw)
+    if masked == raw:
+        return None
+    for old, new in _differences(json.loads(raw), json.loads(masked)):
+        for quoted in {repr(old), json.dumps(old), json.dumps(old, ensure_ascii=False)}:
+            text = text.replace(quoted, quoted[0] + new + quoted[-1])
+    return text
+
+
+def _differences(old: object, new: object) -> Iterator[tuple[str, str]]:
+    """The strings that were masked."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for before, after in zip(old.items(), new.items(), strict=False):
+            yield from _differences(before[1], after[1])
+    elif isinstance(old, list) and isinstance(new, list):
+        for before, after in zip(old, new, strict=False):
+            yield from _differences(before, after)
+    elif isinstance(old, str) and isinstance(new, str) and old != new:
+        yield old, new

@@ -1,0 +1,135 @@
+"""Which values of an object or array are secrets, by their keys, by what stands before them, and by their own look."""
+
+import re
+from collections.abc import Iterator
+
+from lineage_bridge.openlineage.json_text import text_of
+from lineage_bridge.openlineage.secret_rules.companions import NAMING, Span, aligned_values, is_valued, named_values
+from lineage_bridge.openlineage.secret_rules.names import KEY_PARTS, is_weak, names_secret, refers
+from lineage_bridge.openlineage.secret_rules.values import extends, is_key_like, is_key_part, looks_secret
+from lineage_bridge.openlineage.secret_rules.weak_names import holds_weakly
+
+NAMES_OF_VALUES = frozenset(("name", "key"))
+_SHORT, _MOST_COLUMNS = 256, 64
+_OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
+_TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
+_MEASURES = frozenset(("maxLength", "minLength"))
+"""What JSON Schema says of a property that is called like a secret."""
+_ENCODED_KEYS = frozenset(("auth", "_auth"))
+"""Members that are secrets if their value is a key in base64: Docker's and npm's."""
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+
+
+class Container:
+    """An open object or array, and what is known about the values in it.
+
+    `secret`: all of them are secrets. `columns`: its keys are column names. `tags`: they are tags, which name no settings. `named`: one
+    member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: where
+    the scalars in `value` are, and the elements of its long arrays; `sink`: those of an enclosing object whose `value` contains this one.
+    `program`, `before`: of an array, the first text and the last one. `plain_key`: the key names no secret. `start`: where its bracket
+    is. `count`: how many values came before. `companion`: a member names the secret in another one. `secrets_at`: of an array, which
+    elements are names of secrets; `columns_of`: the same of an array in this object, and its length.
+    `weak`: those of the values are secrets that look like ones; `weak_name`: what a member says that `value` is.
+    """
+
+    __slots__ = (
+        "before",
+        "columns",
+        "columns_of",
+        "companion",
+        "count",
+        "is_object",
+        "key",
+        "named",
+        "option",
+        "plain_key",
+        "program",
+        "secret",
+        "secrets_at",
+        "sink",
+        "start",
+        "tags",
+        "values",
+        "weak",
+        "weak_name",
+    )
+
+    def __init__(
+        self,
+        *,
+        is_object: bool,
+        secret: bool = False,
+        columns: bool = False,
+        tags: bool = False,
+        sink: "list[tuple[int, int]] | None" = None,
+        start: int = 0,
+    ) -> None:
+        self.is_object, self.secret, self.columns, self.tags, self.sink = is_object, secret, columns, tags, sink
+        self.key: str | None = None
+        self.named = self.option = self.plain_key = False
+        self.program = self.before = ""
+        self.values: list[tuple[int, int]] = []
+        self.start, self.count, self.companion = start, 0, False
+        self.secrets_at: tuple[int, ...] = ()
+        self.weak, self.weak_name = False, ""
+        self.columns_of: tuple[tuple[int, ...], int] | None = None
+
+
+def name_others(frame: Container, token: bytes) -> None:
+    """Remember that a text is the name of a secret, which another value contains."""
+    if len(token) > _SHORT:
+        return
+    if not names_secret(text_of(token).lstrip("-")):
+        frame.weak_name = text_of(token) if frame.key in NAMES_OF_VALUES else frame.weak_name
+        return
+    if frame.key in NAMES_OF_VALUES:
+        frame.named = True
+    if not frame.is_object:
+        frame.secrets_at = (*frame.secrets_at, frame.count)[:_MOST_COLUMNS]
+    elif frame.key is not None and (NAMING.fullmatch(frame.key) or (frame.key == "type" and text_of(token).lower() == "password")):
+        frame.companion = True
+
+
+def is_secret(frame: Container, text: bytes) -> bool:
+    """Whether a value is a secret by its key, or by the option of a command before it."""
+    if frame.secret:
+        return not (frame.key == "type" and text in _TYPES) and frame.key not in _MEASURES and not refers(frame.key)
+    if frame.weak and text.startswith(b'"') and looks_secret(text_of(text)):
+        return True
+    if frame.key is not None:
+        return _is_member_secret(frame, frame.key, text)
+    follows, frame.option = frame.option, bool(_OPTION.fullmatch(text)) and names_secret(text_of(text).strip("-"))
+    if frame.count == 1 and frame.secrets_at == (0,) and text.startswith(b'"') and looks_secret(text_of(text)):
+        return True  # ["password", "x"]
+    return follows and not frame.option and not text.startswith(b'"-')
+
+
+def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
+    if key in _ENCODED_KEYS:
+        return bool(_ENCODED.fullmatch(text_of(text))) and is_key_like(text_of(text))
+    if key in KEY_PARTS and is_key_part(text_of(text)):
+        return True
+    if frame.plain_key:
+        return False
+    if names_secret(key):
+        return not (is_weak(key) and not text.startswith(b'"')) and not extends(key, text_of(text))
+    return is_weak_secret(key, text)
+
+
+def is_weak_secret(name: str, text: bytes) -> bool:
+    """Whether a scalar is a text that is a secret under this name by its look."""
+    return text.startswith(b'"') and holds_weakly(name, text_of(text))
+
+
+def holds_secrets(outer: Container) -> bool:
+    """Whether all that a value of a container contains is a secret."""
+    key = outer.key if outer.is_object else None
+    return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
+
+
+def secrets_beside(frame: Container, raw: bytes, end: int) -> Iterator[Span]:
+    """Where secrets are that other values of a closed object or array name."""
+    if frame.companion and is_valued(raw, frame.start, end):
+        yield from named_values(raw, frame.start, end, looks_secret, only_random=frame.tags)
+    if frame.columns_of and frame.is_object:
+        yield from aligned_values(raw, frame.start, end, *frame.columns_of, looks_secret)
