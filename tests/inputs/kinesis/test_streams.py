@@ -197,7 +197,7 @@ def test_a_stream_that_is_created_again_while_it_is_read(kinesis_local: Kinesis,
     assert numbers(installation) == list(range(8))
 
 
-def test_what_was_read_of_a_stream_is_taken_in_also_if_it_is_created_again_before(kinesis_local: Kinesis, installation: Installation) -> None:
+def test_what_was_read_before_a_stream_is_created_again_is_taken_in(kinesis_local: Kinesis, installation: Installation) -> None:
     stream = stream_of(kinesis_local)
     kinesis_local.put(stream, [aggregated(*((f"key:{number}", event(number)) for number in range(6)))])
     log = FailingLedger(installation.ledger, is_gone=True)
