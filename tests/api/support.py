@@ -27,6 +27,7 @@ from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.errors import StoreMissingError
+from lineage_bridge.eventlog.archive.reader import AllRecords, ArchiveReader
 from lineage_bridge.eventlog.check import check_log
 from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.writer import LogWriter
@@ -86,7 +87,7 @@ class Server:
         self, folder: Path, log: LogWriter, pool: ReaderPool, empty_store: Path, kinds: SourceKinds, input_kinds: InputKinds
     ) -> None:
         self.folder, self.log, self.pool, self.empty_store, self.kinds = folder, log, pool, empty_store, kinds
-        self.records = LogReader(folder / "log")
+        self.records = AllRecords(LogReader(folder / "log"), ArchiveReader(folder / "archive"))
         self.names, self.key_bytes = Names(KEY), KEY
         self.publication_ledger: Callable[[StateDatabase], PublicationLedger] = PublicationLedger
         self.wait: Callable[[float], None] = lambda _: None
@@ -95,7 +96,7 @@ class Server:
         self.sources = SourceService({}, self.source_repository, kinds=kinds)
         self.state = StateDatabase(folder / "state.db")
         repository = InputRepository(self.state)
-        self.ledger = InputLedger(log, self.records.read, repository, "session")
+        self.ledger = InputLedger(log, self.records.log.read, repository, "session")
         self.inputs = InputService(
             {},
             repository,
@@ -180,7 +181,7 @@ class Server:
 
     def stored(self) -> list[LogRecord]:
         """All records of the log."""
-        return [record for _, record in self.records.read(0, self.records.durable_end())]
+        return [record for _, record in self.records.log.read(0, self.records.durable_end())]
 
     def fold(self) -> None:
         """Bring the store up to the log's end, as the pipeline does."""
@@ -189,7 +190,7 @@ class Server:
         writer = GraphWriter(self.folder / "graph.db", self.names)
         try:
             start, end = writer.position(LOG_SOURCE).get(0, 0), self.records.durable_end()
-            records = [StoredRecord(LOG_SOURCE, 0, offset, record) for offset, record in self.records.read(start, end)]
+            records = [StoredRecord(LOG_SOURCE, 0, offset, record) for offset, record in self.records.log.read(start, end)]
             rows = dict(flat(fold_records(records, self.names)))
             writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(start, end)}, rows), Budget(1))
             while writer.settle(Budget(1000)):

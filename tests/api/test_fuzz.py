@@ -67,7 +67,7 @@ def test_every_body_has_an_answer_and_is_kept(shared: Server, sent: tuple[bytes,
     answer = shared.client.post(LINEAGE + path, content=body, headers=headers)
     assert answer.status_code in (200, 201, 400, 413, 422), answer.text
     outcome = answer.json()
-    records = [record for _, record in shared.records.read(before, shared.records.durable_end())]
+    records = [record for _, record in shared.records.log.read(before, shared.records.durable_end())]
     kept = [record.kind == RecordKind.EVENT for record in records]
     if "summary" in outcome:
         counts = (outcome["summary"]["successful"], outcome["summary"]["failed"])

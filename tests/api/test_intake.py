@@ -276,7 +276,7 @@ def test_a_position_covers_what_was_sent(server: Server) -> None:
     server.fold()
     with server.pool.reader() as reader:
         assert position_tokens.covers(reader.progress.position(), sent)
-    *_, (offset, _) = server.records.read(0, server.records.durable_end())
+    *_, (offset, _) = server.records.log.read(0, server.records.durable_end())
     assert not position_tokens.covers({("log", 0): offset}, sent)
     assert not position_tokens.covers({}, sent)
 

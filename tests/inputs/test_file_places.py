@@ -49,6 +49,17 @@ def test_memory_is_bounded_and_each_record_is_appended_once(tmp_path: Path, monk
         assert again(installation).positions("events").places == []
 
 
+def test_asking_for_files_keeps_memory_bounded_while_places_are_to_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_places, "MOST_KNOWN", 50)
+    with installed(tmp_path) as installation:
+        for number in (1, 2):
+            installation.ledger.append("events", batch(number))
+        for first in range(0, 1000, 10):
+            installation.ledger.positions("events", [f"key{number}" for number in range(first, first + 10)])
+            assert len(installation.ledger._ledgers["events"].files._known) < 50 + 10
+        assert installation.ledger.positions("events", ["key2"]).files == [FilePlace(where(2), EventPlace(1, 0), "version|tail")]
+
+
 def test_what_was_not_saved_is_taken_from_the_log(tmp_path: Path) -> None:
     with installed(tmp_path) as installation:
         installation.ledger.append("events", batch(1))

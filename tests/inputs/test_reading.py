@@ -17,10 +17,11 @@ from lineage_bridge.errors import UnreachableError
 from lineage_bridge.graph.facts.fold import fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.log_record import RecordKind, StoredRecord
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.manager import InputManager
 from lineage_bridge.inputs.reading import BATCH_BYTES, InputReader
 from lineage_bridge.model.sources import InputRecord
-from lineage_bridge.ports.inputs import InputsReport
+from lineage_bridge.ports.inputs import FilePlace, InputsReport
 from lineage_bridge.wiring.processes import now_us
 
 NUMBERS = count()
@@ -57,6 +58,16 @@ def test_bad_records_are_kept_with_their_position_and_the_others_are_used(instal
     ]
     assert ScriptedInput.acknowledged[reader.input.name] == {WHERE: 4, other: 1}
     assert {record.principal for record in records} == {f"input:{reader.input.name}"}
+
+
+def test_of_files_with_one_key_that_are_read_together_the_last_has_the_key(installation: Installation) -> None:
+    first, second = StreamPartition("a.json", "key lb", ""), StreamPartition("a.json", "key la", "")
+    values = [record(0, run_event(job=f"job-{number}"), where)._replace(mark=where.life) for number, where in enumerate((first, second))]
+    reader = reader_of(installation, values)
+    with running(reader):
+        until(lambda: reader.meter.status.read == 2)
+    places = installation.ledger.positions(reader.input.name, ["key"]).files
+    assert places == [FilePlace(second, EventPlace(1, 0), second.life)]
 
 
 def test_events_of_foreign_namespaces_are_rejected(installation: Installation) -> None:

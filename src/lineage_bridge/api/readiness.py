@@ -158,6 +158,7 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position, boo
 
 
 def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:
-    """The bytes of the log behind a position. Raises LogError if the position is not one of this log."""
+    """The bytes of the log and of the archive behind a position. Raises LogError if the position is not one of this log."""
     start, end = applied.get((LOG_SOURCE, 0), 0), services.records.durable_end()
-    return services.records.size_between(start, end) if start < end else 0
+    logged = services.records.size_between(start, end) if start < end else 0
+    return logged + services.records.archived_behind(applied)

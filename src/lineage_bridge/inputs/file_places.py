@@ -27,8 +27,8 @@ class FilePlaces:
 
     def find(self, keys: Sequence[str]) -> list[FilePlace]:
         """What is known of files with these keys."""
-        if self.is_large and not self._changed:
-            self._known = {}
+        if self.is_large:
+            self._known = dict(self._changed)
         unknown = [key for key in keys if key not in self._known]
         if unknown:
             self._known |= dict.fromkeys(unknown)

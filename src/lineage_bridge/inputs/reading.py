@@ -151,7 +151,8 @@ class InputReader(SessionReader):
         """Append the events of records to the log, and acknowledge what is durable."""
         marks = {(record.where, record.offset + 1): record.mark for record in records if record.mark}
         for judged, read in self._portions(records):
-            places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in sorted(read.items())]
+            # In the order in which they were read: of files with one key, the last is the one that has it now.
+            places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in read.items()]
             files = [FilePlace(where, place, marks[where, place.offset]) for where, place in places if (where, place.offset) in marks]
             if not self._append(InputBatch(positions.session, judged, places, files), stop):
                 return
@@ -171,6 +172,7 @@ class InputReader(SessionReader):
                     judged, ends, size = [], {}, 0
                 judged.append(event)
                 size += len(event.body) + len(event.note)
+            ends.pop(record.where, None)
             ends[record.where] = record.end
         yield judged, ends
 

@@ -1,6 +1,6 @@
 """The event log, as those see it who append to it, read it back or fold it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
@@ -34,6 +34,9 @@ class RecordReader(Protocol):
 
     def size_between(self, start: int, end: int) -> int:
         """The size in bytes of the records in [start, end), which is how far a consumer lags. Raises OffsetError."""
+
+    def archived_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
+        """The size in bytes of what the archive has behind the positions of sources and partitions; 0 without an archive."""
 
 
 class RangeReader(Protocol):

@@ -81,7 +81,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
         on_file(f"checking {name}")
         if not (source / name).is_file() or _digest(source / name) != digest:
             raise RequestError(f"{name} of the backup is missing or was changed", "use another backup; nothing was restored")
-    if list_segments(paths.log) or paths.graph.exists() or paths.state.exists():
+    if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
     with _stopped(paths):
         for name in sorted(files):

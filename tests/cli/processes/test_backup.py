@@ -48,6 +48,13 @@ def test_a_backup_that_was_changed_is_refused(call, data_folder: Path, tmp_path:
     assert not (tmp_path / "new" / "log").exists()
 
 
+def test_a_backup_is_not_mixed_with_an_archive_that_is_there(call, data_folder: Path, tmp_path: Path):
+    assert call("backup", "--data-dir", data_folder, tmp_path / "backup").code == 0
+    (tmp_path / "new" / "archive" / "events" / "topic" / "life" / "0").mkdir(parents=True)
+    refused = call("restore", "--data-dir", tmp_path / "new", tmp_path / "backup")
+    assert (refused.code, "holds data already" in refused.err) == (2, True)
+
+
 @pytest.mark.parametrize("manifest", ["", "[]", '{"files": {"../x": ""}}', '{"files": {"/etc/x": ""}}', '{"files": 5}'])
 def test_what_is_no_backup_is_refused(call, tmp_path: Path, manifest: str):
     (tmp_path / "backup.json").write_text(manifest)

@@ -1,15 +1,17 @@
 """Files of the archive: what is put in a place is read back, also while small files become one; what is unfinished counts for nothing."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lineage_bridge.errors import OffsetError
 from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
 from lineage_bridge.eventlog.archive.progress import SavedProgress, saved_progress
-from lineage_bridge.eventlog.archive.reader import ArchiveReader
+from lineage_bridge.eventlog.archive.reader import INDEX_EVERY, ArchiveReader
 from lineage_bridge.eventlog.archive.writer import PARTS, ArchiveWriter, PartFile
-from lineage_bridge.eventlog.segment import UnreadableBytes
+from lineage_bridge.eventlog.segment import UnreadableBytes, walk_records
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress, RecordKind, RecordNote, write_note
 from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition
@@ -104,6 +106,36 @@ def test_damage_is_told_and_the_rest_is_read(root: Path) -> None:
     gaps: list[UnreadableBytes] = []
     found = list(ArchiveReader(root).read(OF.source, OF.partition, 0, file.end, gaps.append))
     assert ([stored.record.body for stored in found], len(gaps)) == ([b"0/0", b"2/0"], 1)
+
+
+def test_a_record_is_found_without_reading_those_before_it_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = ArchiveWriter(root)
+    put(writer, 0, 1000, *(record(offset) for offset in range(0, 1000, 2)))
+    archive, seen = ArchiveReader(root), list[int]()
+
+    def noted(*given: Any) -> Iterator[tuple[int, int, LogRecord]]:
+        for found in walk_records(*given):
+            seen.append(found[0])
+            yield found
+
+    monkeypatch.setattr("lineage_bridge.eventlog.archive.reader.walk_records", noted)
+    for offset in range(0, 1000, 2):
+        assert archive.record_at(RecordAddress(OF.source, OF.partition, EventPlace(offset, 0).address)) == record(offset)
+    assert len(seen) <= 500 + 500 * INDEX_EVERY
+    with pytest.raises(OffsetError):
+        archive.record_at(RecordAddress(OF.source, OF.partition, EventPlace(501, 0).address))
+
+
+def test_what_is_behind_positions_is_measured(root: Path) -> None:
+    writer, reader = ArchiveWriter(root), ArchiveReader(root)
+    assert reader.size_behind({}) == 0
+    put(writer, 0, 5)
+    put(writer, 5, 7, record(5), record(6))
+    put(writer, 7, 9, record(7), record(8))
+    sizes = [file.size for file in files_in(OF.folder(root))]
+    behind = [reader.size_behind({(OF.source, OF.partition): EventPlace(offset, 0).address}) for offset in (0, 5, 6, 7, 9)]
+    assert behind == [sizes[1] + sizes[2], sizes[1] + sizes[2], sizes[1] + sizes[2], sizes[2], 0]
+    assert reader.size_behind({}) == behind[0]
 
 
 def test_ranges_are_split_at_files(root: Path) -> None:

@@ -197,6 +197,22 @@ def test_a_stream_that_is_created_again_while_it_is_read(kinesis_local: Kinesis,
     assert numbers(installation) == list(range(8))
 
 
+def test_what_was_read_before_a_stream_is_created_again_is_taken_in(kinesis_local: Kinesis, installation: Installation) -> None:
+    stream = stream_of(kinesis_local)
+    kinesis_local.put(stream, [aggregated(*((f"key:{number}", event(number)) for number in range(6)))])
+    log = FailingLedger(installation.ledger, is_gone=True)
+    with installation.reading(log, **settings_of(kinesis_local, stream, batch_records=2)) as reader:
+        until(lambda: reader.meter.status.state == "waiting")
+        kinesis_local.delete(stream)
+        kinesis_local.create(stream)
+        kinesis_local.put(stream, [event(number) for number in range(6, 8)])
+        calls = log.calls
+        until(lambda: log.calls > calls + 3, "a pause that is longer than until the next look at the stream")
+        log.is_gone = False
+        until(lambda: {6, 7} <= {*numbers(installation)})
+    assert numbers(installation) == list(range(8))
+
+
 @pytest.mark.parametrize("start", ["latest", "time"])
 def test_where_it_begins_counts_once_and_what_comes_while_nobody_reads_is_behind_it(
     server: Kinesis, installation: Installation, start: str

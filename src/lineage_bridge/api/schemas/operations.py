@@ -58,7 +58,7 @@ class PartStates(Struct, frozen=True):
 
 
 class Lag(Struct, frozen=True):
-    """How far the graph lags behind the log, in bytes of records; -1 if unknown."""
+    """How far the graph lags behind the log and the archive, in bytes of records; -1 if unknown."""
 
     bytes: int
     caught_up: bool

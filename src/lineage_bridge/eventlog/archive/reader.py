@@ -1,8 +1,12 @@
 """Reads the archive, from any process, also while it is written; and records of the log and of the archive by their addresses."""
 
-from collections.abc import Callable, Iterator
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from lineage_bridge.errors import OffsetError
 from lineage_bridge.eventlog.archive.files import ArchivedFile, ArchivedPartition, files_in, folder_of, is_archived, partitions_in
@@ -12,6 +16,10 @@ from lineage_bridge.graph.log_record import LogRecord, RecordAddress, StoredReco
 from lineage_bridge.graph.record_origin import read_origin
 
 OnGap = Callable[[UnreadableBytes], None]
+INDEX_EVERY: Final = 64
+"""How many records of a file lie between those whose bytes are remembered."""
+MOST_INDEXES: Final = 256
+"""Of how many files that is remembered."""
 
 
 class ArchiveReader:
@@ -65,10 +73,25 @@ class ArchiveReader:
 
     def record_at(self, address: RecordAddress) -> LogRecord:
         """The record at an address. Raises OffsetError where there is none."""
-        found = next(self.read(address.source, address.partition, address.offset, address.offset + 1), None)
-        if found is None:
-            raise OffsetError(f"the archive has no record {address.offset} of {address.source}, partition {address.partition}")
-        return found.record
+        while file := next((file for file in self._files(address.source, address.partition) if file.end > address.offset), None):
+            if file.start > address.offset:
+                break
+            try:
+                record = _record_in(file, address.offset)
+            except FileNotFoundError:  # another file has just replaced it
+                continue
+            if record is None:
+                break
+            return record
+        raise OffsetError(f"the archive has no record {address.offset} of {address.source}, partition {address.partition}")
+
+    def size_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
+        """The bytes of the files that hold records which are not before the positions of their partitions."""
+        sizes = 0
+        for of in self.partitions():
+            at, end = applied.get((of.source, of.partition), 0), self.end(of.source, of.partition)
+            sizes += self.size_between(of.source, of.partition, at, end) if at < end else 0
+        return sizes
 
     def disk_bytes(self) -> int:
         """The bytes of all files."""
@@ -84,11 +107,45 @@ class ArchiveReader:
 
 def _records(file: ArchivedFile, on_gap: OnGap) -> Iterator[tuple[int, LogRecord]]:
     """The records of a file with their addresses. Raises FileNotFoundError if another file has replaced it."""
-    size = file.size
-    for _, _, record in walk_records(file.path, 0, size, size, on_gap):
+    for address, _, record in _walk(file.path, 0, on_gap):
+        yield address, record
+
+
+def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tuple[int, int, LogRecord]]:
+    """The records from a byte on with their addresses and bytes. Raises FileNotFoundError."""
+    size = path.stat().st_size
+    for byte, _, record in walk_records(path, first, size, size, on_gap):
         origin = read_origin(record.note)
         if origin is not None:
-            yield origin.place.address, record
+            yield origin.place.address, byte, record
+
+
+class _Index(NamedTuple):
+    """Addresses of some records of a file, in order, and their bytes."""
+
+    addresses: "array[int]"
+    bytes: "array[int]"
+
+
+@lru_cache(maxsize=MOST_INDEXES)
+def _index(path: Path, _size: int) -> _Index:
+    """The index of a file, which never changes; one of another size is another file. Raises FileNotFoundError."""
+    found = _Index(array("Q"), array("Q"))
+    for number, (address, byte, _) in enumerate(_walk(path, 0)):
+        if number % INDEX_EVERY == 0:
+            found.addresses.append(address)
+            found.bytes.append(byte)
+    return found
+
+
+def _record_in(file: ArchivedFile, address: int) -> LogRecord | None:
+    """The record of a file with this address. Raises FileNotFoundError."""
+    index = _index(file.path, file.size)
+    at = bisect_right(index.addresses, address) - 1
+    for found, _, record in _walk(file.path, index.bytes[at]) if at >= 0 else ():
+        if found >= address:
+            return record if found == address else None
+    return None
 
 
 class AllRecords:
@@ -108,6 +165,10 @@ class AllRecords:
     def size_between(self, start: int, end: int) -> int:
         """The size in bytes of the log's records in [start, end). Raises OffsetError."""
         return self.log.size_between(start, end)
+
+    def archived_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
+        """The bytes of the archive behind these positions."""
+        return self.archive.size_behind(applied)
 
     def disk_bytes(self) -> int:
         """The bytes of the log and of the archive."""

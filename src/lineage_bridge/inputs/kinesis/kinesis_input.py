@@ -53,12 +53,13 @@ class KinesisInput(Input[KinesisInputSettings]):
         """The next records."""
         until = time.monotonic() + self.settings.poll_s
         while True:
+            # First of all: once the stream or a shard is gone, what was read of it cannot be read again.
+            if found := self._buffered(most):
+                return found
             if time.monotonic() >= self._refresh_at:
                 self._refresh()
             if self._tree.settle(self._now_ms()):
                 self._refresh()
-            if found := self._buffered(most):
-                return found
             self._raise_if_all_fail()
             if not self._read_due():
                 left = until - time.monotonic()

@@ -17,7 +17,11 @@ from lineage_bridge.access.authentication import KeyAuthenticator
 from lineage_bridge.access.keys import internal_key
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.errors import UnreachableError
-from lineage_bridge.graph.record_origin import EventPlace
+from lineage_bridge.eventlog.archive.files import ArchivedPartition
+from lineage_bridge.eventlog.archive.writer import ArchiveWriter, PartFile
+from lineage_bridge.graph.ids import event_id
+from lineage_bridge.graph.log_record import LogRecord, RecordKind, RecordNote, write_note
+from lineage_bridge.graph.record_origin import EventPlace, RecordOrigin, StreamPartition
 from lineage_bridge.model.sources import InputStatus
 from lineage_bridge.ports.inputs import InputPositions, InputsReport, InputStart, PartitionPlace, pack_batch
 from lineage_bridge.store.state.keys import WatchedKeys
@@ -107,6 +111,23 @@ def test_readiness_names_inputs_that_are_not_read_and_is_ready_all_the_same(serv
     assert server.ask("/inputs/events")["state"] == "unread"
     server.client.post(f"{INPUTS}/events/pause")
     assert part() is None
+
+
+def test_what_is_archived_and_not_in_the_graph_yet_counts_as_lag(server: Server) -> None:
+    server.send(run_event())
+    server.fold()
+    assert server.client.get("/api/v1/ready").json()["lag"]["caught_up"]
+    of = ArchivedPartition("events", StreamPartition("topic", "life", "0"))
+    body = run_event(job="other")
+    note = write_note(RecordNote(origin=RecordOrigin(of.input, *of.where, 0)))
+    writer = ArchiveWriter(server.folder / "archive")
+    with writer.parts() as folder:
+        part = PartFile(folder)
+        part.append(LogRecord(RecordKind.EVENT, event_id(body), NOW, "kafka", "input:events", note, body))
+        part.close()
+        writer.put({of: (0, EventPlace(1, 0).address)}, {of: [part.path]})
+    answer = server.client.get("/api/v1/ready").json()
+    assert (answer["lag"]["caught_up"], answer["lag"]["bytes"] > len(body)) == (False, True)
 
 
 def test_an_input_is_added_replaced_paused_and_removed_and_all_of_it_is_in_the_trail(server: Server) -> None:
