@@ -70,11 +70,15 @@ class FileTarget(Target[FileSettings]):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self._path.parent, prefix=".", delete=False) as file:
-                file.writelines(line + b"\n" for line in lines)
-                file.flush()
-                os.fchmod(file.fileno(), 0o640)
-                os.fsync(file.fileno())
-            Path(file.name).replace(self._path)
+                try:
+                    file.writelines(line + b"\n" for line in lines)
+                    file.flush()
+                    os.fchmod(file.fileno(), 0o640)
+                    os.fsync(file.fileno())
+                    Path(file.name).replace(self._path)
+                except OSError:
+                    Path(file.name).unlink(missing_ok=True)
+                    raise
         except OSError as error:
             raise SourceError(f"{self._path} cannot be written: {error.strerror}") from error
         return [DONE for _ in operations]
@@ -106,7 +110,7 @@ def _parsed(line: bytes) -> tuple[ObjectKey | None, Json]:
     try:
         event = msgspec.json.decode(line)
         return key_of(event), event
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         return None, {}
 
 
