@@ -1,6 +1,7 @@
 """What others may send, write or answer never ends a publication or the reading of events."""
 
 import errno
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.api.support import Server
@@ -60,7 +61,21 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(ours: Server, monk
         target = ours.targets.target("there")
         with pytest.raises(SourceError, match="No space"):
             target.write([Operation("create", ObjectKey("job", "n", "j"), b"{}", "1")])
-    assert list((ours.folder / "published" / "folder").iterdir()) == []
+    assert [path.name for path in (ours.folder / "published" / "folder").iterdir()] == [".lineage.ndjson.lock"]
+
+
+def test_targets_of_the_same_file_do_not_lose_lines_of_each_other(ours: Server) -> None:
+    for name in "ab":
+        ours.targets.add(name, "files", {}, replace=False)
+
+    def write(name: str) -> None:
+        target = ours.targets.target(name)
+        for number in range(40):
+            target.write([Operation("create", ObjectKey("job", "jobs", f"{name}{number}"), job_event(f"{name}{number}"), "1")])
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, "ab"))
+    assert len((ours.folder / "published" / "lineage.ndjson").read_bytes().splitlines()) == 80
 
 
 def test_an_answer_that_only_looks_like_json_is_a_success() -> None:
