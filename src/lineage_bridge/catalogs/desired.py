@@ -15,7 +15,7 @@ from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.inventory import InventoryEntry
 from lineage_bridge.openlineage.event_builder import OWN_FACETS, encode
-from lineage_bridge.openlineage.facets.publication import PUBLICATION
+from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.projections.event_shapes import ViewEvent
 from lineage_bridge.projections.nodes import lineage_node
@@ -87,8 +87,8 @@ def marked(view: ViewEvent, installation: str) -> Json:
     for dataset in (*event.get("inputs", ()), *event.get("outputs", ())):
         dataset.get("facets", {}).pop(PUBLICATION, None)
     facets = event[kind].setdefault("facets", {})
-    before = facets.get(PUBLICATION)
-    through = [text for text in before.get("installations", ()) if text != installation] if isinstance(before, dict) else []
+    before = {PUBLICATION: encode(facets[PUBLICATION])} if PUBLICATION in facets else {}
+    through = [text for text in installations_in(before) if text != installation]
     facets[PUBLICATION] = publication_facet(kind.title(), [*through, installation])
     return {**event, "producer": PRODUCER}
 

@@ -132,7 +132,7 @@ def _message(body: bytes) -> str:
 
 def _asked_wait(asked: str) -> float | None:
     """The seconds that a header Retry-After asks to wait."""
-    if asked.isdigit():
+    if asked.isascii() and asked.isdigit():
         return float(asked)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())

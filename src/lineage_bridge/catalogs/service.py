@@ -24,7 +24,8 @@ def place_of(target: Target[Any]) -> str:
 class TargetService:
     """Implements `ports.TargetService` over the targets of the settings file (name to settings, with `kind`) and those that users added.
 
-    `begin` starts a process that publishes, with the report that it begins with; `is_alive` is whether a process id is running.
+    `begin` starts a process that publishes, with the report that it begins with; `is_alive` is whether a process
+    id is of a publication under way.
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from tempfile import NamedTemporaryFile
 from typing import Annotated
 
 import msgspec
+from filelock import FileLock
 from pydantic import AfterValidator, Field
 
 from lineage_bridge.catalogs.events import digest, in_form, key_of
@@ -65,19 +66,27 @@ class FileTarget(Target[FileSettings]):
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Replace the file. Raises SourceError."""
         changed = {operation.key: operation.body for operation in operations}
-        lines = [line for key, _, line in self._lines() if key not in changed]
-        lines += [body for body in changed.values() if body]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=self._path.parent, prefix=".", delete=False) as file:
+            with FileLock(self._path.with_name(f".{self._path.name}.lock")):  # other targets may have this file
+                self._replace(changed)
+        except OSError as error:
+            raise SourceError(f"{self._path} cannot be written: {error.strerror}") from error
+        return [DONE for _ in operations]
+
+    def _replace(self, changed: Mapping[ObjectKey, bytes]) -> None:
+        lines = [line for key, _, line in self._lines() if key not in changed]
+        lines += [body for body in changed.values() if body]
+        with NamedTemporaryFile(dir=self._path.parent, prefix=".", delete=False) as file:
+            try:
                 file.writelines(line + b"\n" for line in lines)
                 file.flush()
                 os.fchmod(file.fileno(), 0o640)
                 os.fsync(file.fileno())
-            Path(file.name).replace(self._path)
-        except OSError as error:
-            raise SourceError(f"{self._path} cannot be written: {error.strerror}") from error
-        return [DONE for _ in operations]
+                Path(file.name).replace(self._path)
+            except OSError:
+                Path(file.name).unlink(missing_ok=True)
+                raise
 
     def test(self) -> list[SourceCheck]:
         """Whether the folder can be written, and the file read."""
@@ -106,7 +115,7 @@ def _parsed(line: bytes) -> tuple[ObjectKey | None, Json]:
     try:
         event = msgspec.json.decode(line)
         return key_of(event), event
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         return None, {}
 
 

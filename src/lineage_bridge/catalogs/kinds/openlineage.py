@@ -11,7 +11,7 @@ from lineage_bridge.catalogs.events import digest, in_form
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient
 from lineage_bridge.catalogs.settings import EventSettings, HttpTargetSettings
 from lineage_bridge.catalogs.target import DONE, Expressed, Json, Operation, Outcome, Target, TargetKind
-from lineage_bridge.errors import ForbiddenError
+from lineage_bridge.errors import ForbiddenError, SourceError
 from lineage_bridge.model.sources import SourceCheck
 
 
@@ -82,7 +82,7 @@ def outcome_of(answer: HttpAnswer) -> Outcome:
         return Outcome(False, f"answered {answer.status}" + (f": {answer.message}" if answer.message else ""))
     try:
         status = answer.json().get("status") if answer.body.startswith(b"{") else ""
-    except (AttributeError, ValueError):
+    except (AttributeError, SourceError):
         status = ""
     if status in ("failure", "partial_success", "rejected"):
         return Outcome(False, f"answered {answer.status} with status {status}" + (f": {answer.message}" if answer.message else ""))

@@ -22,5 +22,5 @@ def installations_in(facets: Mapping[str, bytes]) -> list[str]:
     """The installations that the mark among facets names; none if there is no mark that can be read."""
     try:
         return _DECODER.decode(facets[PUBLICATION]).installations if PUBLICATION in facets else []
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []

@@ -14,11 +14,11 @@ from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import UnavailableError
+from lineage_bridge.errors import LineageBridgeError, RequestError, UnavailableError
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.ports.targets import PublicationReport
 from lineage_bridge.store.state.targets import PublicationLedger, TargetRepository
-from lineage_bridge.wiring.processes import is_alive, now_us
+from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import readers, source_context, state_database
 
 LOCK_S = 10
@@ -30,41 +30,69 @@ def target_service(settings: Settings) -> TargetService:
     """What users can do with targets. Raises ConfigError for an invalid target in the settings file."""
     state = state_database(settings)
     repository = TargetRepository(state)
+    processes = PublishingProcesses(settings, repository)
     service = TargetService(
         settings.targets,
         repository,
         PublicationLedger(state),
         TargetKinds(settings.paths.published, source_context(settings)),
-        partial(_begin, settings, repository),
-        is_alive,
+        processes.begin,
+        processes.is_publishing,
         now_us,
     )
     service.check_file()
     return service
 
 
-def _begin(settings: Settings, repository: TargetRepository, name: str, report: PublicationReport) -> None:
-    """Start the process of a publication, which ends when this one does."""
-    repository.save_report(name, replace(report, pid=os.getpid()))
-    flags = (("--plan", report.plan_only), ("--prune", report.prune), ("--overwrite", report.overwrite))
-    process = subprocess.Popen(  # noqa: S603  # our own command
-        [*COMMAND, name, *(flag for flag, is_set in flags if is_set)],
-        stdin=subprocess.PIPE,
-        env={**os.environ, **settings.environment()},
-    )
+class PublishingProcesses:
+    """The processes of publications that this process has started. Each ends when this one does."""
 
-    def watch() -> None:
+    def __init__(self, settings: Settings, repository: TargetRepository) -> None:
+        self._settings, self._repository = settings, repository
+        self._lock = threading.Lock()
+        self._pids: set[int] = set()
+
+    def is_publishing(self, pid: int) -> bool:
+        """Whether a report with this process id is of a publication under way. Another process may have got the id of an earlier one."""
+        with self._lock:
+            return self._is_publishing(pid)
+
+    def _is_publishing(self, pid: int) -> bool:
+        return pid in self._pids or (pid == os.getpid() and bool(self._pids))
+
+    def begin(self, name: str, report: PublicationReport) -> None:
+        """Start a process. Raises RequestError if one is under way, UnavailableError if it cannot be started."""
+        flags = (("--plan", report.plan_only), ("--prune", report.prune), ("--overwrite", report.overwrite))
+        begun = replace(report, pid=os.getpid())
+        with self._lock:
+            last = self._repository.report(name)
+            if last is not None and last.state == "running" and self._is_publishing(last.pid):
+                raise RequestError(f"a publication to target {name} is under way", f"lineage-bridge target show {name}")
+            self._repository.save_report(name, begun)
+            try:
+                process = subprocess.Popen(  # noqa: S603  # our own command
+                    [*COMMAND, name, *(flag for flag, is_set in flags if is_set)],
+                    stdin=subprocess.PIPE,
+                    env={**os.environ, **self._settings.environment()},
+                )
+            except OSError as error:
+                failed = UnavailableError(f"the process that publishes cannot be started: {error.strerror}")
+                self._repository.save_report(name, replace(begun, state="failed", ended_us=now_us(), error=str(failed)))
+                raise failed from error
+            self._pids.add(process.pid)
+        threading.Thread(target=self._watch, args=(name, begun, process), name=f"publishing to {name}", daemon=True).start()
+
+    def _watch(self, name: str, begun: PublicationReport, process: "subprocess.Popen[bytes]") -> None:
         code = process.wait()
         if process.stdin:
             process.stdin.close()
-        last = repository.report(name)
-        begun = (os.getpid(), report.started_us)
-        is_its = last is not None and (last.pid == process.pid or (last.pid, last.started_us) == begun)
+        last = self._repository.report(name)
+        is_its = last is not None and (last.pid == process.pid or (last.pid, last.started_us) == (begun.pid, begun.started_us))
         if last is not None and is_its and last.state == "running":
             message = f"the process that published ended with code {code}"
-            repository.save_report(name, replace(last, state="interrupted", ended_us=now_us(), error=message))
-
-    threading.Thread(target=watch, name=f"publishing to {name}", daemon=True).start()
+            self._repository.save_report(name, replace(last, state="interrupted", ended_us=now_us(), error=message))
+        with self._lock:
+            self._pids.discard(process.pid)
 
 
 def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> PublicationReport:
@@ -75,7 +103,11 @@ def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, over
         with FileLock(settings.paths.publishing / f"{name}.lock", timeout=LOCK_S), readers(settings.paths) as pool:
             repository = TargetRepository(state)
             report = PublicationReport("running", plan_only, prune, overwrite, now_us(), os.getpid())
-            target = service.target(name)
+            try:
+                target = service.target(name)
+            except LineageBridgeError as error:  # such as an address that is no longer allowed
+                repository.save_report(name, replace(report, state="failed", ended_us=now_us(), error=str(error), hint=error.hint))
+                raise
             try:
                 publisher = Publisher(target, PublicationLedger(state), graph_id(state.key()), now_us)
                 return Publication(publisher, pool.reader, report, partial(repository.save_report, name)).run()
