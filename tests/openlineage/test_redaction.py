@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -239,7 +240,7 @@ ANCHORED |= {
 """Patterns that are matched at one place only."""
 BOUNDED = {"_BEHIND", "_COMPARED", "_SETS", "_ROTATING"}
 """Patterns that only see a few hundred characters."""
-MODULES = (masked_names, redaction, secrets, suspicion, code, commands, companions, embedded)
+MODULES: tuple[ModuleType, ...] = (masked_names, redaction, secrets, suspicion, code, commands, companions, embedded)
 MODULES += (foreign, forms, members, names, prose, sql, statements, values, weak_names, webhooks)
 PATTERNS = {pattern: name for module in MODULES for text, value in vars(module).items() for name, pattern in patterns_in(value, text)}
 

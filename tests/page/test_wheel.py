@@ -24,7 +24,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory, built: None) -> Path:  #
     settings = wheels / "extra.cfg"
     settings.write_text(f"[build]\nbuild_base = {wheels / 'build'}\n[egg_info]\negg_base = {wheels}\n")
     environment = {**os.environ, "DIST_EXTRA_CONFIG": os.fspath(settings)}
-    command = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, ROOT]
+    command = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", os.fspath(wheels), os.fspath(ROOT)]
     subprocess.run(command, check=True, env=environment)
     venv.create(home, with_pip=False)
     (site,) = home.glob("lib/*/site-packages")
