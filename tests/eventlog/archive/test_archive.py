@@ -96,7 +96,7 @@ def test_parts_that_nobody_put_in_a_place_are_removed(root: Path) -> None:
     assert not left.path.exists()
 
 
-def test_damage_is_told_and_the_rest_is_read(root: Path) -> None:
+def test_damage_is_told_and_the_rest_is_read(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     writer = ArchiveWriter(root)
     put(writer, 0, 3, record(0), record(1), record(2))
     (file,) = files_in(OF.folder(root))
@@ -106,6 +106,7 @@ def test_damage_is_told_and_the_rest_is_read(root: Path) -> None:
     gaps: list[UnreadableBytes] = []
     found = list(ArchiveReader(root).read(OF.source, OF.partition, 0, file.end, gaps.append))
     assert ([stored.record.body for stored in found], len(gaps)) == ([b"0/0", b"2/0"], 1)
+    assert "cannot be read" in caplog.text
 
 
 def test_a_record_is_found_without_reading_those_before_it_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

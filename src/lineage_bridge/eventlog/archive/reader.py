@@ -1,5 +1,6 @@
 """Reads the archive, from any process, also while it is written; and records of the log and of the archive by their addresses."""
 
+import logging
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,8 @@ from lineage_bridge.eventlog.reader import LogReader
 from lineage_bridge.eventlog.segment import UnreadableBytes, walk_records
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress, StoredRecord
 from lineage_bridge.graph.record_origin import read_origin
+
+log = logging.getLogger(__name__)
 
 OnGap = Callable[[UnreadableBytes], None]
 INDEX_EVERY: Final = 64
@@ -38,7 +41,7 @@ class ArchiveReader:
         return files[-1].end if files else 0
 
     def read(self, source: str, partition: int, start: int, end: int, on_gap: OnGap = lambda _: None) -> Iterator[StoredRecord]:
-        """The records with addresses in [start, end), in order. Damaged ones are skipped; `on_gap` is told of them."""
+        """The records with addresses in [start, end), in order. Damaged ones are skipped; `on_gap` and the process's log are told."""
         at = start
         while file := next((file for file in self._files(source, partition) if file.end > at and file.start < end), None):
             with suppress(FileNotFoundError):
@@ -113,8 +116,13 @@ def _records(file: ArchivedFile, on_gap: OnGap) -> Iterator[tuple[int, LogRecord
 
 def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tuple[int, int, LogRecord]]:
     """The records from a byte on with their addresses and bytes. Raises FileNotFoundError."""
+
+    def tell(gap: UnreadableBytes) -> None:
+        log.error("archive: %s: bytes %d to %d cannot be read: %s", path, gap.first, gap.end, gap.reason)
+        on_gap(gap)
+
     size = path.stat().st_size
-    for byte, _, record in walk_records(path, first, size, size, on_gap):
+    for byte, _, record in walk_records(path, first, size, size, tell):
         origin = read_origin(record.note)
         if origin is not None:
             yield origin.place.address, byte, record
