@@ -31,7 +31,7 @@ _name = click.argument("name")
     ),
 )
 def input_() -> None:
-    """Add, test and list the topics and folders that events are read from.
+    """Add, test and list what events are read from.
 
     Producers that send OpenLineage events to Kafka or write them to files need no HTTP: LineageBridge takes in each event once.
 

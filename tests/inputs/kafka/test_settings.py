@@ -87,5 +87,5 @@ def test_an_error_names_the_input_and_the_setting() -> None:
     with pytest.raises(ConfigError, match=r"input events \(kafka\): setting start: use earliest") as error:
         KINDS.make("events", "kafka", {**BASE, "start": "x"})
     assert "input kinds kafka" in error.value.hint
-    with pytest.raises(ConfigError, match="unknown kind of input 'kinesis'"):
-        KINDS.make("events", "kinesis", {})
+    with pytest.raises(ConfigError, match="unknown kind of input 'kinesys'"):
+        KINDS.make("events", "kinesys", {})

@@ -42,7 +42,7 @@ RESERVED_MOMENTS = words("CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME 
 """The words of Flink for the time of the query, which name a column only in back quotes."""
 
 RESERVED_CONTEXTS = words(
-    "CURRENT_CATALOG CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA CURRENT_USER SESSION_USER SYSTEM_USER USER"
+    "CURRENT_CATALOG CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA CURRENT_USER SESSION_USER USER"
 )
 """The words of Flink's grammar for who runs the query, and where: functions without brackets, as those for its time."""
 

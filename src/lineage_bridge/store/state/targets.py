@@ -16,7 +16,9 @@ _REPORT: Final = (
     "INSERT INTO target_state (name, paused, report) VALUES (?, 0, ?) ON CONFLICT (name) DO UPDATE SET report = excluded.report"
 )
 _COLUMNS: Final = "key, state, ours, fingerprint, visible, revision, changed_us, detail"
-_RECORD: Final = f"INSERT OR REPLACE INTO published (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_CHANGED: Final = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS.split(", ")[1:])
+_RECORD: Final = f"""INSERT INTO published (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (place, key) DO UPDATE SET {_CHANGED}"""
 _DECODER: Final = msgspec.json.Decoder(PublicationReport)
 
 
