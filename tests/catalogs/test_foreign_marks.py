@@ -8,7 +8,7 @@ from tests.api.support import Server
 from tests.catalogs.conftest import published
 from tests.events import dataset, job_event
 
-from lineage_bridge.catalogs.http import HttpAnswer, _asked_wait
+from lineage_bridge.catalogs.http import HttpAnswer
 from lineage_bridge.catalogs.kinds.openlineage import outcome_of
 from lineage_bridge.catalogs.target import ObjectKey, Operation
 from lineage_bridge.errors import SourceError
@@ -80,7 +80,3 @@ def test_targets_of_the_same_file_do_not_lose_lines_of_each_other(ours: Server) 
 
 def test_an_answer_that_only_looks_like_json_is_a_success() -> None:
     assert outcome_of(HttpAnswer(200, b"{accepted}", "")).done
-
-
-def test_a_wait_that_is_no_number_is_not_asked_for() -> None:
-    assert _asked_wait("\xb2") is None

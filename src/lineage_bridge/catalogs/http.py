@@ -1,10 +1,7 @@
 """One call of a target's HTTP API. Whoever calls tries again."""
 
-import email.utils
 import threading
-import time
 from collections.abc import Mapping
-from contextlib import closing
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -15,9 +12,9 @@ import msgspec
 from lineage_bridge.catalogs.settings import HttpTargetSettings
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TlsContext
+from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
 from lineage_bridge.sources.common.settings import reveal
 
-MOST_BYTES: Final = 64 << 20
 _LATER: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 _USER_AGENT: Final = f"LineageBridge/{version('lineage-bridge')}"
 
@@ -65,31 +62,20 @@ class TargetClient:
             method, f"{self._settings.url}{path}", content=body, headers={**sent, **(headers or {})}, extensions={"trace": self._trace}
         )
         try:
-            response = client.send(request, stream=True)
-            content = _content(response, named)
+            response = read_whole(client.send(request, stream=True), named)
         except httpx.TimeoutException as error:
             raise UnreachableError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
             ) from error
-        answer = HttpAnswer(response.status_code, content, _message(content))
-        self._raise_if_worthless(answer, response.headers, named)
-        return answer
+        _raise_if_worthless(response, named)
+        return HttpAnswer(response.status_code, response.content, message_of(response))
 
     def close(self) -> None:
         """Close connections."""
         if self._client is not None:
             self._client.close()
-
-    def _raise_if_worthless(self, answer: HttpAnswer, headers: httpx.Headers, named: str) -> None:
-        text = f"{named} answered {answer.status}" + (f": {answer.message}" if answer.message else "")
-        if answer.status in _LATER:
-            raise BusyError(text, wait_s=_asked_wait(headers.get("Retry-After", "")), limited=answer.status == 429)
-        if answer.status == 401:
-            raise UnauthenticatedError(text, "check user, password or token")
-        if answer.status == 403:
-            raise ForbiddenError(text, "the credentials do not allow to publish there")
 
     def _opened(self) -> httpx.Client:
         with self._opening:
@@ -106,35 +92,12 @@ class TargetClient:
             return self._client
 
 
-def _content(response: httpx.Response, named: str) -> bytes:
-    pieces, size = [], 0
-    with closing(response):
-        for piece in response.iter_bytes():
-            pieces.append(piece)
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise SourceError(f"{named} answered more than {MOST_BYTES >> 20} MiB")
-    return b"".join(pieces)
-
-
-def _message(body: bytes) -> str:
-    """What an answer says, in one line of at most 300 characters, with its code before it if it has one."""
-    try:
-        answer = msgspec.json.decode(body[: 1 << 16])
-    except (msgspec.DecodeError, RecursionError):
-        return ""
-    if not isinstance(answer, dict):
-        return ""
-    inner = answer["error"] if isinstance(answer.get("error"), dict) else answer
-    parts = (inner.get("code"), inner.get("message") or inner.get("errors") or inner.get("error"))
-    return " ".join(": ".join(str(part) for part in parts if part).split())[:300]
-
-
-def _asked_wait(asked: str) -> float | None:
-    """The seconds that a header Retry-After asks to wait."""
-    if asked.isascii() and asked.isdigit():
-        return float(asked)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
-    except ValueError:
-        return None
+def _raise_if_worthless(response: httpx.Response, named: str) -> None:
+    message = message_of(response)
+    text = f"{named} answered {response.status_code}" + (f": {message}" if message else "")
+    if response.status_code in _LATER:
+        raise BusyError(text, wait_s=asked_wait(response), limited=response.status_code == 429)
+    if response.status_code == 401:
+        raise UnauthenticatedError(text, "check user, password or token")
+    if response.status_code == 403:
+        raise ForbiddenError(text, "the credentials do not allow to publish there")

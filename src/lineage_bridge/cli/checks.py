@@ -1,7 +1,37 @@
-"""The result of a test of a source or an input, as rows of a table."""
+"""What the commands for sources, inputs and targets do alike: test one, and change its state."""
+
+import click
 
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
-from lineage_bridge.cli.client import Json
+from lineage_bridge.cli.client import Json, connect
+from lineage_bridge.cli.console import print_json, print_line, print_table
+from lineage_bridge.config import Settings
+
+
+def run_test(context: click.Context, settings: Settings, path: str, *, as_json: bool) -> None:
+    """Test what has this path, and print the steps. The command ends with 1 if one of them fails."""
+    with connect(settings) as client:
+        answer = client.post(f"{path}/test")
+    if as_json:
+        print_json(answer)
+    else:
+        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
+    if not answer["works"]:
+        context.exit(1)
+
+
+def pause_or_resume(settings: Settings, path: str, change: str, line: str, *, as_json: bool) -> None:
+    """`pause` or `resume` what has this path, and print the line."""
+    with connect(settings) as client:
+        answer = client.post(f"{path}/{change}")
+    print_json(answer) if as_json else print_line(line)
+
+
+def remove_one(settings: Settings, path: str, line: str, *, as_json: bool) -> None:
+    """Remove what has this path, and print the line."""
+    with connect(settings) as client:
+        answer = client.delete(path)
+    print_json(answer) if as_json else print_line(line)
 
 
 def check_rows(checks: list[Json]) -> list[list[str]]:

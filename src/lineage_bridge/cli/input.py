@@ -7,7 +7,7 @@ from typing import Any
 import click
 import yaml
 
-from lineage_bridge.cli.checks import check_rows
+from lineage_bridge.cli.checks import pause_or_resume, remove_one, run_test
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
@@ -126,14 +126,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 
     The exit code is 1 if one of them fails.
     """
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/inputs/{name}/test")
-    if as_json:
-        print_json(answer)
-    else:
-        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
-    if not answer["works"]:
-        context.exit(1)
+    run_test(context, settings, f"/api/v1/inputs/{name}", as_json=as_json)
 
 
 @input_.command(examples=("input pause events",))
@@ -142,9 +135,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 @with_settings(*CLIENT)
 def pause(settings: Settings, name: str, as_json: bool) -> None:
     """Stop reading the input NAME until it is resumed."""
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/inputs/{name}/pause")
-    print_json(answer) if as_json else print_line(f"{name} is paused")
+    pause_or_resume(settings, f"/api/v1/inputs/{name}", "pause", f"{name} is paused", as_json=as_json)
 
 
 @input_.command(examples=("input resume events",))
@@ -153,9 +144,7 @@ def pause(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def resume(settings: Settings, name: str, as_json: bool) -> None:
     """Read the input NAME again, from where it ended."""
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/inputs/{name}/resume")
-    print_json(answer) if as_json else print_line(f"{name} is resumed")
+    pause_or_resume(settings, f"/api/v1/inputs/{name}", "resume", f"{name} is resumed", as_json=as_json)
 
 
 @input_.command(examples=("input remove events",))
@@ -167,9 +156,7 @@ def remove(settings: Settings, name: str, as_json: bool) -> None:
 
     An input of the same name that is added later goes on where this one ended.
     """
-    with connect(settings) as client:
-        answer = client.delete(f"/api/v1/inputs/{name}")
-    print_json(answer) if as_json else print_line(f"{name} is removed; its events stay in the graph")
+    remove_one(settings, f"/api/v1/inputs/{name}", f"{name} is removed; its events stay in the graph", as_json=as_json)
 
 
 def describe_input(item: Json) -> str:

@@ -6,7 +6,7 @@ import time
 import click
 
 from lineage_bridge.cli.causes import format_scopes, group_by_cause
-from lineage_bridge.cli.checks import check_rows
+from lineage_bridge.cli.checks import pause_or_resume, remove_one, run_test
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import format_count, format_time, print_json, print_line, print_message, print_table
@@ -113,14 +113,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 
     The exit code is 1 if one of them fails.
     """
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/sources/{name}/test")
-    if as_json:
-        print_json(answer)
-    else:
-        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
-    if not answer["works"]:
-        context.exit(1)
+    run_test(context, settings, f"/api/v1/sources/{name}", as_json=as_json)
 
 
 @source.command(examples=("source pause cdc",))
@@ -129,9 +122,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 @with_settings(*CLIENT)
 def pause(settings: Settings, name: str, as_json: bool) -> None:
     """Stop polling the source NAME until it is resumed."""
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/sources/{name}/pause")
-    print_json(answer) if as_json else print_line(f"{name} is paused")
+    pause_or_resume(settings, f"/api/v1/sources/{name}", "pause", f"{name} is paused", as_json=as_json)
 
 
 @source.command(examples=("source resume cdc",))
@@ -140,9 +131,7 @@ def pause(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def resume(settings: Settings, name: str, as_json: bool) -> None:
     """Resume polling the source NAME, at once."""
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/sources/{name}/resume")
-    print_json(answer) if as_json else print_line(f"{name} is resumed")
+    pause_or_resume(settings, f"/api/v1/sources/{name}", "resume", f"{name} is resumed", as_json=as_json)
 
 
 @source.command(examples=("source remove cdc",))
@@ -151,9 +140,7 @@ def resume(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def remove(settings: Settings, name: str, as_json: bool) -> None:
     """Remove the source NAME. Its events stay in the graph."""
-    with connect(settings) as client:
-        answer = client.delete(f"/api/v1/sources/{name}")
-    print_json(answer) if as_json else print_line(f"{name} is removed; its events stay in the graph")
+    remove_one(settings, f"/api/v1/sources/{name}", f"{name} is removed; its events stay in the graph", as_json=as_json)
 
 
 @source.command(examples=("source poll cdc",))

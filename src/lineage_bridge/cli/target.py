@@ -4,7 +4,7 @@ import json
 
 import click
 
-from lineage_bridge.cli.checks import check_rows
+from lineage_bridge.cli.checks import pause_or_resume, remove_one, run_test
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
 from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
@@ -112,14 +112,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 
     The exit code is 1 if one of them fails.
     """
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/targets/{name}/test")
-    if as_json:
-        print_json(answer)
-    else:
-        print_table(["result", "step", "detail"], check_rows(answer["checks"]))
-    if not answer["works"]:
-        context.exit(1)
+    run_test(context, settings, f"/api/v1/targets/{name}", as_json=as_json)
 
 
 @target.command(examples=("target pause catalog",))
@@ -128,9 +121,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 @with_settings(*CLIENT)
 def pause(settings: Settings, name: str, as_json: bool) -> None:
     """Publish nothing to the target NAME until it is resumed."""
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/targets/{name}/pause")
-    print_json(answer) if as_json else print_line(f"{name} is paused")
+    pause_or_resume(settings, f"/api/v1/targets/{name}", "pause", f"{name} is paused", as_json=as_json)
 
 
 @target.command(examples=("target resume catalog",))
@@ -139,9 +130,7 @@ def pause(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def resume(settings: Settings, name: str, as_json: bool) -> None:
     """Allow to publish to the target NAME again."""
-    with connect(settings) as client:
-        answer = client.post(f"/api/v1/targets/{name}/resume")
-    print_json(answer) if as_json else print_line(f"{name} is resumed")
+    pause_or_resume(settings, f"/api/v1/targets/{name}", "resume", f"{name} is resumed", as_json=as_json)
 
 
 @target.command(examples=("target remove catalog",))
@@ -153,9 +142,7 @@ def remove(settings: Settings, name: str, as_json: bool) -> None:
 
     A target of the same name and address that is added later knows what was published.
     """
-    with connect(settings) as client:
-        answer = client.delete(f"/api/v1/targets/{name}")
-    print_json(answer) if as_json else print_line(f"{name} is removed; what was published stays there")
+    remove_one(settings, f"/api/v1/targets/{name}", f"{name} is removed; what was published stays there", as_json=as_json)
 
 
 def _counts(item: Json) -> str:

@@ -81,12 +81,13 @@ class Positions(ABC):
     def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
         """Store durably where new partitions begin: the offset, or the place. Raises UnavailableError, GoneError."""
 
-    def files(self, keys: Sequence[str]) -> list[FilePlace]:  # noqa: ARG002  # of those that keep files
+    def files(self, keys: Sequence[str]) -> list[FilePlace]:
         """What the log has of files with these keys. Raises UnavailableError, GoneError."""
-        return []
+        raise NotImplementedError(f"these positions keep no files: {keys}")
 
-    def note(self, files: Sequence[FilePlace]) -> None:  # noqa: B027  # only where files are read is there something to store
+    def note(self, files: Sequence[FilePlace]) -> None:
         """Store durably how files were when everything in them was read. Raises as `begin` does."""
+        raise NotImplementedError(f"these positions keep no files: {files}")
 
     @abstractmethod
     def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:

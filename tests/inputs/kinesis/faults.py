@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +19,7 @@ MODEL = botocore.session.Session().get_service_model("kinesis")
 
 class Faults:
     """`calls` are the operations that came, with their parameters. `fail` says what comes of those that follow; records whose sequence
-    numbers are in `trimmed` are deleted.
+    numbers are in `trimmed` are deleted. The clock of its answers is `behind_s` seconds slow.
     """
 
     def __init__(self, target: Kinesis) -> None:
@@ -26,6 +27,7 @@ class Faults:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.invalid: list[str] = []
         self.trimmed: set[str] = set()
+        self.behind_s = 0.0
         self._failing: list[tuple[str, str, str, int]] = []
 
     def fail(self, operation: str, code: str, times: int = 1, where: str = "") -> None:
@@ -84,6 +86,9 @@ def before(target: Kinesis) -> Iterator[Faults]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return super().date_time_string((timestamp or time.time()) - faults.behind_s)
 
         def log_message(self, *_: Any) -> None:
             pass

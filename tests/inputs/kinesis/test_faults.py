@@ -15,9 +15,7 @@ from tests.servers.kinesis import Kinesis
 
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.errors import ConfigError
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.kinds import KINDS
-from lineage_bridge.inputs.kinesis import shards
 from lineage_bridge.inputs.service import InputService
 from lineage_bridge.sources.common.settings import SourceContext
 
@@ -96,14 +94,12 @@ def test_a_shard_that_fails_does_not_stop_the_others(broken: Faults, installatio
     assert len(installation.records()) == 3
 
 
-def moved_back(installation: Installation, stream: str, hours: float) -> None:
-    """As if the last record of the stream had been read so many hours ago, and nothing had come then."""
-    name = "events"
-    positions = installation.ledger.positions(name)
-    (where, place) = next(item for item in positions.places if item.where.stream == stream)
-    checked = EventPlace(place.offset, shards.CHECKED + int((time.time() - hours * 3600) * 1000))
-    # Not through `append`, which never goes back: the reader may have stored a later time already.
-    installation.ledger._loaded(name).places[StreamPartition(*where)] = checked
+def brought_before(installation: Installation, broken: Faults, hours: float, settings: dict[str, Any]) -> None:
+    """Read one record so many hours ago, by the service's clock, which is then deleted; nothing came since."""
+    broken.behind_s = hours * 3600
+    installation.bring(1, **settings)
+    broken.behind_s = 0
+    broken.trimmed = {str(installation.origins()[0].offset)}
 
 
 @pytest.mark.parametrize(("hours", "lost"), [(30, 1), (20, 0)], ids=["longer than records are kept", "shorter"])
@@ -111,9 +107,7 @@ def test_records_that_may_have_been_deleted_unread_are_a_gap(broken: Faults, ins
     stream = stream_of(broken.target)
     settings = through(broken, stream)
     broken.target.put(stream, [event(0)])
-    installation.bring(1, **settings)
-    moved_back(installation, stream, hours)
-    broken.trimmed = {str(installation.origins()[0].offset)}
+    brought_before(installation, broken, hours, settings)
     broken.target.put(stream, [event(1)])
     with installation.reading(**settings) as reader:
         until(lambda: len(installation.records()) == 2)
@@ -139,9 +133,7 @@ def test_it_stops_before_a_gap_if_it_is_to(broken: Faults, installation: Install
     stream = stream_of(broken.target)
     settings = through(broken, stream, expired="stop")
     broken.target.put(stream, [event(0)])
-    installation.bring(1, **settings)
-    moved_back(installation, stream, 30)
-    broken.trimmed = {str(installation.origins()[0].offset)}
+    brought_before(installation, broken, 30, settings)
     broken.target.put(stream, [event(1)])
     with installation.reading(**settings) as reader:
         until(lambda: any("set expired" in problem for problem in reader.meter.status.problems))

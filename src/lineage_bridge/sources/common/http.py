@@ -1,13 +1,10 @@
 """A client for the REST APIs of observed systems: retries, rate limits, paging and clear errors."""
 
-import email.utils
 import random
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -16,6 +13,7 @@ import httpx
 import tenacity
 
 from lineage_bridge.errors import BusyError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
+from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
 from lineage_bridge.sources.common.rate_limiter import RateLimiter
 from lineage_bridge.sources.common.settings import HttpSettings, reveal
 
@@ -23,9 +21,6 @@ TRIES, TRIES_WHEN_LIMITED = 3, 10
 """Maximum attempts of a call, and of a call that is refused only by a rate limit (429) that states its wait."""
 LONGEST_WAIT_S = 10.0
 MOST_PAGES = 10_000
-MOST_BYTES = 64 << 20
-"""How long an answer may be, unpacked."""
-_OF_TRANSFER = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 _MOST_TAGGED = 500
 _USER_AGENT = f"LineageBridge/{version('lineage-bridge')}"
 _AGAIN = frozenset((408, 409, 425, 429, 500, 502, 503, 504))
@@ -167,7 +162,7 @@ class HttpClient:
         if method == "GET" and (tagged := self._tagged.get(str(request.url))):
             request.headers["If-None-Match"] = tagged[0]
         try:
-            response = _read(client.send(request, stream=True), named)
+            response = read_whole(client.send(request, stream=True), named)
         except httpx.TimeoutException as error:
             raise UnreachableError(f"{named} did not answer within {self.settings.timeout_s:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -197,26 +192,13 @@ class HttpClient:
         return f"{method} {path.partition('?')[0]} of {self.host}"
 
 
-def _read(response: httpx.Response, named: str) -> httpx.Response:
-    """The response with its whole body. Raises SourceError if it is longer than `MOST_BYTES`."""
-    pieces, size = [], 0
-    with closing(response):
-        for piece in response.iter_bytes():
-            pieces.append(piece)
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise SourceError(f"{named} answered more than {MOST_BYTES >> 20} MiB", "check that the address is that of the REST API")
-    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _OF_TRANSFER]
-    return httpx.Response(response.status_code, headers=headers, content=b"".join(pieces), request=response.request)
-
-
 def _next_of(page: object) -> str:
     metadata = page.get("metadata") if isinstance(page, Mapping) else None
     return str(metadata.get("next") or "") if isinstance(metadata, Mapping) else ""
 
 
 def _refused(named: str, response: httpx.Response) -> SourceError:
-    status, detail = response.status_code, _message(response)
+    status, detail = response.status_code, message_of(response)
     text = f"{named} answered {status}" + (f": {detail}" if detail else "")
     if status == 401:
         return UnauthenticatedError(text, "check user, password or token")
@@ -225,36 +207,10 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
     if status in (404, 405, 410):
         return MissingError(text)
     if status == 429:
-        return BusyError(text, wait_s=_asked_wait(response), limited=True)
+        return BusyError(text, wait_s=asked_wait(response), limited=True)
     if status == 409:
-        return BusyError(text, wait_s=_asked_wait(response))
-    return SourceError(text) if status not in _AGAIN else BusyError(text, wait_s=_asked_wait(response))
-
-
-def _message(response: httpx.Response) -> str:
-    """Return the error message of an answer, in one line of at most 300 characters."""
-    try:
-        body = response.json()
-    except (ValueError, RecursionError):
-        return ""
-    text = body.get("message") or _details(body.get("errors")) or body.get("error") or "" if isinstance(body, dict) else ""
-    return " ".join(str(text).split())[:300]
-
-
-def _details(errors: object) -> object:
-    """Return the messages in a list of errors in the style of JSON:API; anything else is returned unchanged."""
-    if not isinstance(errors, list):
-        return errors
-    texts = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
-    return "; ".join(str(text) for text in texts if text)
-
-
-def _asked_wait(response: httpx.Response) -> float | None:
-    asked = response.headers.get("Retry-After", "")
-    if asked.isdigit():
-        return float(asked)
-    at = email.utils.parsedate_to_datetime(asked) if asked.endswith("GMT") else None
-    return max(0.0, at.timestamp() - time.time()) if at else None
+        return BusyError(text, wait_s=asked_wait(response))
+    return SourceError(text) if status not in _AGAIN else BusyError(text, wait_s=asked_wait(response))
 
 
 def _may_pass(error: BaseException) -> bool:

@@ -1,6 +1,6 @@
 """Targets: list, add, pause, test and remove them; publish to them, and what was published."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 from anyio import to_thread
@@ -25,12 +25,15 @@ from lineage_bridge.api.schemas.targets.publications import (
 from lineage_bridge.api.serialization import time_text
 from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
+from lineage_bridge.openlineage.facets import MAX_NAME
 from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.targets import LedgerEntry, PublicationReport, TargetRecord
 
 _TARGET = msgspec.json.Decoder(TargetRequest)
 _PUBLISH = msgspec.json.Decoder(PublishRequest)
 _BodyT = TypeVar("_BodyT")
+MOST_KEY: Final = 3 * MAX_NAME
+"""How long the key of an object may be in a request: a namespace and a name, with quotes and escapes."""
 
 
 def routes(services: Services) -> APIRouter:
@@ -69,7 +72,7 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
     )
     def get_ledger(
         name: str,
-        after: Annotated[str, Query(max_length=4096, description="`next` of the page before")] = "",
+        after: Annotated[str, Query(max_length=MOST_KEY, description="`next` of the page before")] = "",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
         """What was published to a target, by kind, namespace and name."""

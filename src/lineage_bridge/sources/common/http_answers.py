@@ -1,0 +1,62 @@
+"""What answers of REST APIs say: their whole body, an error in one line, and how long to wait."""
+
+import email.utils
+import time
+from contextlib import closing
+from typing import Final
+
+import httpx
+
+from lineage_bridge.errors import SourceError
+
+MOST_BYTES: Final = 64 << 20
+"""How long an answer may be, unpacked."""
+_MESSAGE: Final = 300
+_OF_TRANSFER: Final = frozenset(("content-encoding", "content-length", "transfer-encoding"))
+
+
+def read_whole(response: httpx.Response, named: str) -> httpx.Response:
+    """The response with its whole body. Raises SourceError if it is longer than `MOST_BYTES`."""
+    pieces, size = [], 0
+    with closing(response):
+        for piece in response.iter_bytes():
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise SourceError(f"{named} answered more than {MOST_BYTES >> 20} MiB", "check that the address is that of the REST API")
+    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _OF_TRANSFER]
+    return httpx.Response(response.status_code, headers=headers, content=b"".join(pieces), request=response.request)
+
+
+def message_of(response: httpx.Response) -> str:
+    """The error message of an answer in JSON, in one line of at most 300 printable characters. A code in words is before it."""
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(body, dict):
+        return ""
+    inner = body["error"] if isinstance(body.get("error"), dict) else body
+    code = inner.get("code") if isinstance(inner.get("code"), str) else ""
+    message = inner.get("message") or _details(inner.get("errors")) or inner.get("error")
+    text = ": ".join(str(part) for part in (code, message) if part)
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:_MESSAGE]
+
+
+def _details(errors: object) -> object:
+    """The messages in a list of errors in the style of JSON:API; anything else is returned unchanged."""
+    if not isinstance(errors, list):
+        return errors
+    texts = [error.get("detail") or error.get("title") if isinstance(error, dict) else error for error in errors]
+    return "; ".join(str(text) for text in texts if text)
+
+
+def asked_wait(response: httpx.Response) -> float | None:
+    """The seconds that the header Retry-After asks to wait; None without one that can be read."""
+    asked = response.headers.get("Retry-After", "")
+    if asked.isascii() and asked.isdigit():
+        return float(asked)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
+    except ValueError:
+        return None
