@@ -82,9 +82,12 @@ class listening:  # noqa: N801 - a context manager that reads like one
         self.thread.join()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; a machine where it cannot be had fails here, with the way to get it."""
+    """Chromium; a machine where it cannot be had fails here, with the way to get it.
+
+    It ends with its file: while it is open, an event loop runs in this thread, and tests that follow could start none.
+    """
     found = chromium()
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
