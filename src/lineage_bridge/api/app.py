@@ -11,6 +11,7 @@ from lineage_bridge.api import openapi, responses
 from lineage_bridge.api.answering.lanes import CURRENT_TURN, interruptible
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.auditing import RequestAudit
+from lineage_bridge.api.dependencies import PREFIX
 from lineage_bridge.api.guard import Guard
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.limits.requests import RequestLimits
@@ -52,7 +53,6 @@ from lineage_bridge.api.web.page import WebPage
 from lineage_bridge.visibility.findings import limited_findings
 from lineage_bridge.visibility.reader import limited
 
-PREFIX = "/api/v1"
 _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage."
 
 
@@ -96,11 +96,11 @@ def create_app(services: Services) -> FastAPI:
         keys.routes(services),
         audit.routes(services),
         health.routes(services, intake),
+        metrics.routes(services),
+        logins.routes(services),
     )
     # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
-    app.include_router(metrics.routes(services))
-    app.include_router(logins.routes(services))
     pages.install_pages(app)
     pages.install_web_page(app, WebPage(), has_logins=services.logins is not None)
     requirements = RouteRequirements(app.routes)
@@ -114,9 +114,7 @@ def create_app(services: Services) -> FastAPI:
 def create_question_app(services: Services) -> FastAPI:
     """The questions of the API alone, for a process that gets them from the API, which has guarded them."""
     services = _as_whoever_asks(services)
-    app = _app(services, *_question_routes(services, Intake(services)))
-    app.include_router(metrics.lane_routes(services))
-    return app
+    return _app(services, *_question_routes(services, Intake(services)), metrics.lane_routes(services))
 
 
 def _as_whoever_asks(services: Services) -> Services:
@@ -128,7 +126,7 @@ def _as_whoever_asks(services: Services) -> Services:
 def _app(services: Services, *routers: APIRouter) -> _App:
     app = _App(title="LineageBridge", version=services.version, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     for router in routers:
-        app.include_router(router, prefix=PREFIX)
+        app.router.routes.extend(router.routes)
     responses.install_error_handlers(app, services.clock_us)
     return app
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lineage_bridge.api.dependencies import PREFIX
 from lineage_bridge.api.guard import admitted_principal
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.web.forwarding import client_address, route_path
@@ -55,7 +56,8 @@ class RequestAudit:
         sent = self._masked(body)
         parameters = [str(value) for value in scope.get("path_params", {}).values()]
         named = [str(sent[name]) for name in _NAMED if isinstance(sent.get(name), str)][:1]
-        route = getattr(scope.get("route"), "path", route_path(scope))
+        found = getattr(scope.get("route"), "path", None)
+        route = route_path(scope) if found is None else found.removeprefix(PREFIX)
         details = json.dumps(sent, ensure_ascii=False, separators=(",", ":")) if sent else ""
         return Change(
             admitted_principal(scope).name, client_address(scope), f"{scope['method']} {route}", " ".join(parameters or named), details

@@ -1,4 +1,4 @@
-"""What questions share: waiting for a position, pages, and arguments."""
+"""What routes share: where they are, waiting for a position, pages, and arguments."""
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 import anyio
 from anyio import to_thread
-from fastapi import Header, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
@@ -23,9 +23,15 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.openlineage.times import parse_time
 from lineage_bridge.ports.graph_reader import NodeReader, ProgressReader
 
+PREFIX: Final = "/api/v1"
 POLL_S: Final = 0.025
 MAX_OFFSET: Final = 1_000_000_000
 KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
+
+
+def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa: ANN401 - FastAPI's own options
+    """A router of calls below `/api/v1`. Its routes have their whole paths: including it under a prefix would build each a second time."""
+    return APIRouter(prefix=PREFIX + prefix, tags=[tag], **options)
 
 
 def mend_argument(text: str) -> str:

@@ -16,7 +16,8 @@ from tests.api.support import LINEAGE, URL, Server
 from tests.events import T0, dataset, run_event
 
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, LIMITS, Cost, Lanes, Limit, Turn
-from lineage_bridge.api.app import PREFIX, create_app
+from lineage_bridge.api.app import create_app
+from lineage_bridge.api.dependencies import PREFIX
 from lineage_bridge.api.limits.callers import THIS_MACHINE
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import AbandonedError, OverloadedError

@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
-from lineage_bridge.api.dependencies import wait_for_position
+from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
 from lineage_bridge.api.services import HEALTHY, Services
@@ -25,13 +25,12 @@ from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMiss
 POLL_S: Final = 0.1
 READ_RATE: Final = 32 << 10
 """How many bytes of an answer a client has to read in a second."""
-PREFIX: Final = "/api/v1"
 _log = logging.getLogger(__name__)
 
 
 def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter:
     """A router for questions, each of which can wait for a position."""
-    return APIRouter(prefix=prefix, tags=[tag], dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
+    return api_router(tag, prefix, dependencies=[Depends(wait_for_position(services))], route_class=question_route(services))
 
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]

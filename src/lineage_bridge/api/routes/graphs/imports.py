@@ -5,6 +5,7 @@ from functools import partial
 from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import read_payload
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.intake import STATUS, Intake, sender
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import body_docs, response_docs
@@ -23,7 +24,7 @@ from lineage_bridge.projections.importing.shapes import GraphIn
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The call that imports."""
-    router = APIRouter(prefix="/graphs", tags=["graphs"])
+    router = api_router("graphs", "/graphs")
 
     async def post_import(request: Request, graph_id: GraphId) -> Response:
         check_graph_id(services, graph_id)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Raw
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.lanes import Cost
-from lineage_bridge.api.dependencies import Offset, page
+from lineage_bridge.api.dependencies import Offset, api_router, page
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
@@ -21,7 +21,7 @@ PartName = Literal["impact", "cycle", "orphan", "unused"]
 
 def routes(services: Services) -> APIRouter:
     """The routes for the findings of the last analysis."""
-    router = APIRouter(tags=["analysis"])
+    router = api_router("analysis")
 
     def read(request: Request, part: PartName, limit: int, offset: int) -> Response:
         findings = services.findings()

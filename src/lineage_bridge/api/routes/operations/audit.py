@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Query, Response
 
 from lineage_bridge.access.audit import as_json
-from lineage_bridge.api.dependencies import Mended
+from lineage_bridge.api.dependencies import Mended, api_router
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.operations import AuditItem, AuditPage
@@ -17,7 +17,7 @@ _LAST = 2**63 - 1
 
 def routes(services: Services) -> APIRouter:
     """The route of the audit trail."""
-    router = APIRouter(tags=["keys"])
+    router = api_router("keys")
 
     @router.get("/audit", response_model=None, responses=response_docs({200: AuditPage}, writes=False))
     def get_audit(

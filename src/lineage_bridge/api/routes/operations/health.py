@@ -7,6 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
 from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.guard import admission
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
@@ -24,7 +25,7 @@ _ERASURE = msgspec.json.Decoder(EraseRequest)
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The calls that operate the server."""
-    router = APIRouter(tags=["operations"])
+    router = api_router("operations")
 
     @router.get("/health", response_model=None, responses=response_docs({200: Health}, writes=False))
     def get_health(request: Request) -> Response:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -41,7 +42,7 @@ _BodyT = TypeVar("_BodyT")
 
 def routes(services: Services) -> APIRouter:
     """The routes for inputs."""
-    router = APIRouter(tags=["inputs"])
+    router = api_router("inputs")
     _reading_routes(router, services)
     _add_route(router, services)
     _change_routes(router, services)

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.intake import Intake, batch_answer, many_answer, one_answer
 from lineage_bridge.api.openapi import EVENTS_BODY, response_docs
 from lineage_bridge.api.schemas.intake import Accepted, BatchAnswer, Outcomes, RejectedAnswer, Stored
@@ -10,7 +11,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 
 def routes(intake: Intake) -> APIRouter:
     """The calls that bring events. A trailing slash is accepted too: not every producer repeats its body after a redirect."""
-    router = APIRouter(tags=["intake"])
+    router = api_router("intake")
     refused = {400: RejectedAnswer, 403: RejectedAnswer, 413: RejectedAnswer, 415: ErrorAnswer}
 
     @router.post("/lineage/", response_model=None, include_in_schema=False)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.guard import admission
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
@@ -27,7 +28,7 @@ _ReadT = TypeVar("_ReadT")
 
 def routes(services: Services) -> APIRouter:
     """The routes for API keys."""
-    router = APIRouter(prefix="/keys", tags=["keys"])
+    router = api_router("keys", "/keys")
 
     @router.get("", response_model=None, responses=response_docs({200: Keys}, writes=False))
     def get_keys() -> Response:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.question_route import question_route
-from lineage_bridge.api.dependencies import Offset, page, position_header, wait_for_position
+from lineage_bridge.api.dependencies import Offset, api_router, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake, one_answer, sender
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import response_docs
@@ -33,7 +33,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The routes for the quarantine."""
-    router = APIRouter(prefix="/quarantine", tags=["quarantine"], route_class=question_route(services))
+    router = api_router("quarantine", "/quarantine", route_class=question_route(services))
 
     @router.get(
         "",

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -33,7 +34,7 @@ _ORDER = msgspec.json.Decoder(SourceRequest)
 
 def routes(services: Services) -> APIRouter:
     """The routes for sources."""
-    router = APIRouter(tags=["sources"])
+    router = api_router("sources")
     _reading_routes(router, services)
     _add_route(router, services)
     _change_routes(router, services)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
+from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -38,7 +39,7 @@ MOST_KEY: Final = 3 * MAX_NAME
 
 def routes(services: Services) -> APIRouter:
     """The routes for targets."""
-    router = APIRouter(tags=["targets"])
+    router = api_router("targets")
     _reading_routes(router, services)
     _add_route(router, services)
     _change_routes(router, services)

@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 
 from lineage_bridge.api.bodies import read_body
-from lineage_bridge.api.dependencies import Offset, page
+from lineage_bridge.api.dependencies import Offset, api_router, page
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -43,7 +43,7 @@ _ReadT = TypeVar("_ReadT")
 
 def routes(services: Services) -> APIRouter:
     """The routes for tasks."""
-    router = APIRouter(tags=["tasks"])
+    router = api_router("tasks")
     _reading_routes(router, services)
     _extract_route(router, services)
     _change_routes(router, services)

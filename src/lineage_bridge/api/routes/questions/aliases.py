@@ -12,7 +12,7 @@ from msgspec import UNSET
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.question_route import question_route
 from lineage_bridge.api.bodies import read_body
-from lineage_bridge.api.dependencies import KINDS, Mended, Offset, page, position_header, wait_for_position
+from lineage_bridge.api.dependencies import KINDS, Mended, Offset, api_router, page, position_header, wait_for_position
 from lineage_bridge.api.intake import Intake
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import POSITION_HEADER, json_response
@@ -39,7 +39,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The routes for aliases."""
-    router = APIRouter(tags=["aliases"], route_class=question_route(services))
+    router = api_router("aliases", route_class=question_route(services))
     _list_route(router, services)
     for operation in ALIAS_OPERATIONS:
         _operation_route(router, services, intake, operation)

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from lineage_bridge.api import position_tokens, serialization
 from lineage_bridge.api.answering.lanes import Cost
-from lineage_bridge.api.dependencies import position_header
+from lineage_bridge.api.dependencies import api_router, position_header
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
@@ -28,7 +28,7 @@ Kind = Literal["node", "port", "flow", "hub", "columns", "identity", "alias", "f
 
 def routes(services: Services) -> APIRouter:
     """The routes for the change feed."""
-    router = APIRouter(tags=["changes"])
+    router = api_router("changes")
 
     def read(after: str | None, kinds: list[Kind], limit: int) -> tuple[ChangeFeed, dict[str, str]]:
         with services.graph() as reader:

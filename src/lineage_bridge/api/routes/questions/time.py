@@ -15,6 +15,7 @@ from lineage_bridge.api.dependencies import (
     Mended,
     Offset,
     Style,
+    api_router,
     parse_time_argument,
     position_header,
     require_node,
@@ -44,7 +45,7 @@ _HINT = 'send {"job": {"namespace", "name"}, "source": {"namespace", "name"}, "t
 
 def routes(services: Services, intake: Intake) -> APIRouter:
     """The routes for differences between two times, drift, and flows that operators ended."""
-    router = APIRouter(tags=["graph"], route_class=question_route(services))
+    router = api_router("graph", route_class=question_route(services))
     _diff_route(router, services)
     _drift_route(router, services)
     _end_routes(router, intake)
