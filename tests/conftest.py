@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from pyspark.sql import SparkSession
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     distribution.assign_groups(items)
     if hasattr(config, "workerinput"):
         distribution.longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """How many workers share a run that names no number."""
+    return distribution.worker_count(os.cpu_count() or 1, psutil.virtual_memory().available)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,4 +1,4 @@
-"""How a run is divided among worker processes: `-n 2 --dist loadgroup`.
+"""How a run is divided among worker processes: `-n logical --dist loadgroup`.
 
 The tests of a file stay together, in one worker and in their order: they share the file's fixtures. So do
 files that request the same server or Spark session, which is started once per run. The longest come first.
@@ -17,6 +17,13 @@ GROUPS |= {"served": "served", "spark": "spark", "registry": "registry", "openid
 GROUPS |= {"s3_store": "stores", "gcs_store": "stores", "azure_store": "stores"}
 """Fixtures that a run creates once, and the group of the files that request them; of several groups the first."""
 ORDER = tuple(dict.fromkeys(GROUPS.values()))
+WORKER_BYTES = 4 << 30
+"""What a worker may take with the servers and the Spark session that it starts."""
+
+
+def worker_count(processors: int, free_bytes: int) -> int:
+    """One worker more than processors, as tests wait for servers a third of their time; no more than fit into memory, if processors do."""
+    return max(1, min(processors + 1, max(processors, free_bytes // WORKER_BYTES)))
 
 
 class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # its base ships no types
