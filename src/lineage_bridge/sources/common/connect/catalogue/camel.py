@@ -142,8 +142,8 @@ def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -
 
 def _file(values: Mapping[str, str]) -> str:
     """The one file in a folder; none if an expression makes its name."""
-    name = values.get("filename", "")
-    return f"{values.get('directoryname', '').rstrip('/')}/{name}" if name and not re.search(r"[${}*]", name) else ""
+    name, folder = values.get("filename", ""), values.get("directoryname", "")
+    return f"{folder.rstrip('/')}/{name}" if folder and name and not re.search(r"[${}*]", name) else ""
 
 
 def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str]:

@@ -16,11 +16,13 @@ VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 """A variable within a setting: `${topic}`, `${source.table}`, `#{topic}`."""
 
 TO_FILL_IN = re.compile(
-    r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\."
-    r"|\b(?:[A-Z0-9_]*PLACEHOLDER|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS)|(?:CHANGE|REPLACE)_?ME)\b"
+    r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\."
+    r"|%[A-Z][A-Z0-9_]*%|@[A-Z][A-Z0-9_.]*@|(?<![A-Za-z0-9])__[A-Z][A-Z0-9_]*__(?![A-Za-z0-9])"
+    r"|\b(?:[A-Z0-9_]*PLACEHOLDER|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS))\b"
+    r"|\b(?i:change|replace)[_-]?(?i:me)\b|\bREPLACE[_-](?i:with)\b|\b(?:ADD|ENTER|INSERT|PUT)_[A-Z0-9_]*HERE\b"
 )
-"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`,
-`PLACEHOLDER`, `YOUR_CLUSTER_URL`.
+"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `$(BUCKET)`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`,
+`...`, `%BUCKET%`, `@BUCKET@`, `__BUCKET__`, `PLACEHOLDER`, `YOUR_CLUSTER_URL`, `change_me`, `REPLACE_WITH_BUCKET`, `INSERT_BUCKET_HERE`.
 """
 
 _WEB_PORTS = {"http": "80", "https": "443"}

@@ -194,7 +194,7 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
     """Return the objects that a topic's records go to, from the topic's name as the connector sees it."""
     connector = view.connector
-    if any(view.text(template, topic=topic) is not None for template in connector.varies):
+    if _is_open(view, topic):
         return [FoundObject(None, None, EvidenceKind.LISTED)]
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
@@ -202,6 +202,14 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
     mapped = _mapped(pairs(view), topic, seen.text)
     targets = own or [FoundObject(thing, None, EvidenceKind.LISTED) for thing in mapped or view.list_of(connector.objects)]
     return targets or _by_topic(view, seen)
+
+
+def _is_open(view: ConnectorView, topic: str) -> bool:
+    """Whether records, a class of the user's own, or a setting that cannot be read decide the object of a topic."""
+    connector = view.connector
+    varies = any(view.text(template, topic=topic) is not None for template in connector.varies)
+    deciding = [*connector.maps, *connector.objects, *(holes(template)[0] for template in connector.varies)]
+    return varies or any(view.is_unreadable([key]) for key in deciding)
 
 
 def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
@@ -219,6 +227,6 @@ def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
     made = view.text(template, topic=seen.text)
     if seen.form:
         made = (view.text(template, topic=seen.form) or "").replace(seen.time.lower(), seen.time) or None
-    elif seen.is_pattern and made != view.text(template, topic=seen.text + "."):
+    elif seen.is_pattern and made != view.text(template, topic=f"{seen.text}.{_SAMPLES[-1]}"):
         made = None
     return [FoundObject(made, None, EvidenceKind.PREDICTED)]

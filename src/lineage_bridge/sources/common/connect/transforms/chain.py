@@ -109,7 +109,7 @@ TOPIC_STEPS: dict[str, TopicStep] = {
 _BY_SIMPLE_NAME = {kind.rpartition(".")[2]: kind for kind in reversed((*FIELD_STEPS, *TOPIC_STEPS))}
 """The classes by the names without their packages, which a worker accepts, too; of several, Kafka's own."""
 
-_ROUTES = re.compile(r"rout|topic|rename", re.IGNORECASE)
+_ROUTES = re.compile(r"rout|topic|rename|[${}<>]", re.IGNORECASE)
 
 _FILTERS = frozenset(
     (

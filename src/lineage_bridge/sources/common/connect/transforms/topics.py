@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from lineage_bridge.sources.common.connect.secrets import has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, replace_all_of
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
@@ -87,6 +88,6 @@ def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def _replaced(topic: TopicName, pattern: str, replacement: str) -> TopicName:
-    if topic.is_pattern or compile_java(pattern) is None:
+    if topic.is_pattern or has_placeholder(pattern) or compile_java(pattern) is None:
         return ANY
     return TopicName(replace_all_of(pattern, replacement, topic.text) or topic.text)
