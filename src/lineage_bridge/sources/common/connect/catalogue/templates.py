@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS, TO_FILL_IN, VARIABLE
-from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_login, without_user
+from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS, VARIABLE
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder, without_login, without_user
 
 Scope = Mapping[str, str]
 

@@ -8,10 +8,9 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
-from lineage_bridge.sources.common.connect.catalogue.filters import TO_FILL_IN
 from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes, is_unreadable
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
-from lineage_bridge.sources.common.connect.secrets import has_placeholder
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
