@@ -69,7 +69,9 @@ public final class Oracle {
                 }
                 oracle.flows.forEach(flow -> System.out.println(name + "\tflow\t" + flow));
                 System.out.println(name + "\tplanned");
-            } catch (RuntimeException | LinkageError | AssertionError e) {
+            } catch (OutOfMemoryError e) {
+                throw e;
+            } catch (RuntimeException | Error e) { // The planner throws errors of Scala's and Calcite's own, and runs out of stack.
                 System.out.println(name + "\tunplanned\t" + reason(e));
             }
         }

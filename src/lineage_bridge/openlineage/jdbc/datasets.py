@@ -27,7 +27,8 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
     """A table behind a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
     `schema` and `user` are those of the connection, where another setting has them. The user is the default schema of some databases.
-    `in_full`: None also if the database is not known, or the connection cannot reach the one in the name.
+    `in_full`: None also if the database is not known, the schema of a user who is not known, or the connection cannot reach the database in
+    the name.
     """
     address = read_jdbc(url)
     if address is None:
@@ -42,6 +43,8 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
     database = address.database or _DATABASES.get(address.scheme, "")
     lead = [own if address.scheme == "hana" else database] if full == 2 else [database, own]
     if in_full and not database and len(parts) < full and address.scheme in _IN_DATABASES:
+        return None
+    if in_full and not own and len(parts) < 2 and address.scheme in _SCHEMAS_OF_USERS:
         return None
     if in_full and address.scheme in _OWN_DATABASE_ONLY and not _is_within(parts, database if full > 2 else "", full):
         return None

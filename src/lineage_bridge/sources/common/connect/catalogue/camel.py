@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel_sql import sql_datasets
 from lineage_bridge.sources.common.connect.catalogue.filters import server
+from lineage_bridge.sources.common.connect.catalogue.templates import is_unreadable
 from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_user
 
 
@@ -142,8 +143,8 @@ def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -
 
 def _file(values: Mapping[str, str]) -> str:
     """The one file in a folder; none if an expression makes its name."""
-    name = values.get("filename", "")
-    return f"{values.get('directoryname', '').rstrip('/')}/{name}" if name and not re.search(r"[${}*]", name) else ""
+    name, folder = values.get("filename", ""), values.get("directoryname", "")
+    return f"{folder.rstrip('/')}/{name}" if folder and name and not re.search(r"[${}*]", name) else ""
 
 
 def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str]:
@@ -151,7 +152,7 @@ def _read(config: Mapping[str, str], way: str) -> tuple[str, dict[str, str], str
     options: dict[str, str] = {}
     component = path = ""
     for key, value in sorted(config.items()):
-        if (match := _KEY.fullmatch(key)) and value and not has_placeholder(value):
+        if (match := _KEY.fullmatch(key)) and value:
             component = _ROLE.sub("", _plain(match["kamelet"])) if match["kamelet"] else component
             options.setdefault(_plain(match["option"]), without_user(value.strip()))
     url = without_user(config.get(f"camel.{way}.url", "").strip())
@@ -194,7 +195,7 @@ def _filled(template: str, values: Mapping[str, str]) -> str | None:
         found = (name[1:] if name.startswith("=") else values.get(name, "") for name in names.split("|"))
         text = next((value for value in found if value), "")
         text = _FORMS[form](text) if form and text else text
-        missing = missing or not text
+        missing = missing or not text or is_unreadable(text)
         return text
 
     made = _HOLE.sub(fill, template)

@@ -8,6 +8,7 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.sources.common.connect.catalogue.filters import server
 from lineage_bridge.sources.common.connect.catalogue.queries import dialect_of
+from lineage_bridge.sources.common.connect.catalogue.templates import is_unreadable
 from lineage_bridge.sql.reading import lineage_of
 
 
@@ -29,6 +30,7 @@ _DATABASES = (
 )
 _PARAMETER = re.compile(r":[#?](?:\$\{[^{}]*\}|[\w.\-\[\]]+)|(?<=[(,=\s])#(?=[,)\s]|$)|\$\{[^{}]*\}")
 """A value that Camel fills in: `:#name`, `:?name`, `:#${body}`, `#`."""
+_DECIDING = ("servername", "serverport", "portnumber", "databasename", "connectionhost", "connectionport", "hosts", "host", "port", "keyspace")
 _ELSEWHERE = ("classpath:", "file:", "http:", "https:", "ref:", "resource:")
 _KEYSPACE = re.compile(r"(?:(?P<port>\d+)/)?(?P<name>\w+)")
 
@@ -38,6 +40,8 @@ def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[n
 
     `options`: by their names in lower case without separators. `way`: source or sink.
     """
+    if any(is_unreadable(options.get(option, "")) for option in _DECIDING):
+        return []
     if component in ("cassandra", "cql"):
         return _cassandra(options, way)
     driver = component if component not in ("sql", "jdbc") else options.get("datasource", "").lower()
@@ -50,9 +54,10 @@ def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[n
         database=options["databasename"],
     )
     user = options.get("username", options.get("user", ""))
+    user = "" if is_unreadable(user) else user
     tables = _tables(options.get("query", ""), dialect_of(url), way)
     kept = (table.upper() if dialect_of(url) == "oracle" else table for table in tables)
-    return [name for name in (jdbc_dataset(url, table, user=user) for table in kept) if name is not None]
+    return [name for name in (jdbc_dataset(url, table, user=user, in_full=True) for table in kept) if name is not None]
 
 
 def _cassandra(options: Mapping[str, str], way: str) -> list[naming.DatasetName]:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from lineage_bridge.openlineage.jdbc.address import without_user
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
-from lineage_bridge.sources.common.connect.secrets import has_placeholder, is_secret
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder, is_secret
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed, replace_all_of
 
 Scope = Mapping[str, str]
@@ -14,14 +14,6 @@ Filter = Callable[[str, str, Scope, Scope], str | None]
 
 VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 """A variable within a setting: `${topic}`, `${source.table}`, `#{topic}`."""
-
-TO_FILL_IN = re.compile(
-    r"<[^<>]*>|\$\{[^{}]*\}|\{\{.*\}\}|\{[A-Z][A-Z0-9_ /.-]*\}|(?<![\w$])\$[A-Z][A-Z0-9_]+\b|\.\.\."
-    r"|\b(?:[A-Z0-9_]*PLACEHOLDER|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS)|(?:CHANGE|REPLACE)_?ME)\b"
-)
-"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`, `...`,
-`PLACEHOLDER`, `YOUR_CLUSTER_URL`.
-"""
 
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
@@ -142,6 +134,8 @@ def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
 
 def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
     """Return a table's name as the BigQuery sink builds it: sanitized if configured; it never contains dots."""
+    if any(TO_FILL_IN.search(config.get(key, "")) for key in ("sanitizeTopics", "sanitize.topics")):
+        return None
     sanitized = _TRUE in (config.get("sanitizeTopics", "").lower(), config.get("sanitize.topics", "").lower())
     return re.sub(r"[^A-Za-z0-9_]" if sanitized else r"\.", "_", text)
 
@@ -172,6 +166,8 @@ def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str 
 
 def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
     """Return a table's name as Aiven's JDBC sink builds it: with underscores for all other signs if configured."""
+    if TO_FILL_IN.search(config.get("table.name.normalize", "")):
+        return None
     return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
 
 

@@ -132,6 +132,8 @@ def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patt
     if pattern is None or not patterns:
         return
     anything = pattern.pattern == ANY_VALUE
+    if anything and any(key not in view.config for key in holes(view.connector.topic) if key != "object"):
+        return
     excluded = view.list_of(view.connector.excluded)
     for topic, how in sorted(candidates.items()):
         match = None if anything and how is not EvidenceKind.OBSERVED else pattern.fullmatch(topic)

@@ -34,7 +34,7 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
     The pattern of schemas chooses tables, and is none of the connection that a query runs in.
     """
     query = view.setting("query")
-    if not query and not view.config.get("query.masked"):
+    if not view.config.get("query") and not view.config.get("query.masked"):
         return find_objects(view, candidates)
     topic = view.text("{topic.prefix|kafka.topic}")
     tables = query_inputs(query, view.text(view.connector.jdbc) or "")
@@ -78,6 +78,10 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
     alias, separator = view.setting("source.cluster.alias", default="source"), view.setting("replication.policy.separator", default=".")
     called = policy.rpartition(".")[2]
     prefix = "" if called.startswith("Identity") else alias + separator
+    if prefix and not (alias and separator):
+        return []
+    if view.is_unreadable(["topics"]):
+        candidates = {topic: how for topic, how in candidates.items() if how is EvidenceKind.OBSERVED}
     if not called.startswith(("Identity", "DefaultReplicationPolicy")):
         return _mirrored_by_another_policy(view, candidates, prefix)
     patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
@@ -111,6 +115,8 @@ def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, Ev
 def replicator(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find topics of another cluster, renamed by a format."""
     form = view.setting("topic.rename.format", default="${topic}")
+    if not form:
+        return [FoundObject(topic, None, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     names = [(topic, EvidenceKind.LISTED) for topic in view.list_of(["topic.whitelist"])]
     pattern = re.compile(re.escape(form).replace(re.escape("${topic}"), "(.+)")) if "${topic}" in form else None
     for topic, how in candidates.items():
@@ -206,7 +212,8 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
     pairs = dict(pair.partition("=")[::2] for pair in view.list_of(["couchbase.topic.to.collection"]))
     chosen = pairs.get(seen) or pairs.get(topic) or view.setting("couchbase.default.collection", default="_default._default")
     bucket = view.setting("couchbase.bucket", "connection.bucket")
-    return [FoundObject(chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}", None, EvidenceKind.LISTED)]
+    full = chosen if chosen.count(".") == 2 else f"{bucket}.{chosen}" if bucket and chosen else None
+    return [FoundObject(None if view.is_unreadable(["couchbase.topic.to.collection"]) else full, None, EvidenceKind.LISTED)]
 
 
 def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:

@@ -3,7 +3,8 @@
 `{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, else `text`. `[...]` is left out if a setting in it
 is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key is replaced by a topic's name, so
 `{topic.override.<topic>.collection}` is a setting of that topic. The names `topic` and `object` take precedence over settings. `one||other`
-is the first of the templates that can be filled. A setting that only the worker can read takes precedence, and is missing.
+is the first of the templates that can be filled. A setting that only the worker can read, or that is still to be filled in, takes
+precedence, in brackets too: nothing is filled without it.
 """
 
 import re
@@ -12,14 +13,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lineage_bridge.sources.common.connect.catalogue.filters import FILTERS, VARIABLE
-from lineage_bridge.sources.common.connect.secrets import has_placeholder, without_login, without_user
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder, without_login, without_user
 
 Scope = Mapping[str, str]
 
 _PIECE = re.compile(r"\{(?P<hole>[^{}]+)\}|(?P<bracket>[\[\]])|(?P<text>[^{}\[\]]+)")
 _NESTED = re.compile(r"<(\w+)>")
+_OPTIONS = re.compile(r"[?;]")
 ANY_VALUE = "(?P<value>.+)"
 """Matches any text in the position of a name."""
+
+
+class _UnreadableError(Exception):
+    """A setting decides, but cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,15 @@ _Part = str | _Hole | tuple["_Part", ...]
 def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None:
     """Fill a template; None if a setting outside brackets is missing, or has a placeholder that only the worker can resolve."""
     made = (_filled(parts, config, scope or {}) for parts in _parsed(template))
-    return next((text for text in made if text is not None), None)
+    try:
+        return next((text for text in made if text is not None), None)
+    except _UnreadableError:
+        return None
+
+
+def is_unreadable(value: str) -> bool:
+    """Whether only the worker can read a setting, or its user is still to fill it in. Options behind an address do not count."""
+    return has_placeholder(value) or bool(TO_FILL_IN.search(VARIABLE.sub("x", _OPTIONS.split(value, maxsplit=1)[0])))
 
 
 def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
@@ -45,7 +59,11 @@ def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
     None if the template does not contain the name, or another setting is missing.
     """
     pieces: list[str] = []
-    for part in _flat(_parsed(template)[0], config, hole):
+    try:
+        parts = _flat(_parsed(template)[0], config, hole)
+    except _UnreadableError:
+        return None
+    for part in parts:
         if part is None:
             return None
         pieces.append(ANY_VALUE if isinstance(part, _Hole) else re.escape(part))
@@ -140,6 +158,8 @@ def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
     text = next((value for value in (_setting(name, config, {}) for name in before) if value is not None), None)
     if text is None:
         return [part]
+    if is_unreadable(text):
+        raise _UnreadableError
     pieces = VARIABLE.split(text)[:: VARIABLE.groups + 1]
     return [pieces[0], part, pieces[1]] if len(pieces) == 2 else [None]
 
@@ -147,8 +167,8 @@ def _opened(part: _Hole, config: Scope, hole: str) -> list[str | _Hole | None]:
 def _value(hole: _Hole, config: Scope, scope: Scope) -> str | None:
     for name in hole.alternatives:
         found = name[1:] if name.startswith("=") else _setting(name, config, scope)
-        if found is None and name not in scope and has_placeholder(config.get(_key(name, scope), "")):
-            return None
+        if name not in scope and not name.startswith("=") and is_unreadable(_readable(name, config, scope)):
+            raise _UnreadableError
         if found is not None:
             for kind, argument in hole.filters:
                 found = None if found is None else FILTERS[kind](found, argument, config, scope)
@@ -163,5 +183,10 @@ def _key(name: str, scope: Scope) -> str:
 def _setting(name: str, config: Scope, scope: Scope) -> str | None:
     if name in scope:
         return scope[name]
+    return _readable(name, config, scope) or None
+
+
+def _readable(name: str, config: Scope, scope: Scope) -> str:
+    """The setting without who logs in; empty if it is missing."""
     value = without_login(config.get(_key(name, scope), "").strip())
-    return None if not value or has_placeholder(value) else value if value.startswith("jdbc:") else without_user(value)
+    return value if value.startswith("jdbc:") else without_user(value)

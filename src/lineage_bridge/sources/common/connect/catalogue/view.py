@@ -8,15 +8,16 @@ from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
-from lineage_bridge.sources.common.connect.catalogue.filters import TO_FILL_IN
-from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes
+from lineage_bridge.sources.common.connect.catalogue.templates import fill, holes, is_unreadable
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorEvidence
-from lineage_bridge.sources.common.connect.secrets import has_placeholder
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeholder
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
 
 _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
+_ANY_TEXT = "%"
+"""The sign of SQL's patterns for any text."""
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 
@@ -42,6 +43,10 @@ class ConnectorView:
         """Return the elements of the first of these settings that exists."""
         return listed(self.setting(*keys))
 
+    def is_unreadable(self, keys: Iterable[str]) -> bool:
+        """Whether the first of these settings that exists has a value that only the worker can read, or is still to be filled in."""
+        return is_unreadable(next(filter(None, (self.config.get(key, "").strip() for key in keys)), ""))
+
     def names(self, topic: str) -> bool:
         """Whether the configuration contains the topic's name as a separate word."""
         text = "\n".join([*self.config, *self.config.values()])
@@ -52,9 +57,12 @@ class ConnectorView:
         scope = {"object": thing, "topic": topic}
         if self.connector.jdbc:
             url = fill(self.connector.jdbc, self.config, scope)
-            name = fill(self.connector.name, self.config, scope) or thing
-            schema, user = (fill(template, self.config, scope) for template in (self.connector.schema, self.connector.user))
-            return jdbc_dataset(url, name, schema, user or "", in_full=True) if url else None
+            name, schema, user = (
+                fill(template, self.config, scope) for template in (self.connector.name, self.connector.schema, self.connector.user)
+            )
+            if not url or not name or schema is None or _ANY_TEXT in schema:
+                return None
+            return jdbc_dataset(url, name, schema, user or "", in_full=True)
         if self.connector.path:
             uri = fill(self.connector.path, self.config, scope)
             return (naming.path(uri) if uri and not TO_FILL_IN.search(uri) else None) or next(iter(self.symlinks(thing, topic)), None)
@@ -70,7 +78,7 @@ class ConnectorView:
         """Return the settings that the dataset's name lacks: missing or unreadable, without an alternative, sorted."""
         templates = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
         required = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
-        return sorted({key for key in required if key not in _ANY and not self.setting(key)})
+        return sorted({key for key in required if key not in _ANY and (not self.setting(key) or self.is_unreadable([key]))})
 
     def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
         space, filled = fill(namespace, self.config, scope), fill(name, self.config, scope)

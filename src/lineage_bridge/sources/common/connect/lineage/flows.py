@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.sources.common.connect.catalogue.filters import TO_FILL_IN
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
 from lineage_bridge.sources.common.connect.catalogue.templates import holes
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.chain import TOPIC_STEPS, Chain, replay
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.reverse import topics_before
-from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicName
+from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicName, is_topic
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
 """Names of objects that have nothing in common."""
@@ -52,6 +52,11 @@ def _is_named(name: DatasetName) -> bool:
     return mask_text(address) == address
 
 
+def _is_topic(name: str) -> bool:
+    """Whether a name is a topic's, and not still to be filled in."""
+    return is_topic(name) and not TO_FILL_IN.search(name)
+
+
 def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
     """Trace external objects to topics. Topics in `side` carry no data."""
     traced = TracedFlows()
@@ -60,7 +65,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
     for found in reader(view, _before_routing(view, chain, observed, side)):
         name = traced.see(view, found, found.topic or "", (found.how,))
         for topic in listed(found.topic or ""):
-            if not TO_FILL_IN.search(topic):
+            if _is_topic(topic):
                 _routed(traced, view, chain, found._replace(topic=topic), name, observed)
     if not traced.topics:
         for topic in _literal_topics(view, chain):
@@ -87,10 +92,10 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
     if template and "object" in holes(template):
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
         same = found[0] if all(topics == found[0] for topics in found) else set()
-        return sorted(topic.text for topic in same if not (topic.is_pattern or TO_FILL_IN.search(topic.text)))
+        return sorted(topic.text for topic in same if not topic.is_pattern and _is_topic(topic.text))
     named = listed(view.text(template) or "") if template else view.list_of(["topics"])
     return sorted(
-        {topic.text for name in named if not TO_FILL_IN.search(name) for topic in replay(chain, name).topics if not topic.is_pattern}
+        {topic.text for name in named if _is_topic(name) for topic in replay(chain, name).topics if not topic.is_pattern}
     )
 
 
@@ -106,7 +111,8 @@ def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Trace
                 traced.flows.append(ConnectorFlow(name, use.name, use.name, use.evidence, maybe=True, is_pattern=True))
             continue
         stale = asked and set(use.evidence) <= {EvidenceKind.OFFSETS, EvidenceKind.OBSERVED}
-        for outcome in replay(chain, use.name).outcomes:
+        outcomes = replay(chain, use.name).outcomes
+        for outcome in [outcome for outcome in outcomes if outcome.topic == ANY] or outcomes:
             for found in _targets(view, use.name, outcome.topic) or [FoundObject(None, None, EvidenceKind.LISTED)]:
                 how = (*use.evidence, found.how)
                 name = traced.see(view, found, outcome.topic.text, how)
@@ -170,7 +176,7 @@ def _topics_of(topic: TopicName, observed: list[str], known: Iterable[str]) -> l
 
 def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
     """Return the topics that a sink reads; the regex itself if it matches no known topic."""
-    named = (topic for topic in view.list_of(["topics"]) if not TO_FILL_IN.search(topic))
+    named = (topic for topic in view.list_of(["topics"]) if _is_topic(topic))
     found: list[tuple[str, EvidenceKind]] = [(topic, EvidenceKind.LISTED) for topic in named]
     if view.connector.numbered:
         found += [(target.topic, EvidenceKind.LISTED) for target in numbered(view) if target.topic]
@@ -194,7 +200,7 @@ def _consumed(view: ConnectorView, side: frozenset[str]) -> list[TopicUse]:
 def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObject]:
     """Return the objects that a topic's records go to, from the topic's name as the connector sees it."""
     connector = view.connector
-    if any(view.text(template, topic=topic) is not None for template in connector.varies):
+    if _is_open(view, topic):
         return [FoundObject(None, None, EvidenceKind.LISTED)]
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
@@ -202,6 +208,14 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
     mapped = _mapped(pairs(view), topic, seen.text)
     targets = own or [FoundObject(thing, None, EvidenceKind.LISTED) for thing in mapped or view.list_of(connector.objects)]
     return targets or _by_topic(view, seen)
+
+
+def _is_open(view: ConnectorView, topic: str) -> bool:
+    """Whether records, a class of the user's own, or a setting that cannot be read decide the object of a topic."""
+    connector = view.connector
+    varies = any(view.text(template, topic=topic) is not None for template in connector.varies)
+    deciding = [*connector.maps, *connector.objects, *(holes(template)[0] for template in connector.varies)]
+    return varies or any(view.is_unreadable([key]) for key in deciding)
 
 
 def _mapped(mapping: list[tuple[str, str]], *names: str) -> list[str]:
@@ -219,6 +233,6 @@ def _by_topic(view: ConnectorView, seen: TopicName) -> list[FoundObject]:
     made = view.text(template, topic=seen.text)
     if seen.form:
         made = (view.text(template, topic=seen.form) or "").replace(seen.time.lower(), seen.time) or None
-    elif seen.is_pattern and made != view.text(template, topic=seen.text + "."):
+    elif seen.is_pattern and made != view.text(template, topic=f"{seen.text}.{_SAMPLES[-1]}"):
         made = None
     return [FoundObject(made, None, EvidenceKind.PREDICTED)]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms import debezium, fields, topics
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 from lineage_bridge.sources.common.connect.transforms.records import VALUE, Record, either
@@ -219,7 +220,8 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
         return []
     record = FIELD_STEPS.get(transform.kind, fields.only_topic_known)(before.record, transform)
     step = TOPIC_STEPS.get(transform.kind)
-    if step is None and transform.kind not in FIELD_STEPS and _ROUTES.search(transform.kind.rpartition(".")[2]):
+    called = transform.kind.rpartition(".")[2]
+    if step is None and transform.kind not in FIELD_STEPS and (_ROUTES.search(called) or TO_FILL_IN.search(transform.kind)):
         step = topics.by_condition
     names = [before.topic] if step is None else step(before.topic, transform)
     maybe = before.maybe or transform.kind in _FILTERS or len(names) > 1

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, replace_all_of
 from lineage_bridge.sources.common.connect.transforms.transform import Transform
 
@@ -26,6 +27,14 @@ class TopicName(NamedTuple):
 
 ANY = TopicName(".+", is_pattern=True)
 _FORMAT = re.compile(r"\$\{(topic|timestamp)\}")
+_REFERENCES = re.compile(r"\(\?<\w+>|\$\{\w+\}")
+"""Groups by name, in a regular expression and in its replacement."""
+_LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def is_topic(name: str) -> bool:
+    """Whether Kafka allows a topic of this name; anything else is a variable that is still to be filled in, or a mistake."""
+    return bool(_LEGAL.fullmatch(name))
 
 
 def regex_router(topic: TopicName, transform: Transform) -> list[TopicName]:
@@ -41,6 +50,8 @@ def by_logical_table(topic: TopicName, transform: Transform) -> list[TopicName]:
 def timestamped(topic: TopicName, transform: Transform) -> list[TopicName]:
     """Add a time to the name."""
     text = transform.option("topic.format", default="${topic}-${timestamp}")
+    if TO_FILL_IN.search(_FORMAT.sub("", text)):
+        return [ANY]
     time = re.sub(r"[A-Za-z]+", "[0-9A-Za-z]+", re.sub(r"'([^']*)'", "", transform.option("timestamp.format", default="yyyyMMdd")))
     pieces, end = [], 0
     for reference in _FORMAT.finditer(text):
@@ -87,6 +98,7 @@ def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def _replaced(topic: TopicName, pattern: str, replacement: str) -> TopicName:
-    if topic.is_pattern or compile_java(pattern) is None:
+    open_ = any(TO_FILL_IN.search(_REFERENCES.sub("", text)) for text in (pattern, replacement))
+    if topic.is_pattern or open_ or compile_java(pattern) is None:
         return ANY
     return TopicName(replace_all_of(pattern, replacement, topic.text) or topic.text)
