@@ -47,7 +47,7 @@ _LONG = 2048
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _WHOLE_TEXT_NS, _PLACE_NS, _FOUND_NS = 20, 1_500, 2_500, 5_000, 25, 40, 2_500, 8_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -64,7 +64,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
         if not (is_text := not is_json(masked)) and not scan.is_unsettled:
             return masked
         if is_text:
-            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_places(masked)) * _PLACE_NS)
+            spend(len(masked) * _WHOLE_TEXT_NS + len(suspicious_places(masked, spend)) * _PLACE_NS)
             masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
@@ -81,9 +81,9 @@ class _Scan:
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
         self.mask_name = partial(mask_name, key=key)
-        places = suspicious_places(raw)
-        # What is full of suspicious places is refused before any of them is looked at.
-        spend(len(raw) * _PASS_NS + len(places) * _PLACE_NS)
+        # What is full of suspicious places costs too much before any of them is looked at.
+        spend(len(raw) * _PASS_NS)
+        places = suspicious_places(raw, spend, _PLACE_NS)
         self.plain = PlainParts(raw, places if not places or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}
@@ -249,7 +249,7 @@ class _Scan:
             # That something is in a long text is known from its places.
             if (len(text) <= _LONG or self.plain.places is None) and not is_suspicious(text):
                 return text
-            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
+            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS + text.count(b"'") * 75 + text.count(b"/*") * 500)
             masked = masked_token(text, mask_string)
             if masked == text:
                 return text
