@@ -24,7 +24,7 @@ LINES: Mapping[str, bytes] = MappingProxyType(
         "no time": _GOOD.replace(b'"eventTime"', b'"eventtime"'),
         "no run id": _GOOD.replace(b'"runId"', b'"runid"'),
         "a run that is a text": b'{"eventType":"START","eventTime":"2026-01-01T00:00:00Z","run":"r","job":{"namespace":"n","name":"j"}}',
-        "a job without a name": _GOOD.replace(b'"name":"damaged"', b'"name":""'),
+        "a job whose name is a number": _GOOD.replace(b'"damaged"', b"17"),
     }
 )
 """Those that fit into a line."""

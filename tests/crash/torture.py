@@ -12,21 +12,21 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.crash.faults import dealt
+from tests.crash.faults import FAULTS, dealt
 from tests.crash.surroundings import alone
 from tests.crash.world import installed
 from tests.inputs.exports import compare, print_line
 
 
-def torture(folder: Path, rounds: int, seed: int, report: Callable[[str], None]) -> None:
-    """So many rounds; each fault comes once before any comes again."""
+def torture(folder: Path, rounds: int, seed: int, report: Callable[[str], None], only: Sequence[str] = ()) -> None:
+    """So many rounds; each fault comes once before any comes again. With `only`, these come in each round."""
     chance = random.Random(seed)
     report(f"seed {seed}, {rounds} rounds")
     with installed(folder) as made:
         made.settle()
         left: list[tuple[str, ...]] = []
         for number in range(rounds):
-            left = left or dealt(chance)
+            left = left or ([tuple(only)] if only else dealt(chance))
             faults, began = left.pop(), time.monotonic()
             outcome = made.round(faults, chance)
             report(f"round {number + 1} of {rounds} (seed {seed}): {', '.join(faults)}: {outcome}; {time.monotonic() - began:.0f} s")
@@ -37,6 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--exports", type=int, default=100_000, help="events that come by each way, to compare exports; 0: none")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--fault", action="append", default=[], choices=sorted(FAULTS), help="do this in each round, and nothing else")
     parser.add_argument("--mounted", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if (code := alone("tests.crash.torture", arguments)) is not None:
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     subprocess.run(["mount", "-t", "tmpfs", "none", "/dev/shm"], check=True)
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-torture-") as folder:
         (Path(folder) / "rounds").mkdir()
-        torture(Path(folder) / "rounds", options.rounds, options.seed, print_line)
+        torture(Path(folder) / "rounds", options.rounds, options.seed, print_line, options.fault)
         if options.exports:
             compare(Path(folder), options.exports, print_line)
     return 0
