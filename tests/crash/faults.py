@@ -1,7 +1,9 @@
-"""What is done to a running installation while events come in. A further fault is a function and an entry of FAULTS."""
+"""What is done to a running installation while events come in. A further fault is a function and an entry of FAULTS.
+
+What a fault ends stays ended: the round starts everything again when all its faults are done, so that they can come together.
+"""
 
 import random
-import resource
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -10,14 +12,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import psutil
-from confluent_kafka import Consumer
-from tests.crash.support import SOON_S, pipeline_status, until
+from confluent_kafka import Consumer, TopicPartition
+from tests.crash.support import SOON_S, processes_of
+from tests.crash.surroundings import jump_of
 from tests.crash.test_workers import workers_under
+from tests.crash.ways import PARTITIONS
 
 from lineage_bridge.eventlog.archive.writer import PARTS
+from lineage_bridge.graph.record_origin import read_origin
 
 if TYPE_CHECKING:
-    from tests.crash.torture import World
+    from tests.crash.world import World
 
 
 def kill_api(victim: "World", chance: random.Random) -> str:
@@ -26,7 +31,7 @@ def kill_api(victim: "World", chance: random.Random) -> str:
 
 
 def kill_pipeline(victim: "World", chance: random.Random) -> str:
-    """kill -9 of the pipeline."""
+    """kill -9 of the pipeline; its Spark ends by itself."""
     return victim.kill("pipeline", chance.random())
 
 
@@ -38,32 +43,39 @@ def kill_inputs(victim: "World", chance: random.Random) -> str:
 def kill_everything(victim: "World", chance: random.Random) -> str:
     """kill -9 of all processes at once, as when the machine is reset."""
     time.sleep(chance.random())
-    for part in victim.parts:
-        victim.running[part].process.kill()
-    spark = pipeline_status(victim.settings).get("spark_pid")
-    with suppress(psutil.Error):
-        psutil.Process(spark).kill()
-    for part in victim.parts:
-        victim.start(part)
+    for process in processes_of(victim.settings.data_dir):
+        with suppress(psutil.Error):
+            process.kill()
     return "killed all processes"
+
+
+def kill_any(victim: "World", chance: random.Random) -> str:
+    """kill -9 of one process of the installation, whichever: ours, Spark's Java, the daemon of its workers or a worker."""
+    time.sleep(chance.random())
+    process = chance.choice(sorted(processes_of(victim.settings.data_dir), key=lambda found: found.pid))
+    with suppress(psutil.Error):
+        name = " ".join(process.cmdline()[:4])[-60:]
+        process.kill()
+        return f"killed pid {process.pid} ({name})"
+    return "found a process that had ended"
 
 
 def kill_spark(victim: "World", chance: random.Random) -> str:
     """kill -9 of Spark's Java process; the pipeline ends, and is started again."""
     time.sleep(chance.random())
-    pid = pipeline_status(victim.settings)["spark_pid"]
+    pid = victim.spark()
     with suppress(psutil.Error):
         psutil.Process(pid).kill()
-    pipeline = victim.running["pipeline"]
-    until(lambda: not pipeline.alive(), SOON_S, "the end of the pipeline")
-    victim.start("pipeline")
     return f"killed Spark (pid {pid})"
 
 
 def kill_worker(victim: "World", chance: random.Random) -> str:
     """kill -9 of Spark's Python workers; Spark's job fails, and what asked for it goes on."""
     time.sleep(chance.random())
-    workers = workers_under(pipeline_status(victim.settings)["spark_pid"])
+    try:
+        workers = workers_under(victim.spark())
+    except psutil.NoSuchProcess:
+        workers = []
     for worker in workers:
         with suppress(psutil.Error):
             worker.kill()
@@ -77,49 +89,49 @@ def kill_broker(victim: "World", chance: random.Random) -> str:
 
 
 def torn_write(victim: "World", chance: random.Random) -> str:
-    """The API is killed in an append, and bytes that belong to no record follow the log's and the archive's last."""
-    killed = victim.kill("api", chance.random(), start=False)
+    """The API is killed in an append; bytes that belong to no record follow the log's last, and files end early."""
+    done = victim.kill("api", chance.random())
     segment = max(victim.settings.paths.log.glob("*.log"))
     with segment.open("ab") as file:
         file.write(chance.randbytes(chance.randrange(1, 300)))
     parts = victim.settings.paths.archive / PARTS
     if parts.exists():
         (parts / "torn").write_bytes(chance.randbytes(100))
-    victim.start("api")
-    return f"{killed}; left torn bytes behind {segment.name}"
+    paths = victim.settings.paths
+    for status in (paths.pipeline_status, paths.inputs_report, paths.streams_report):
+        with suppress(FileNotFoundError):
+            status.with_name(f"{status.name}.torn").write_bytes(status.read_bytes()[: chance.randrange(40)])
+            status.with_name(f"{status.name}.torn").replace(status)
+    return f"{done}; left torn bytes behind {segment.name}, and the first bytes of what processes report"
 
 
 def full_disk(victim: "World", chance: random.Random) -> str:
-    """The kernel refuses what the API and Spark's workers write, for a while."""
-    processes = [psutil.Process(victim.running["api"].pid), *workers_under(pipeline_status(victim.settings)["spark_pid"])]
-    limits = {}
-    for process in processes:
-        with suppress(psutil.Error, ProcessLookupError):
-            limits[process.pid] = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
-            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (chance.randrange(100), limits[process.pid][1]))
-    time.sleep(1 + chance.random())
-    for pid, limit in limits.items():
-        with suppress(ProcessLookupError):
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, limit)
-    return f"{len(limits)} processes could write nothing for a while"
+    """The kernel answers ENOSPC to each write into the data folder, for a while: log, graph, state, archive, Spark's files."""
+    left = chance.choice((0, 0, 4096, 65_536, 262_144))
+    time.sleep(chance.random())
+    victim.disk.fill(left)
+    try:
+        time.sleep(1 + 2 * chance.random())
+        full = victim.disk.is_full()
+    finally:
+        victim.disk.empty()
+    return f"filled the disk but {left} bytes{', nothing could be written' if full else ''}"
 
 
 def lost_checkpoint(victim: "World", chance: random.Random) -> str:
     """Spark's files, and the counts beside the archive, are gone."""
-    victim.kill("pipeline", chance.random(), start=False)
+    victim.end_pipeline(chance.random())
     shutil.rmtree(victim.settings.paths.spark, ignore_errors=True)
     for file in victim.settings.paths.archive.glob("*/progress.json"):
         file.unlink()
-    victim.start("pipeline")
     return "removed Spark's checkpoint and the archive's counts"
 
 
 def lost_graph(victim: "World", chance: random.Random) -> str:
     """The graph is gone; it is folded again from the log and the archive."""
-    victim.kill("pipeline", chance.random(), start=False)
+    victim.end_pipeline(chance.random())
     for file in victim.settings.data_dir.glob("graph.db*"):
         file.unlink(missing_ok=True)
-    victim.start("pipeline")
     return "removed the graph"
 
 
@@ -138,12 +150,38 @@ def rebalance(victim: "World", chance: random.Random) -> str:
     return f"another consumer took {taken} partitions, and gave them back"
 
 
+def expired(victim: "World", chance: random.Random) -> str:
+    """All that earlier rounds sent to topics and to the stream is deleted there while nobody reads, and iterators expire."""
+    done = victim.kill("inputs", chance.random())
+    ends = [
+        TopicPartition(topic, number, victim.ends[topic, number])
+        for topic in ("kafka-embedded", "kafka-stream")
+        for number in range(PARTITIONS)
+    ]
+    admin = victim.kafka.admin()
+    for deleted in admin.delete_records(ends).values():
+        deleted.result(SOON_S)
+    origins = [origin for stored in victim.settled if (origin := read_origin(stored.record.note)) and origin.input == "kinesis"]
+    victim.stream.trimmed.update(str(origin.offset) for origin in origins)
+    victim.stream.fail("GetRecords", "ExpiredIteratorException", times=chance.randrange(1, 4))
+    return f"{done}; deleted {sum(end.offset for end in ends)} records of topics and {len(origins)} of the stream"
+
+
+def clock_jump(victim: "World", chance: random.Random) -> str:
+    """The clock of all processes is set while they run, and not set back."""
+    time.sleep(chance.random())
+    ahead_s = jump_of(chance)
+    victim.clock.jump(ahead_s)
+    return f"set the clock {abs(ahead_s)} s {'ahead' if ahead_s > 0 else 'back'}"
+
+
 FAULTS: Mapping[str, Callable[["World", random.Random], str]] = MappingProxyType(
     {
         "kill the API": kill_api,
         "kill the pipeline": kill_pipeline,
         "kill the reader of inputs": kill_inputs,
         "kill everything": kill_everything,
+        "kill any process": kill_any,
         "kill Spark": kill_spark,
         "kill Spark's workers": kill_worker,
         "kill the broker": kill_broker,
@@ -152,5 +190,20 @@ FAULTS: Mapping[str, Callable[["World", random.Random], str]] = MappingProxyType
         "lost checkpoint": lost_checkpoint,
         "lost graph": lost_graph,
         "rebalance": rebalance,
+        "expired records": expired,
+        "clock jump": clock_jump,
     }
 )
+TOGETHER = (
+    ("kill the broker", "kill the pipeline", "lost checkpoint"),
+    ("kill everything", "lost graph", "torn writes"),
+    ("expired records", "kill the reader of inputs"),
+)
+"""Faults that come in one round, because each alone would have the same process start again; in any order."""
+
+
+def dealt(chance: random.Random) -> list[tuple[str, ...]]:
+    """The faults of the next rounds: each comes once."""
+    together = {name for names in TOGETHER for name in names}
+    rounds = [(name,) for name in FAULTS if name not in together] + [tuple(chance.sample(names, len(names))) for names in TOGETHER]
+    return chance.sample(rounds, len(rounds))

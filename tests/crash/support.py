@@ -10,10 +10,11 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -64,9 +65,9 @@ def until(holds: Callable[[], object], within_s: float, what: str = "it") -> Non
 
 
 class Process:
-    """A process of `processes.py`. Its log is in `output`."""
+    """A process of `processes.py`. Its log is in `output`. `environment` has further variables."""
 
-    def __init__(self, part: str, settings: Settings) -> None:
+    def __init__(self, part: str, settings: Settings, environment: Mapping[str, str] = MappingProxyType({})) -> None:
         self.part, self.output = part, settings.data_dir / f"output-{part}"
         self._reports: queue.Queue[dict[str, str]] = queue.Queue()
         with self.output.open("ab") as output:
@@ -76,7 +77,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,
-                env={**os.environ, **settings.environment()},
+                env={**os.environ, **settings.environment(), **environment},
                 start_new_session=True,
             )
         self._listener = threading.Thread(target=self._listen, daemon=True)

@@ -1,14 +1,26 @@
-"""The same events through every way in, each into an installation of its own; what is exported of each graph. A further way is an entry."""
+"""The same events through every way in, each into an installation of its own; what is exported of each graph. A further way is an entry.
 
+`python -m tests.inputs.exports --events 100000` compares them, and prints the digest of each export and what it took.
+"""
+
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from contextlib import suppress
+from itertools import count, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 import httpx
+import psutil
 import pytest
+from bench.generator import Corpus, generate
+from bench.load import is_json
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from tests.crash.support import LINEAGE, SOON_S, Asking, Process, nothing_left, settings_in
@@ -16,13 +28,17 @@ from tests.crash.support import until as hold_until
 from tests.events import KEY, T0
 from tests.inputs.streamed import Streamed
 from tests.inputs.support import installed
+from tests.servers import broker
 from tests.servers.broker import Kafka
-from tests.servers.kinesis import REGION, Kinesis
+from tests.servers.kinesis import REGION, Kinesis, local_started
+from tests.servers.process import GUARD
 from tests.store.reading import reader_of
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.pipeline.replay import Chunk, replay
+from lineage_bridge.pipeline.session import start_session
+from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jars, ivy_for
 from lineage_bridge.ports.graph_store import Budget
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.store.write.apply import GraphWriter
@@ -158,12 +174,58 @@ def compared(folder: Path, events: Sequence[bytes], servers: Servers, report: Ca
     """The exports of all ways are equal byte for byte."""
     exports: dict[str, bytes] = {}
     for name, bring in WAYS.items():
-        began, own = time.monotonic(), folder / name.replace(" ", "-")
+        began, spent, own = time.monotonic(), _cpu_s(), folder / name.replace(" ", "-")
         own.mkdir()
         exports[name] = bring(own, events, servers)
-        report(f"{name}: {len(events)} events, an export of {len(exports[name])} bytes, {time.monotonic() - began:.0f} s")
+        taken = f"{time.monotonic() - began:.0f} s, {_cpu_s() - spent:.0f} s of processor time with making the export"
+        digest = hashlib.sha256(exports[name]).hexdigest()
+        report(f"{name}: {len(events)} events, an export of {len(exports[name])} bytes, SHA-256 {digest}, {taken}")
     first, *others = exports
     for other in others:
         pairs = zip(exports[first].splitlines(), exports[other].splitlines(), strict=False)
         line = next((pair for pair in pairs if pair[0] != pair[1]), None)
         assert exports[first] == exports[other], f"{first} and {other}: {line}"
+
+
+def _cpu_s() -> float:
+    """Seconds of processor time of this program and all that it started, servers aside."""
+    this = psutil.Process()
+    servers = [child for child in this.children() if str(GUARD) in child.cmdline()]
+    aside = {process for server in servers for process in (server, *server.children(recursive=True))}
+    spent = 0.0
+    for process in (this, *this.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            spent += 0.0 if process in aside else times.user + times.system + times.children_user + times.children_system
+    return spent
+
+
+def compare(folder: Path, events: int, report: Callable[[str], None]) -> None:
+    """Bring so many generated events, and a damaged one, in by every way, with servers of their own, and compare the exports."""
+    bodies = [body for sent in islice(generate(Corpus(events)), events) if is_json(body := sent.body)]
+    for name in ("broker", "kinesis", "exports"):
+        (folder / name).mkdir()
+    spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=fetch_jars(KAFKA, default_cache(), ivy_for(os.environ)))
+    try:
+        with broker.started(folder / "broker") as kafka, local_started(folder / "kinesis") as kinesis:
+            compared(folder / "exports", [*bodies, b'{"no": "event"}'], Servers(kafka, kinesis, spark), report)
+    finally:
+        spark.stop()
+    report("the exports are equal")
+
+
+def print_line(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)  # noqa: T201 - the point of it
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.inputs.exports", description=__doc__)
+    parser.add_argument("--events", type=int, default=100_000, help="how many events come by each way")
+    with tempfile.TemporaryDirectory(prefix="lineage-bridge-exports-") as folder:
+        compare(Path(folder), parser.parse_args(arguments).events, print_line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
@@ -40,6 +41,15 @@ PRODUCERS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
         "debezium": debezium.produce,
     }
 )
+_BY_TOPIC = "-kafka"
+TRIALS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
+    {
+        **PRODUCERS,
+        f"flink{_BY_TOPIC}": partial(flink.produce, by_topic=True),
+        f"debezium{_BY_TOPIC}": partial(debezium.produce, by_topic=True),
+    }
+)
+"""The producers, and those whose events come by a topic as well: the graph has to be the same."""
 
 
 class Attempt(Protocol):
@@ -51,7 +61,7 @@ class Attempt(Protocol):
 
 def attempt(producer: str, *, keep: bool) -> str:
     """Run a producer and return how its graph differs from the expected one. Raises ProducerError when it cannot run."""
-    expected = expected_graph(producer)
+    expected = expected_graph(producer.removesuffix(_BY_TOPIC))
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-producers-") as scratch:
         folder, data = Path(scratch) / "trial", Path(scratch) / "data"
         folder.mkdir()
@@ -59,10 +69,10 @@ def attempt(producer: str, *, keep: bool) -> str:
         log.info("%s: starting a server", producer)
         with serving(data, _key(data, "operator", "--scope", "ingest", "--scope", "read", "--scope", "operate")) as served:
             trial = Trial(served, folder, _limited_key(data, expected))
-            PRODUCERS[producer](trial)
+            TRIALS[producer](trial)
             if refused := trial.refused():
                 raise ProducerError(f"the server rejected events: {refused}")
-            if keep:
+            if keep and producer in PRODUCERS:
                 log.info("%s: recorded in %s", producer, trial.record(producer).name)
             return difference(expected.graph, trial.graph(expected))
 
@@ -98,11 +108,11 @@ def main(arguments: list[str], attempting: Attempt = attempt) -> int:
     """Returns 0 when every producer named made the graph that is expected."""
     keep = "--record" in arguments
     asked = [argument for argument in arguments if argument != "--record"]
-    unknown = [name for name in asked if not any(_is_of(producer, name) for producer in PRODUCERS)]
+    unknown = [name for name in asked if not any(_is_of(producer, name) for producer in TRIALS)]
     if unknown:
-        log.error("unknown producer %r; choose from: %s", unknown[0], ", ".join(PRODUCERS))
+        log.error("unknown producer %r; choose from: %s", unknown[0], ", ".join(TRIALS))
         return 2
-    chosen = [producer for producer in PRODUCERS if not asked or any(_is_of(producer, name) for name in asked)]
+    chosen = [producer for producer in TRIALS if not asked or any(_is_of(producer, name) for name in asked)]
     failed = [producer for producer in chosen if not outcome(producer, attempting, keep=keep)]
     log.info("%d of %d producers as expected%s", len(chosen) - len(failed), len(chosen), f"; not: {', '.join(failed)}" if failed else "")
     return 1 if failed else 0

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests.producers.environments import ProducerError
 from tests.producers.graphs import LINES, Expected, Graph, exported_graph
+from tests.servers.broker import Kafka
+from tests.servers.sink import TOPIC, EventSink
 from tests.serving import Served, run
 
 from lineage_bridge.eventlog.reader import LogReader
@@ -32,6 +34,16 @@ class Trial:
     def stand_in(self, text: str, replacement: str) -> None:
         """Name what stands for a text of this run, in its graph and in its recorded events."""
         self.stand_ins[text] = replacement
+
+    def sink(self, kafka: Kafka | None = None) -> EventSink:
+        """Where the producer sends its events: to the server, or to a topic that an input of the server reads."""
+        if kafka is None:
+            return EventSink(self.served.url, self.key)
+        kafka.create_topics(TOPIC, partitions=2)
+        settings = {"bootstrap_servers": kafka.bootstrap, "topics": [TOPIC], "poll_s": 0.2}
+        body = json.dumps({"name": "producer", "kind": "kafka", "settings": settings}).encode()
+        self.served.client.post("/api/v1/inputs", body)
+        return EventSink(self.served.url, self.key, bootstrap=kafka.bootstrap)
 
     def settled(self, text: str) -> str:
         """A text as every run has it; longer texts are replaced first."""

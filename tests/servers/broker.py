@@ -1,5 +1,6 @@
 """Apache Kafka: one process that is broker and controller, with a listener for each way in."""
 
+import json
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,10 +28,12 @@ from confluent_kafka.admin import (
 
 from tests.ports import HOST, free_ports
 from tests.servers import archives, tls
+from tests.servers.openid import DEFAULT_AUDIENCE, Key, made_key
 from tests.servers.process import Process, class_path, java, listens, log_settings, properties, running
 
 CLUSTER_ID = "bGluZWFnZS1icmlkZ2UtMQ"
 ADMIN, LIMITED = "admin", "limited"
+ISSUER, TOKEN_KEYS = "https://issuer.example", "token-keys.json"
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 # What a client says to come in: a protocol, and how it tells who it is. `plaintext` and `ssl` are anonymous and may do all.
 WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -57,13 +60,17 @@ def password_of(user: str) -> str:
 
 @dataclass(frozen=True)
 class Kafka:
-    """A broker that is ready. ADMIN may do all, LIMITED and users made later what `allow` gave them; the fixed two know PLAIN too."""
+    """A broker that is ready. ADMIN may do all, LIMITED and users made later what `allow` gave them; the fixed two know PLAIN too.
+
+    It believes access tokens of ISSUER that are signed with `token_key`: their subject is the user.
+    """
 
     cluster_id: str
     ports: Mapping[str, int]
     tls: tls.Tls
     folder: Path
     libraries: Sequence[Path]
+    token_key: Key
 
     @property
     def bootstrap(self) -> str:
@@ -251,12 +258,14 @@ def _settings(ports: Mapping[str, int], folder: Path, files: tls.Tls) -> dict[st
     }
     for topic in ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic"):
         settings |= {f"{topic}.replication.factor": 1, f"{topic}.num.partitions": 2}
+    tokens = {"jwks.endpoint.url": (folder / TOKEN_KEYS).as_uri(), "expected.issuer": ISSUER, "expected.audience": DEFAULT_AUDIENCE}
+    settings |= {f"sasl.oauthbearer.{name}": value for name, value in tokens.items()}
     settings |= {"transaction.state.log.min.isr": 1, "share.coordinator.state.topic.min.isr": 1}
     for listener in ("sasl_plaintext", "sasl_ssl"):
         settings[f"listener.name.{listener}.plain.sasl.jaas.config"] = f"{login}.plain.PlainLoginModule required {plain};"
-        # Tokens are believed without a signature.
-        bearer = f'{login}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="{ADMIN}";'
-        settings[f"listener.name.{listener}.oauthbearer.sasl.jaas.config"] = bearer
+        bearer = f"listener.name.{listener}.oauthbearer.sasl"
+        settings[f"{bearer}.jaas.config"] = f"{login}.oauthbearer.OAuthBearerLoginModule required;"
+        settings[f"{bearer}.server.callback.handler.class"] = f"{login}.oauthbearer.OAuthBearerValidatorCallbackHandler"
         for mechanism in ("scram-sha-256", "scram-sha-512"):
             settings[f"listener.name.{listener}.{mechanism}.sasl.jaas.config"] = f"{login}.scram.ScramLoginModule required;"
     return settings
@@ -275,24 +284,30 @@ def _format(libraries: Sequence[Path], settings: Path, folder: Path, cluster_id:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def _command(folder: Path, libraries: Sequence[Path]) -> list[str]:
+    # Kafka opens only addresses of keys that it is allowed to by such a property.
+    allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={(folder / TOKEN_KEYS).as_uri()}"
+    return java("384m", log_settings(folder), allowed, "-cp", class_path(libraries), "kafka.Kafka", str(folder / "server.properties"))
+
+
 @contextmanager
 def started(folder: Path, cluster_id: str = CLUSTER_ID) -> Iterator[Kafka]:
     """A broker that takes clients, over a fresh folder. Clusters that run together need ids of their own: 22 letters of base64."""
     libraries = [*archives.jars("kafka"), *archives.jars("kafka-streams")]
     ports = dict(zip((*PROTOCOLS, "CONTROLLER"), free_ports(len(PROTOCOLS) + 1), strict=True))
     files = tls.made_in(folder)
+    key = made_key("RS256", "tokens")
+    (folder / TOKEN_KEYS).write_text(json.dumps({"keys": [key.as_dict(private=False)]}), encoding="utf-8")
     settings = properties(folder, "server", _settings(ports, folder, files))
     _format(libraries, settings, folder, cluster_id)
-    command = java("384m", log_settings(folder), "-cp", class_path(libraries), "kafka.Kafka", str(settings))
-    with running("kafka", command, folder) as process:
+    with running("kafka", _command(folder, libraries), folder) as process:
         process.wait_until(lambda: process.has_logged("Kafka Server started") and listens(ports["SASL_SSL"]))
-        yield Kafka(cluster_id, MappingProxyType(ports), files, folder, libraries)
+        yield Kafka(cluster_id, MappingProxyType(ports), files, folder, libraries, key)
 
 
 @contextmanager
 def started_again(kafka: Kafka) -> Iterator[Kafka]:
     """A broker that was stopped, with what it had."""
-    command = java("384m", log_settings(kafka.folder), "-cp", class_path(kafka.libraries), "kafka.Kafka")
-    with running("kafka", [*command, kafka.folder / "server.properties"], kafka.folder) as process:
+    with running("kafka", _command(kafka.folder, kafka.libraries), kafka.folder) as process:
         process.wait_until(lambda: process.has_logged("Kafka Server started") and listens(kafka.ports["SASL_SSL"]))
         yield kafka

@@ -12,7 +12,7 @@ import httpx
 from tests.ports import HOST, free_ports
 from tests.servers import archives
 from tests.servers.process import answers, class_path, java, log_settings, running
-from tests.servers.sink import PATH, EventSink
+from tests.servers.sink import EventSink
 
 # The namespace of the jobs in the events of the listener.
 NAMESPACE = "flink-jobs"
@@ -118,10 +118,8 @@ def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, o
         # The listener reports the end of a job that nobody waits for only with this setting.
         "execution.job-status-changed-listeners": "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory",
         "openlineage.enableDetachedJobTracking": "true",
-        "openlineage.transport.type": "http",
-        "openlineage.transport.url": sink.url,
-        "openlineage.transport.endpoint": PATH,
-        **({"openlineage.transport.auth.type": "api_key", "openlineage.transport.auth.apiKey": sink.key} if sink.key else {}),
+        # The listener takes names with dots, as Kafka's are, from a file only: of Flink's settings it makes them nested.
+        **({} if sink.bootstrap else dict(_flat("openlineage.transport", sink.transport))),
         "openlineage.job.namespace": NAMESPACE,
     }
     # Without Flink's scripts, every memory pool must be set.
@@ -140,10 +138,22 @@ def _settings(folder: Path, rest: int, rpc: int, sink: EventSink) -> dict[str, o
     return settings | {f"taskmanager.memory.{pool}": f"{size}m" for pool, size in megabytes.items()}
 
 
+def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """Nested settings by names with dots."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{key}", inner)
+    else:
+        yield name, value
+
+
 @contextmanager
 def started(folder: Path, sink: EventSink) -> Iterator[FlinkCluster]:
     """A cluster whose listener reports every job to the sink."""
-    libraries = class_path([*sorted((archives.installed("flink") / "pyflink" / "lib").glob("*.jar")), *archives.jars("flink")])
+    own = sorted((archives.installed("flink") / "pyflink" / "lib").glob("*.jar"))
+    # The listener's transport needs Kafka's client under its own name; Flink's connector has it under another.
+    client = [jar for jar in archives.jars("kafka") if jar.name.startswith("kafka-clients-")] if sink.bootstrap else []
+    libraries = class_path([*own, *archives.jars("flink"), *client])
     rest, rpc, gateway = free_ports(3)
     settings = _settings(folder, rest, rpc, sink)
     (folder / "config.yaml").write_text("".join(f"{name}: {value}\n" for name, value in settings.items()), encoding="utf-8")
@@ -163,6 +173,8 @@ def started(folder: Path, sink: EventSink) -> Iterator[FlinkCluster]:
     cluster = FlinkCluster(f"http://{HOST}:{rest}", f"http://{HOST}:{gateway}")
     with ExitStack() as parts:
         environment = {"FLINK_CONF_DIR": str(folder)}
+        if sink.bootstrap:
+            environment["OPENLINEAGE_CONFIG"] = str(sink.settings_in(folder))
         processes = {
             name: parts.enter_context(running(name, command, folder, environment=environment)) for name, command in commands.items()
         }

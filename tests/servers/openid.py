@@ -22,6 +22,9 @@ from tests.servers.process import listens, running
 
 PROGRAM = Path(__file__).with_name("openid_provider")
 CALLBACK = "https://page.example/callback"
+DEFAULT_AUDIENCE = "urn:kafka"
+"""Whom tokens are for that a program asks for without naming anybody, as clients of Kafka do."""
+PROGRAM_USER = "orders-job"
 Key = RSAKey | ECKey | OKPKey
 
 
@@ -49,7 +52,7 @@ class OpenIdProvider:
 
     @property
     def secret(self) -> str:
-        """The secret of the client `lineage`."""
+        """The secret of the clients `lineage` and PROGRAM_USER."""
         return self._secret
 
     def be(self, issuer: str, keys: Sequence[Key], algorithm: str = "RS256", callbacks: Sequence[str] = (CALLBACK,)) -> None:
@@ -61,9 +64,9 @@ class OpenIdProvider:
         assert answer.status_code == 204, answer.text
 
     def client_token(self, audience: str) -> str:
-        """An access token of the program `orders-job`."""
+        """An access token of the program PROGRAM_USER."""
         form = {"grant_type": "client_credentials", "resource": audience, "scope": "lineage"}
-        answer = self._client.post(f"{self.url}/token", data=form, auth=("orders-job", self._secret))
+        answer = self._client.post(f"{self.url}/token", data=form, auth=(PROGRAM_USER, self._secret))
         assert answer.is_success, answer.text
         return str(answer.json()["access_token"])
 

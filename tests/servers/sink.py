@@ -1,4 +1,4 @@
-"""A receiver of OpenLineage events over HTTP, as a server's own listener sends them."""
+"""Where a server's own listener sends OpenLineage events to: a receiver over HTTP, or a topic."""
 
 import json
 import threading
@@ -10,24 +10,38 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.ports import HOST
 
-PATH = "/api/v1/lineage"
+PATH, TOPIC = "/api/v1/lineage", "openlineage-events"
 
 
 @dataclass(frozen=True)
 class EventSink:
-    """Where events may be sent, with which key (empty: none is asked for), and all that came since the run began, in order."""
+    """Where events may be sent, with which key (empty: none is asked for), and all that came since the run began, in order.
+
+    With `bootstrap`, the brokers of Kafka, the events go to TOPIC there instead.
+    """
 
     url: str
     key: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
+    bootstrap: str = ""
+
+    @property
+    def transport(self) -> dict[str, Any]:
+        """The settings of the transport, by the names that OpenLineage's Java client has for them."""
+        if self.bootstrap:
+            serializers = {f"{part}.serializer": "org.apache.kafka.common.serialization.StringSerializer" for part in ("key", "value")}
+            return {"type": "kafka", "topicName": TOPIC, "properties": {"bootstrap.servers": self.bootstrap, "acks": "all", **serializers}}
+        auth = {"auth": {"type": "api_key", "apiKey": self.key}} if self.key else {}
+        return {"type": "http", "url": self.url, "endpoint": PATH, **auth}
 
     def settings_in(self, folder: Path) -> Path:
         """A configuration file that makes OpenLineage's Java client send here."""
         file = folder / "openlineage.yml"
-        auth = f"  auth:\n    type: api_key\n    apiKey: {self.key}\n" if self.key else ""
-        file.write_text(f"transport:\n  type: http\n  url: {self.url}\n  endpoint: {PATH}\n{auth}", encoding="utf-8")
+        file.write_text(yaml.safe_dump({"transport": self.transport}), encoding="utf-8")
         return file
 
     def wait_for(self, matches: Callable[[dict[str, Any]], bool], seconds: float = 60.0) -> dict[str, Any]:

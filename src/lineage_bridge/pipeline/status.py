@@ -60,7 +60,11 @@ class StatusFile:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file's content atomically: a reader sees the old or the new content, never a part."""
+    """Replace a file's content atomically: a reader sees the old or the new content, never a part. Raises OSError, and leaves nothing."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    fresh.write_bytes(content)
-    fresh.replace(path)
+    try:
+        fresh.write_bytes(content)
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise

@@ -1,5 +1,6 @@
 """The process that reads inputs, and what the API needs for them."""
 
+import logging
 import os
 import signal
 import threading
@@ -31,6 +32,8 @@ from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.wiring.access import internal_credentials
 from lineage_bridge.wiring.processes import is_alive, now_us
 from lineage_bridge.wiring.shared import source_context, state_database
+
+_log = logging.getLogger(__name__)
 
 
 def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputProgress | None:
@@ -83,14 +86,11 @@ def run_inputs(settings: Settings) -> None:
         signal.signal(number, lambda *_: stop.set())
     path = settings.paths.inputs_report
 
-    def report(current: InputsReport) -> None:
-        replace_file(path, msgspec.json.encode(current))
-
     with lock, intake_client(settings) as client:
         manager = InputManager(
             service.configured,
             client,
-            report,
+            partial(_write_report, path),
             pid=os.getpid(),
             key=key,
             installation=graph_id(key),
@@ -118,7 +118,7 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
         manager = InputManager(
             records,
             client,
-            lambda report: replace_file(path, msgspec.json.encode(report)),
+            partial(_write_report, path),
             pid=os.getpid(),
             key=key,
             installation=graph_id(key),
@@ -131,6 +131,14 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
             manager.run(stop)
         finally:
             path.unlink(missing_ok=True)
+
+
+def _write_report(path: Path, report: InputsReport) -> None:
+    """Write how inputs stand, for the API to show. On a full disk the last one stays, and reading goes on as far as it can."""
+    try:
+        replace_file(path, msgspec.json.encode(report))
+    except OSError as error:
+        _log.warning("how the inputs stand cannot be written to %s: %s", path, error.strerror)
 
 
 def _report(path: Path) -> InputsReport | None:

@@ -18,7 +18,8 @@ from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
 from tests.events import run_event
 from tests.inputs.support import FailingLedger, Installation, installed, places, until
 from tests.servers import broker
-from tests.servers.broker import ADMIN, LIMITED, Kafka, password_of
+from tests.servers.broker import ADMIN, ISSUER, LIMITED, Kafka, password_of
+from tests.servers.openid import PROGRAM_USER, OpenIdProvider, made_key
 from tests.servers.tls import CLIENT
 
 from lineage_bridge.config.outbound import Outbound
@@ -333,6 +334,24 @@ def test_every_way_in(kafka: Kafka, installation: Installation, topic: str, way:
         kafka.allow(CLIENT, "group", group_of(), "read")
         settings |= {"ssl_cert_pem": kafka.tls.client_certificate.read_text(), "ssl_key_pem": "${env:INPUT_KEY}"}
     assert installation.bring(1, topics=[topic], **settings) == [event(0)]
+
+
+def test_it_logs_in_with_tokens_of_an_issuer(
+    kafka: Kafka, openid: OpenIdProvider, installation: Installation, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openid.be(ISSUER, [kafka.token_key])
+    write(kafka, topic, 0, event(0))
+    kafka.allow(PROGRAM_USER, "topic", topic, "read", "describe")
+    kafka.allow(PROGRAM_USER, "group", group_of(), "read")
+    monkeypatch.setenv("INPUT_SECRET", openid.secret)
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT"}
+    settings |= {"sasl_mechanism": "OAUTHBEARER", "oauth_token_url": f"{openid.url}/token", "oauth_scope": "lineage"}
+    settings |= {"oauth_client_id": PROGRAM_USER, "oauth_client_secret": "${env:INPUT_SECRET}"}
+    assert installation.bring(1, topics=[topic], **settings) == [event(0)]
+    openid.be(ISSUER, [made_key("RS256", "tokens")])
+    with installation.reading(topics=[topic], timeout_s=5, **settings) as reader:
+        until(lambda: reader.meter.status.state == "failing", "a token that the broker does not believe")
+    assert openid.secret not in str(reader.meter.status)
 
 
 def test_what_is_not_allowed_is_reported(kafka: Kafka, installation: Installation, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:

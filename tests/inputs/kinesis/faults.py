@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -86,6 +86,14 @@ def before(target: Kinesis) -> Iterator[Faults]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # whoever asked was killed
+                super().handle()
+
+        def finish(self) -> None:
+            with suppress(ConnectionError):
+                super().finish()
 
         def date_time_string(self, timestamp: float | None = None) -> str:
             return super().date_time_string((timestamp or time.time()) - faults.behind_s)

@@ -5,7 +5,6 @@ import logging
 from tests.producers.trial import Trial
 from tests.servers import broker, connect, postgres
 from tests.servers.connect import JDBC_SINK, capture_config
-from tests.servers.sink import EventSink
 
 log = logging.getLogger("producers")
 KAFKA_PORT, POSTGRES_PORT = 19092, 15432
@@ -14,8 +13,8 @@ CONVERTERS = {f"{side}.converter": "org.apache.kafka.connect.json.JsonConverter"
 JOBS = "cdc-jobs"
 
 
-def produce(trial: Trial) -> None:
-    """Capture a table, copy it back, and end both connectors."""
+def produce(trial: Trial, *, by_topic: bool = False) -> None:
+    """Capture a table, copy it back, and end both connectors; its events come over HTTP, or by a topic."""
     folders = {name: trial.folder / name for name in ("kafka", "connect", "postgres")}
     for folder in folders.values():
         folder.mkdir()
@@ -30,7 +29,7 @@ def produce(trial: Trial) -> None:
             trial.stand_in(f"database.port={real}", f"database.port={stand_in}")
         settings = {
             "openlineage.integration.enabled": "true",
-            "openlineage.integration.config.file.path": str(EventSink(trial.served.url, trial.key).settings_in(worker.folder)),
+            "openlineage.integration.config.file.path": str(trial.sink(kafka if by_topic else None).settings_in(worker.folder)),
             "openlineage.integration.job.namespace": JOBS,
             "openlineage.integration.dataset.kafka.bootstrap.servers": kafka.bootstrap,
         }

@@ -5,7 +5,6 @@ import logging
 from tests.producers.trial import Trial
 from tests.servers import broker, flink
 from tests.servers.flink import kafka_table
-from tests.servers.sink import EventSink
 
 log = logging.getLogger("producers")
 STAND_IN_PORT = 19092
@@ -15,13 +14,13 @@ INSERT INTO totals SELECT id, amount FROM bought WHERE amount > 1;
 END"""
 
 
-def produce(trial: Trial) -> None:
-    """Run an endless job until it is cancelled, and one that ends."""
+def produce(trial: Trial, *, by_topic: bool = False) -> None:
+    """Run an endless job until it is cancelled, and one that ends; its events come over HTTP, or by a topic."""
     folders = [trial.folder / name for name in ("kafka", "flink")]
     for folder in folders:
         folder.mkdir()
     log.info("flink: starting Kafka and Flink")
-    with broker.started(folders[0]) as kafka, flink.started(folders[1], EventSink(trial.served.url, trial.key)) as cluster:
+    with broker.started(folders[0]) as kafka, flink.started(folders[1], trial.sink(kafka if by_topic else None)) as cluster:
         trial.stand_in(kafka.bootstrap, f"127.0.0.1:{STAND_IN_PORT}")
         trial.stand_in(f"localhost:{kafka.bootstrap.rpartition(':')[2]}", f"localhost:{STAND_IN_PORT}")
         _endless(trial, kafka, cluster)

@@ -55,6 +55,7 @@ function providerOf({ issuer, keys, algorithm, secret, callbacks }) {
       devInteractions: { enabled: true },
       resourceIndicators: {
         enabled: true,
+        defaultResource: (_, client) => (client.clientId === 'orders-job' ? 'urn:kafka' : undefined),
         getResourceServerInfo: (_, resource) => ({
           scope: 'lineage',
           audience: resource,

@@ -9,28 +9,33 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qs
 
+from joserfc import jwt
+from tests.servers.broker import ISSUER
+from tests.servers.openid import DEFAULT_AUDIENCE, Key, made_key
+
 CLIENT, SECRET = "bridge", "s3cret"
 
 
 class Provider:
-    """`asked` are the forms that came; `answer` replaces the token."""
+    """`asked` are the forms that came; `answer` replaces the token. `key` signs tokens as one issuer's."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: Key) -> None:
+        self._key = key
         self.asked: list[dict[str, list[str]]] = []
         self.answer: bytes | None = None
         self.url = ""
 
     def token(self, subject: str = "admin") -> str:
-        """A token without a signature, as a broker takes that trusts everybody."""
+        """A token of the issuer that the broker of the tests believes, if the key is the broker's."""
         now = int(time.time())
-        members = ({"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 3600})
-        return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in members) + "."
+        claims = {"iss": ISSUER, "aud": DEFAULT_AUDIENCE, "sub": subject, "iat": now, "exp": now + 3600}
+        return jwt.encode({"alg": "RS256", "kid": self._key.kid}, claims, self._key)
 
 
 @contextmanager
-def provider() -> Iterator[Provider]:
-    """A token endpoint on loopback."""
-    made = Provider()
+def provider(key: Key | None = None) -> Iterator[Provider]:
+    """A token endpoint on loopback; without a key, no broker believes its tokens."""
+    made = Provider(key or made_key("RS256", "own"))
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -111,7 +111,7 @@ def test_a_token_of_an_identity_provider_leads_in(kafka, observed, monkeypatch):
     kafka.create_topics("by-token")
     kafka.produce("by-token", ['{"id": 1}'])
     monkeypatch.setenv("LB_TEST_CLIENT", SECRET)
-    with provider() as identity:
+    with provider(kafka.token_key) as identity:
         got = poll(observed(**oauth(kafka, identity, topics=("by-token",), sample=("by-token",))))
         assert not got.unseen
         assert [field["name"] for field in about(got, "by-token")["dataset"]["facets"]["schema"]["fields"]] == ["id"]

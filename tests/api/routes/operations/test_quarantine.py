@@ -1,9 +1,15 @@
+import json
+
 import pytest
 from tests.api.support import LINEAGE, NOW, Server, changed
-from tests.events import PRODUCER, run_event
+from tests.events import KEY, PRODUCER, run_event
+from tests.poison import LINES, poisoned
 
 from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
+from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.inputs.input import IncomingRecord
+from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.openlineage.times import format_time
 
 EVENT = run_event()
@@ -81,3 +87,34 @@ def test_an_answer_reads_a_bounded_amount_of_rejected_events(server: Server) -> 
         server.client.post(LINEAGE, content=changed(EVENT, eventTime=..., filler=filler * 3_000_000))
     server.fold()
     assert ["job" in item for item in server.ask("/quarantine")["items"]] == [True, True, False]
+
+
+def test_of_a_poisoned_body_no_good_event_is_lost_and_each_bad_one_is_kept(server: Server) -> None:
+    sent = poisoned(LINES)
+    answer = server.client.post(LINEAGE, content=b"\n".join(sent.values), headers={"Content-Type": "application/x-ndjson"})
+    rejected = [at for at, event in enumerate(answer.json()["events"]) if event["status"] != "accepted"]
+    assert rejected == sent.bad
+    good = [json.loads(record.body)["number"] for record in server.stored() if record.kind == RecordKind.EVENT]
+    assert good == sent.good
+    server.fold()
+    kept = {server.client.get(f"/api/v1/quarantine/{item['event_id']}/body").content for item in server.ask("/quarantine")["items"]}
+    assert kept == {sent.values[at] for at in sent.bad}
+
+
+@pytest.mark.parametrize("kind", ["kafka", "kinesis", "folder"])
+def test_what_a_reader_could_not_read_comes_in_when_it_can(server: Server, kind: str) -> None:
+    where = StreamPartition("stream", "life", "0")
+    judge = RecordJudge("events", kind, (), KEY)
+    for offset, event in enumerate((EVENT, changed(EVENT, eventType="START"))):
+        server.log.append(judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW))
+    server.fold()
+    items = server.ask("/quarantine")["items"]
+    assert sorted(item["message"][item["message"].rindex("(") :] for item in items) == [
+        f"(stream, partition 0, offset {offset})" for offset in range(2)
+    ]
+    for item in items:
+        assert server.client.post(RETRY.format(item["event_id"])).status_code == 201
+    server.fold()
+    assert server.ask("/quarantine")["items"] == []
+    retried = [record for record in server.stored() if record.kind == RecordKind.EVENT]
+    assert sorted(record.body for record in retried) == sorted((EVENT, changed(EVENT, eventType="START")))
