@@ -43,11 +43,11 @@ class Streamed(Installation):
         self.ledger = InputLedger(self.writer, self.reader.read, self.repository, "s", lambda name: streamed_places(self.settings, name))
 
     @contextmanager
-    def feeding(self, wrap: Callable[[GraphStore], GraphStore] = lambda store: store) -> Iterator[SparkFeed]:
+    def feeding(self, wrap: Callable[[GraphStore], GraphStore] = lambda store: store, key: bytes = KEY) -> Iterator[SparkFeed]:
         """The part of the pipeline that takes in what inputs plan, while the block lasts."""
-        store = GraphWriter(self.folder / "graph.db", Names(KEY))
-        serve = Serve(wrap(store), KEY, Limits(), lambda *_: None)
-        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, KEY)
+        store = GraphWriter(self.folder / "graph.db", Names(key))
+        serve = Serve(wrap(store), key, Limits(), lambda *_: None)
+        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, key)
         try:
             yield feed
         finally:
@@ -57,12 +57,12 @@ class Streamed(Installation):
 
     @contextmanager
     def streaming(
-        self, feed: SparkFeed, name: str = "events", context: SourceContext = NO_CONTEXT, **settings: Any
+        self, feed: SparkFeed, name: str = "events", context: SourceContext = NO_CONTEXT, *, restores: bool = False, **settings: Any
     ) -> Iterator[StreamReader]:
-        """Read an input of the kind `kafka` in the stream while the block lasts."""
+        """Read an input of the kind `kafka` in the stream while the block lasts; with `restores`, its topic is a log."""
         given = {"poll_s": 0.1, "refresh_s": 0.5, "form": "stream", **settings}
         source = KINDS.make_stream(name, "kafka", given, context, "0123456789abcdef")
-        judge = RecordJudge(name, "kafka", tuple(source.settings.namespaces), KEY)
+        judge = RecordJudge(name, "kafka", tuple(source.settings.namespaces), KEY, restores)
         with running(StreamReader(source, judge, feed, self.ledger, lambda: "", now_us, time.monotonic)) as reader:
             yield reader
 

@@ -126,6 +126,7 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
             clock=time.monotonic,
             context=source_context(settings),
             stream=StreamSide(feed, missing),
+            intake=settings.intake,
         )
         try:
             manager.run(stop)
