@@ -23,7 +23,7 @@ from lineage_bridge.inputs.kinds import KINDS
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.streaming import StreamReader
 from lineage_bridge.pipeline.serve import Limits, Serve
-from lineage_bridge.pipeline.streams.feed import SparkFeed
+from lineage_bridge.pipeline.streams.feed import BATCH_BYTES, SparkFeed
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
@@ -43,11 +43,13 @@ class Streamed(Installation):
         self.ledger = InputLedger(self.writer, self.reader.read, self.repository, "s", lambda name: streamed_places(self.settings, name))
 
     @contextmanager
-    def feeding(self, wrap: Callable[[GraphStore], GraphStore] = lambda store: store, key: bytes = KEY) -> Iterator[SparkFeed]:
+    def feeding(
+        self, wrap: Callable[[GraphStore], GraphStore] = lambda store: store, key: bytes = KEY, batch_bytes: int = BATCH_BYTES
+    ) -> Iterator[SparkFeed]:
         """The part of the pipeline that takes in what inputs plan, while the block lasts."""
         store = GraphWriter(self.folder / "graph.db", Names(key))
         serve = Serve(wrap(store), key, Limits(), lambda *_: None)
-        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, key)
+        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, key, batch_bytes)
         try:
             yield feed
         finally:

@@ -91,7 +91,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         stack.enter_context(writer)
         _report(writer.recovery)
         stack.callback(StateCopies(settings).close)
-        watch = LogWatch(paths.log)
+        watch = LogWatch(paths.log, paths.archive)
         stack.callback(watch.close)
         records, service, key = all_records(settings), source_service(settings), state_database(settings).key()
         repository, streamed = InputRepository(state_database(settings)), partial(streamed_places, settings)

@@ -174,7 +174,7 @@ def test_the_connection_is_secured_as_that_of_the_input_and_needs_the_right_to_w
     user = kafka.add_user(f"writer-{next(NUMBERS)}")
     kafka.allow(user, "topic", topic, "describe", "describe_configs")
     monkeypatch.setenv("INTAKE_PASSWORD", password_of(user))
-    secured = {
+    secured: dict[str, Any] = {
         "bootstrap_servers": kafka.address("scram-ssl"),
         "security_protocol": "SASL_SSL",
         "sasl_mechanism": "SCRAM-SHA-512",

@@ -40,7 +40,8 @@ class SparkFeed:
     A failure of the store is kept in `failure`: the process has to end.
     """
 
-    def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes) -> None:
+    def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
+        self.batch_bytes = batch_bytes
         self.session, self.serve, self.root, self.key = session, serve, root, key
         self.archive, self.reader = ArchiveWriter(root), ArchiveReader(root)
         self.lock = threading.Lock()
@@ -86,7 +87,7 @@ class SparkFeed:
         """Read, judge, archive and fold ranges, wait for the commit before this one, and begin to commit."""
         assigned = {(given.where.stream, given.where.partition): ArchivedPartition(name, given.where) for given in ranges}
         with self.archive.parts() as folder:
-            most = max(TASK_BYTES, BATCH_BYTES // max(len(ranges), self.parallelism))
+            most = max(min(TASK_BYTES, self.batch_bytes), self.batch_bytes // max(len(ranges), self.parallelism))
             batch, parts, workers = self._fold(read, assigned, judge, folder, most)
             self.finish(name)
             if any(part.is_cut for part in parts):
