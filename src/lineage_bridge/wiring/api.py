@@ -41,8 +41,7 @@ from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_servi
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, file_bytes
-from lineage_bridge.wiring.inputs import input_progress, input_service, streamed_places
-from lineage_bridge.wiring.intake import received_log
+from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_places
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.eventlog.archive.test_archive import OF, bodies, put, record
+from tests.inputs.support import until
 
 from lineage_bridge.eventlog.archive.check import check_all, check_archive, check_files, repair_archive
 from lineage_bridge.eventlog.archive.files import files_in
@@ -13,6 +14,7 @@ from lineage_bridge.eventlog.archive.writer import MANY, ArchiveWriter
 from lineage_bridge.eventlog.check import Damage, acknowledge
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.record_format import encode_record
+from lineage_bridge.eventlog.watch import LogWatch
 
 
 @pytest.fixture
@@ -146,8 +148,26 @@ def test_the_list_is_written_anew_before_it_grows_without_end(root: Path) -> Non
         manifest.add([(folder, files_in(folder)[0])])
         assert len((root / NAME).read_bytes().splitlines()) <= 4 * 5 + 10 + 1
     assert check_archive(root) == (5, 15, [])
-    assert not Manifest(root).lacks(folder, files_in(folder)[4])
+    assert not Manifest(root).is_new(folder, files_in(folder)[4])
 
 
 def kinds(damage: Sequence[Damage]) -> list[str]:
     return [item.kind for item in damage]
+
+
+def test_a_server_reports_what_it_finds_while_it_runs(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.mkdir()
+    lose(file_at(root, 1))
+    watch = LogWatch(log, root)
+    try:
+        until(lambda: watch.found() is not None, "the first check")
+        found = watch.found()
+        assert found is not None
+        assert kinds(found.new) == ["missing"]
+        acknowledge(log, found.damage)
+        again = watch.found()
+        assert again is not None
+        assert again.new == ()
+    finally:
+        watch.close()

@@ -60,7 +60,7 @@ class Manifest:
         self._listed, self._lines = _read(root)
         self._end_line = self._path.exists()
 
-    def lacks(self, folder: Path, file: ArchivedFile) -> bool:
+    def is_new(self, folder: Path, file: ArchivedFile) -> bool:
         """Whether a file is not in the list."""
         found = self._listed.get(self._name(folder), {})
         return (file.start, file.end, file.level) not in found

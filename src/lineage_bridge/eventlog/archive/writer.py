@@ -106,7 +106,7 @@ class ArchiveWriter:
     def _adopt(self) -> None:
         """List files that a process put in their places when it was killed, or a version that had no list."""
         every = [(of.folder(self.root), file) for of in partitions_in(self.root) for file in files_in(of.folder(self.root))]
-        if new := [(folder, file) for folder, file in every if self._manifest.lacks(folder, file)]:
+        if new := [(folder, file) for folder, file in every if self._manifest.is_new(folder, file)]:
             self._manifest.add(new, checked=False)
 
     def _scratch(self) -> Path:

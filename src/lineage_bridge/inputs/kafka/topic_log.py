@@ -13,26 +13,17 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from lineage_bridge.errors import LineageBridgeError, RefusedError, UnavailableError
 from lineage_bridge.eventlog.archive.files import topic_source
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress
+from lineage_bridge.inputs.kafka.acknowledgments import LIMIT_BYTES, Submitted, producer_config, write_error
 from lineage_bridge.inputs.kafka.errors import error_text, kafka_error, says_no
 from lineage_bridge.inputs.kafka.settings import LATEST, KafkaInputSettings, client_config
 from lineage_bridge.inputs.kafka.topics import TopicFinder
 from lineage_bridge.inputs.topic_record import headers_of, size_of
 from lineage_bridge.openlineage.wire import MAX_BYTES
 
-LIMIT_BYTES: Final = 1_048_588
-"""Kafka's own default of max.message.bytes: what a topic is assumed to take whose settings cannot be read."""
 BATCH_BYTES: Final = 1_000_000
 POLL_S: Final = 0.1
 TRY_AGAIN_S: Final = 1.0
 CLOSE_S: Final = 10.0
-_SIZE: Final = frozenset((KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE))
-_HINTS: Final = {
-    KafkaError.TOPIC_AUTHORIZATION_FAILED: "allow WRITE on the topic",
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED: "allow IDEMPOTENT_WRITE on the cluster, or WRITE on the topic",
-    KafkaError._PURGE_QUEUE: "see the state of the intake in GET /api/v1/ready",  # noqa: SLF001  # that is its public name
-    KafkaError.INVALID_RECORD: "the topic needs cleanup.policy=delete: compaction would remove events",
-    KafkaError.UNKNOWN_TOPIC_OR_PART: "create the topic, with cleanup.policy=delete",
-}
 log = logging.getLogger(__name__)
 
 
@@ -41,27 +32,6 @@ class LogBeside(Protocol):
 
     def end(self) -> int:
         """The durable end."""
-
-
-class _Submitted:
-    """Records of one request. The future is done when all are acknowledged, or one is not."""
-
-    def __init__(self, count: int) -> None:
-        self.future: Future[list[RecordAddress]] = Future()
-        self.future.set_running_or_notify_cancel()
-        self._left, self._addresses = count, dict[int, RecordAddress]()
-
-    def done(self, index: int, address: RecordAddress) -> None:
-        """One record is durable."""
-        self._addresses[index] = address
-        self._left -= 1
-        if not self._left and not self.future.done():
-            self.future.set_result([self._addresses[at] for at in sorted(self._addresses)])
-
-    def failed(self, error: LineageBridgeError) -> None:
-        """One record was not acknowledged."""
-        if not self.future.done():
-            self.future.set_exception(error)
 
 
 class TopicLog:
@@ -131,7 +101,7 @@ class TopicLog:
 
         Records of a request that fails may be in the topic nevertheless. Raises UnavailableError.
         """
-        submitted = _Submitted(len(records))
+        submitted = Submitted(len(records))
         if not records:
             submitted.future.set_result([])
             return submitted.future
@@ -153,7 +123,7 @@ class TopicLog:
         except (KafkaException, BufferError) as error:
             self._release(left)
             self._give_up(producer, error)
-            raise self._error(kafka_error(error), error_text(error)) from error
+            raise write_error(self.topic, kafka_error(error), error_text(error)) from error
         return submitted.future
 
     def close(self) -> None:
@@ -165,12 +135,12 @@ class TopicLog:
 
     # acknowledgments
 
-    def _noted(self, submitted: _Submitted, index: int, size: int, source: str, producer: Producer) -> Any:  # noqa: ANN401  # a callback of the client
+    def _noted(self, submitted: Submitted, index: int, size: int, source: str, producer: Producer) -> Any:  # noqa: ANN401  # a callback of the client
         def callback(error: KafkaError | None, message: Any) -> None:  # noqa: ANN401  # as above
             self._release(size)
             if error is not None:
                 self._give_up(producer, error)
-                failure = self._error(error, error.str())
+                failure = write_error(self.topic, error, error.str())
                 if not isinstance(failure, RefusedError):
                     self._problem = str(failure)
                 self._wake.set()
@@ -203,13 +173,6 @@ class TopicLog:
     def _release(self, size: int) -> None:
         with self._lock:
             self._pending -= size
-
-    def _error(self, error: KafkaError | None, text: str) -> LineageBridgeError:
-        code = error.code() if error else None
-        if code in _SIZE:
-            hint = "raise the topic's max.message.bytes, or send smaller events"
-            return RefusedError(413, "too_large", f"topic {self.topic} does not take an event of this size", hint)
-        return UnavailableError(f"topic {self.topic} did not take the events: {text}", _HINTS.get(code or 0, "send them again later"))
 
     def _deliver(self) -> None:
         """Have the producer report what was acknowledged, until `close`; then wait for what is under way."""
@@ -312,22 +275,7 @@ class TopicLog:
 
     def _replace(self) -> None:
         """Write with a new producer from now on: there is none, or it has given up, or its batches are too large."""
-        fresh = Producer(
-            {
-                **client_config(self._settings),
-                "acks": "all",
-                "enable.idempotence": True,
-                "allow.auto.create.topics": False,
-                "message.timeout.ms": max(int(self._settings.timeout_s * 1000), 1000),
-                "message.max.bytes": MAX_BYTES + LIMIT_BYTES,
-                "batch.size": self._batch,
-                "linger.ms": 1,
-                "compression.type": "zstd",
-                "queue.buffering.max.messages": 1_000_000,
-                "queue.buffering.max.kbytes": max(1024, self._most_pending // 512),
-                "error_cb": self._note_cause,
-            }
-        )
+        fresh = Producer(producer_config(self._settings, self._batch, self._most_pending) | {"error_cb": self._note_cause})
         with self._lock:
             if self._producer is not None:
                 self._retiring.append(self._producer)
