@@ -64,12 +64,29 @@ def by_http(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
     with nothing_left(folder), Asking(settings) as asking:
         api = Process("api", settings)
         hold_until(asking.answers, SOON_S, "the API")
-        for at in range(0, len(events), 100):
-            body = b"[" + b",".join(events[at : at + 100]) + b"]"
-            answer = httpx.post(settings.address + LINEAGE, content=body, headers={"Content-Type": "application/json"}, trust_env=False)
-            assert answer.status_code == 201, answer.text
+        _post_all(settings.address, events)
         api.stop()
     return _folded(folder, servers.spark, state_database(settings).key())
+
+
+def by_http_into_a_topic(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
+    """Posted to a server in arrays of 100, which writes them to a topic that Spark reads."""
+    kafka, topic = servers.kafka, _topic(servers.kafka, ())
+    given = {"kind": "kafka", "form": "stream", "bootstrap_servers": kafka.bootstrap, "topics": [topic]}
+    settings = settings_in(folder, inputs={"events": given}, intake="events")
+    with nothing_left(folder), Asking(settings) as asking:
+        api = Process("api", settings)
+        hold_until(lambda: asking.answers() and asking.ready()[1]["parts"]["intake"]["state"] == "ok", SOON_S, "the API")
+        _post_all(settings.address, events)
+        api.stop()
+    made, key = Streamed(folder, servers.spark), state_database(settings).key()
+    with (
+        made.feeding(key=key) as feed,
+        made.streaming(feed, restores=True, bootstrap_servers=kafka.bootstrap, topics=[topic]) as reader,
+    ):
+        _wait(lambda: reader.meter.status.read >= len(events))
+    made.close()
+    return _exported(_settled(folder, key))
 
 
 def by_kafka(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
@@ -121,15 +138,27 @@ def by_kafka_in_the_stream(folder: Path, events: Sequence[bytes], servers: Serve
     with made.feeding() as feed, made.streaming(feed, bootstrap_servers=kafka.bootstrap, topics=[_topic(kafka, events)]) as reader:
         _wait(lambda: reader.meter.status.read >= len(events))
     made.close()
-    store = GraphWriter(folder / "graph.db", Names(KEY))
+    return _exported(_settled(folder, KEY))
+
+
+def _settled(folder: Path, key: bytes) -> GraphWriter:
+    store = GraphWriter(folder / "graph.db", Names(key))
     while store.settle(Budget(10**9)):
         pass
-    return _exported(store)
+    return store
+
+
+def _post_all(address: str, events: Sequence[bytes]) -> None:
+    for at in range(0, len(events), 100):
+        body = b"[" + b",".join(events[at : at + 100]) + b"]"
+        answer = httpx.post(address + LINEAGE, content=body, headers={"Content-Type": "application/json"}, trust_env=False)
+        assert answer.status_code == 201, answer.text
 
 
 WAYS: Mapping[str, Bring] = MappingProxyType(
     {
         "http": by_http,
+        "http into a topic": by_http_into_a_topic,
         "kafka embedded": by_kafka,
         "kafka in the stream": by_kafka_in_the_stream,
         "kinesis": by_kinesis,

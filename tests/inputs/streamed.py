@@ -23,7 +23,7 @@ from lineage_bridge.inputs.kinds import KINDS
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.streaming import StreamReader
 from lineage_bridge.pipeline.serve import Limits, Serve
-from lineage_bridge.pipeline.streams.feed import SparkFeed
+from lineage_bridge.pipeline.streams.feed import BATCH_BYTES, SparkFeed
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
@@ -43,11 +43,13 @@ class Streamed(Installation):
         self.ledger = InputLedger(self.writer, self.reader.read, self.repository, "s", lambda name: streamed_places(self.settings, name))
 
     @contextmanager
-    def feeding(self, wrap: Callable[[GraphStore], GraphStore] = lambda store: store) -> Iterator[SparkFeed]:
+    def feeding(
+        self, wrap: Callable[[GraphStore], GraphStore] = lambda store: store, key: bytes = KEY, batch_bytes: int = BATCH_BYTES
+    ) -> Iterator[SparkFeed]:
         """The part of the pipeline that takes in what inputs plan, while the block lasts."""
-        store = GraphWriter(self.folder / "graph.db", Names(KEY))
-        serve = Serve(wrap(store), KEY, Limits(), lambda *_: None)
-        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, KEY)
+        store = GraphWriter(self.folder / "graph.db", Names(key))
+        serve = Serve(wrap(store), key, Limits(), lambda *_: None)
+        feed = SparkFeed(self.spark, serve, self.settings.paths.archive, key, batch_bytes)
         try:
             yield feed
         finally:
@@ -57,12 +59,12 @@ class Streamed(Installation):
 
     @contextmanager
     def streaming(
-        self, feed: SparkFeed, name: str = "events", context: SourceContext = NO_CONTEXT, **settings: Any
+        self, feed: SparkFeed, name: str = "events", context: SourceContext = NO_CONTEXT, *, restores: bool = False, **settings: Any
     ) -> Iterator[StreamReader]:
-        """Read an input of the kind `kafka` in the stream while the block lasts."""
+        """Read an input of the kind `kafka` in the stream while the block lasts; with `restores`, its topic is a log."""
         given = {"poll_s": 0.1, "refresh_s": 0.5, "form": "stream", **settings}
         source = KINDS.make_stream(name, "kafka", given, context, "0123456789abcdef")
-        judge = RecordJudge(name, "kafka", tuple(source.settings.namespaces), KEY)
+        judge = RecordJudge(name, "kafka", tuple(source.settings.namespaces), KEY, restores)
         with running(StreamReader(source, judge, feed, self.ledger, lambda: "", now_us, time.monotonic)) as reader:
             yield reader
 

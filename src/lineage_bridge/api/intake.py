@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from anyio import to_thread
@@ -28,9 +28,11 @@ from lineage_bridge.api.schemas.intake import (
     Stored,
 )
 from lineage_bridge.api.services import Services
+from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.ingest.ingest import FOREIGN_NAMESPACE, Ingested, JudgedEvent, Sender, ingest, ingest_operation
 from lineage_bridge.ingest.own_publication import OWN_PUBLICATION
 from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
+from lineage_bridge.ports.log import Written
 
 CHANNEL = "http"
 _Done = TypeVar("_Done")
@@ -57,7 +59,14 @@ class Intake:
         payload = await read_payload(request, self.services)
 
         def ingest_payload() -> Ingested:
-            return ingest(payload, sender(request), self.services.log, self.services.clock_us(), key=self.services.key)
+            return ingest(
+                payload,
+                sender(request),
+                self.services.log,
+                self.services.clock_us(),
+                key=self.services.key,
+                limits=self.services.record_limits(),
+            )
 
         if payload.estimated_bytes > self.services.thread_bytes:
             ingested = await self.in_thread(ingest_payload, caller_in(request.scope))
@@ -96,10 +105,11 @@ class Intake:
         self.services.counters.count_events(ingested)
         return Receipt(ingested, position)
 
-    async def _durable(self, offsets: "Future[list[int]]") -> str:
+    async def _durable(self, offsets: Written) -> str:
         """The position behind records, once they are durable."""
-        written = await asyncio.wrap_future(offsets)
-        return position_tokens.encode_behind(written[-1]) if written else position_tokens.encode_log_end(self.services.log.end())
+        durable: Future[Any] = offsets
+        written: list[int] | list[RecordAddress] = await asyncio.wrap_future(durable)
+        return position_tokens.encode_behind(written) if written else position_tokens.encode(self.services.written())
 
 
 def sender(request: Request, channel: str = CHANNEL) -> Sender:

@@ -1,12 +1,13 @@
 """Positions as opaque tokens: each a map of stream to the offset up to which it was read."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from lineage_bridge.errors import RequestError
-from lineage_bridge.eventlog.archive.files import is_archived
+from lineage_bridge.eventlog.archive.files import TOPIC, is_archived, topic_ends
+from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.ports.log import LOG_SOURCE
 
 Position = Mapping[tuple[str, int], int]
@@ -30,18 +31,19 @@ def decode(text: str) -> dict[tuple[str, int], int]:
         raise RequestError("unknown position token", "send the position of an answer unchanged") from error
 
 
-def encode_behind(offset: int) -> str:
-    """The token of the position behind the log's record at an offset."""
-    return encode_log_end(offset + 1)
-
-
-def encode_log_end(end: int) -> str:
-    """The token of the position that is reached once the log was read up to `end`."""
-    return encode({(LOG_SOURCE, 0): end})
+def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:
+    """The token of the position behind records, given by their offsets in the log, or by their addresses elsewhere."""
+    ends: dict[tuple[str, int], int] = {}
+    for at in written:
+        stream, offset = ((LOG_SOURCE, 0), at) if isinstance(at, int) else ((at.source, at.partition), at.offset)
+        ends[stream] = max(ends.get(stream, 0), offset + 1)
+    return encode(ends)
 
 
 def covers(applied: Position, position: Position) -> bool:
-    """Whether everything before `position` has been applied."""
+    """Whether everything before `position` has been applied. Places in topics are compared with what the archive has of them."""
+    if any(source.startswith(f"{TOPIC}/") for source, _ in position):
+        applied = {**applied, **topic_ends(applied)}
     return all(applied.get(stream, 0) >= offset for stream, offset in position.items())
 
 

@@ -16,28 +16,42 @@ SILENT_US = 10_000_000
 
 @dataclass(frozen=True)
 class Backlog:
-    """What answers do not contain yet: `bytes` of records that the graph has not applied; `settling`: lineage still to be derived."""
+    """What answers do not contain yet: `bytes` of records that the graph has not applied; `settling`: lineage still to be derived.
+
+    `unread`: records of the topic that received events are written to have not been read.
+    """
 
     bytes: int
     settling: bool
+    unread: bool = False
 
     def __bool__(self) -> bool:
-        return self.bytes > 0 or self.settling
+        return self.bytes > 0 or self.settling or self.unread
 
     def __str__(self) -> str:
         if self.bytes > 0:
             return f"{self.bytes:,} bytes of events are not in the graph yet"
+        if self.unread:
+            return "events are still to be read from the topic that they were written to"
         return "lineage is still being derived from the latest events" if self.settling else "the graph is complete"
 
 
-def measure_backlog(services: Services) -> Backlog:
-    """What answers do not contain yet. Raises LogError, StoreError."""
+def measure_backlog(services: Services, written: position_tokens.Position | None = None) -> Backlog:
+    """What answers do not contain yet; `written` is the end of what was accepted, for a process that does not know it.
+
+    Raises LogError, StoreError.
+    """
     try:
         with services.graph() as reader:
             applied, settling = reader.progress.position(), reader.progress.settling()
     except StoreMissingError:
         applied, settling = {}, False
-    return Backlog(_bytes_behind(services, applied), settling)
+    return _backlog(services, applied, services.written() if written is None else written, settling=settling)
+
+
+def _backlog(services: Services, applied: position_tokens.Position, written: position_tokens.Position, *, settling: bool) -> Backlog:
+    topics = {at: end for at, end in written.items() if at[0] != LOG_SOURCE}
+    return Backlog(_bytes_behind(services, applied), settling, not position_tokens.covers(applied, topics))
 
 
 def is_reached(services: Services, position: position_tokens.Position) -> bool:
@@ -53,9 +67,10 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
     """The state of each part now. Without `names_inputs` it does not say which inputs are failing."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
-    texts = position_tokens.encode_log_end(services.log.end()), position_tokens.encode(applied)
+    written = services.written()
+    texts = position_tokens.encode(written), position_tokens.encode(applied)
     try:
-        backlog = Backlog(_bytes_behind(services, applied), settling)
+        backlog = _backlog(services, applied, written, settling=settling)
         lag = Lag(backlog.bytes, not backlog, *texts)
         if backlog and store.state == HEALTHY:
             store = PartState(HEALTHY, f"answers lag: {backlog}")
@@ -102,7 +117,7 @@ def _intake(services: Services, disk: DiskUse) -> PartState:
         return PartState("failed", state)
     if disk.free_bytes < services.min_free_bytes:
         return PartState("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
-    return PartState(HEALTHY, "events become durable")
+    return PartState(HEALTHY, "events become durable" if not services.intake else "events become durable in a topic")
 
 
 def _issuers(services: Services) -> PartState | UnsetType:

@@ -15,15 +15,17 @@ from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.limits.body_memory import BodyMemory
 from lineage_bridge.api.limits.fair_slots import FairSlots
 from lineage_bridge.api.limits.rates import IngestRates
+from lineage_bridge.api.position_tokens import Position
 from lineage_bridge.api.telemetry.counters import Counters
 from lineage_bridge.errors import NotFoundError
+from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
 from lineage_bridge.ingest.payload import MAX_EVENTS
 from lineage_bridge.openlineage.wire import MAX_BYTES
 from lineage_bridge.ports.access import AuditTrail, KeyService
 from lineage_bridge.ports.analysis import FindingsReader
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.inputs import InputLog, InputService
-from lineage_bridge.ports.log import EventLog, RecordReader
+from lineage_bridge.ports.log import LOG_SOURCE, EventLog, RecordReader
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.ports.targets import TargetService
 from lineage_bridge.ports.tasks import TaskService
@@ -77,7 +79,9 @@ class Services:
     have in memory. Questions that wait look at the store in `waiting_threads`. A page of a list ends when it has `max_page_bytes`; a
     client that reads nothing for `send_timeout_s` seconds is given up. `questions` has each question answered by another process; without
     it, this one answers. `store_bytes` is the size of each store's files; `counters` count what comes in, and with `log_requests` every
-    request is logged. `is_graph_suspect` is whether a question has met damage in the graph that the pipeline has not replaced yet.
+    request is logged. `intake` is the input to whose topic events are written instead of the log, if there is one, `topic_ends` the end of
+    that topic, and `record_limits` the largest record that can be written. `is_graph_suspect` is whether a question has met
+    damage in the graph that the pipeline has not replaced yet.
     """
 
     log: EventLog
@@ -124,3 +128,10 @@ class Services:
     store_bytes: Callable[[], Mapping[str, int]] = dict
     counters: Counters = field(default_factory=Counters)
     log_requests: bool = False
+    record_limits: Callable[[], RecordLimits] = lambda: ANY_SIZE
+    topic_ends: Callable[[], Position] = dict
+    intake: str = ""
+
+    def written(self) -> Position:
+        """The position behind everything that was accepted."""
+        return {(LOG_SOURCE, 0): self.log.end(), **self.topic_ends()}

@@ -24,7 +24,7 @@ def log() -> None:
 @with_settings("data_dir")
 @click.pass_context
 def check(context: click.Context, settings: Settings, acknowledge: bool, as_json: bool) -> None:
-    """Read every record of the log, whether or not a server is running.
+    """Read every record of the log and of the archive, whether or not a server is running.
 
     Lists what is damaged or missing. The exit code is 1 if some of it is not acknowledged.
     """
@@ -32,12 +32,12 @@ def check(context: click.Context, settings: Settings, acknowledge: bool, as_json
     new = () if acknowledge else found.new
     if as_json:
         damage = [{**item._asdict(), "acknowledged": item not in new} for item in found.damage]
-        print_json({"segments": found.segments, "records": found.records, "damage": damage})
+        print_json({"segments": found.segments, "files": found.files, "records": found.records, "damage": damage})
     else:
         if found.damage:
             rows = [[item.kind, decimal(item.size), item.detail, "" if item in new else "acknowledged"] for item in found.damage]
             print_table(["damage", "size", "where", ""], rows)
-        print_line(f"{format_count(found.records, 'record')} in {format_count(found.segments, 'segment')}: {found}")
+        print_line(f"{format_count(found.records, 'record')} in {format_count(found.segments, 'segment')}{_files(found.files)}: {found}")
         if new:
             print_message("stop the server and run: lineage-bridge log repair; or bring records back: lineage-bridge log restore COPY")
     if acknowledge:
@@ -50,7 +50,7 @@ def check(context: click.Context, settings: Settings, acknowledge: bool, as_json
 @with_output("print what was done as JSON")
 @with_settings("data_dir")
 def repair(settings: Settings, as_json: bool) -> None:
-    """Repair the log. Stop the server first.
+    """Repair the log and the archive. Stop the server first.
 
     Where one byte is wrong, the record is put back as it was. Other bytes that cannot be read are moved to a .cut file beside the segment.
     """
@@ -65,6 +65,10 @@ def repair(settings: Settings, as_json: bool) -> None:
         print_line("nothing is damaged")
     if done:
         record_command(settings, "log repair", repairs=len(done))
+
+
+def _files(count: int) -> str:
+    return f" and {format_count(count, 'file')} of the archive" if count else ""
 
 
 @log.command(examples=("log restore /backup/log", "log restore lineage-data/log/0000000003-0000120000.cut"))

@@ -18,7 +18,7 @@ from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
 from lineage_bridge.wiring.access import check_reachable
 from lineage_bridge.wiring.api import listen, serve_api
-from lineage_bridge.wiring.inputs import input_service, run_inputs
+from lineage_bridge.wiring.inputs import input_service, intake_settings, run_inputs
 from lineage_bridge.wiring.pipeline import run_pipeline
 from lineage_bridge.wiring.processes import configure_logging, end_with_parent
 from lineage_bridge.wiring.sources import run_sources, source_service
@@ -43,6 +43,7 @@ def serve(settings: Settings, demo: bool) -> None:
     _explain_variable()
     source_service(settings)
     input_service(settings)
+    intake_settings(settings)
     program = program_name(sys.argv[0], Path.cwd())
 
     def print_messages(settings: Settings, stop: threading.Event, empty: bool) -> None:  # the supervisor's signature

@@ -53,6 +53,8 @@ def _completeness(answer: Json) -> tuple[str, str]:
         return "unknown", "the log and the graph do not match"
     if lag["bytes"] > 0:
         return "lagging", f"{decimal(lag['bytes'])} of events are not in the answers yet"
+    if not lag["caught_up"] and not answer["settling"]:
+        return "lagging", "events are still to be read from the topic that they were written to"
     if answer["settling"]:
         return "settling", "all events are in the answers, but not all flows are computed yet"
     return "complete", "all events are in the answers"

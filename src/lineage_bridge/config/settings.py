@@ -100,6 +100,11 @@ class Settings(BaseModel):
     inputs: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="inputs to read events from, by name: each with its kind and settings"
     )
+    intake: str = Field(
+        default="",
+        max_length=100,
+        description="input of this file (kind kafka, form stream, one topic) to whose topic received events are written instead of the log",
+    )
     targets: Annotated[dict[str, dict[str, Any]], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="targets to publish lineage to, by name: each with its kind and settings"
     )

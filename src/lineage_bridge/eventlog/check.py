@@ -24,13 +24,14 @@ from lineage_bridge.eventlog.segment import (
 
 _ACKNOWLEDGED: Final = "acknowledged.json"
 _PIECE_RECORDS: Final = 200
-Kind = Literal["unreadable", "shortened", "missing", "header"]
+Kind = Literal["unreadable", "shortened", "missing", "header", "changed"]
 
 
 class Damage(NamedTuple):
     """Part of a log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or its `header`.
 
-    `first` and `end` are bytes of the segment. Of a missing segment, `end` is 0 where nobody knows how long it was.
+    `first` and `end` are bytes of the segment. Of a missing segment, `end` is 0 where nobody knows how long it was. Damage of the archive
+    has the path of its `file` in the archive instead of a segment; one that is `changed` can be read and is not what was written.
     """
 
     kind: Kind
@@ -38,11 +39,12 @@ class Damage(NamedTuple):
     first: int
     end: int
     detail: str
+    file: str = ""
 
     @property
     def key(self) -> str:
         """What an acknowledgement refers to."""
-        return f"{self.kind} {self.segment} {self.first} {self.end}"
+        return f"{self.kind} {f'archive/{self.file}' if self.file else self.segment} {self.first} {self.end}"
 
     @property
     def size(self) -> int:
@@ -51,12 +53,15 @@ class Damage(NamedTuple):
 
 
 class LogCheck(NamedTuple):
-    """What a check of a log found: how many segments and records can be read, and the damage, of which `new` is not acknowledged."""
+    """What a check found: segments of the log, and records that can be read; the damage, of which `new` is not acknowledged; and files of
+    the archive.
+    """
 
     segments: int
     records: int
     damage: tuple[Damage, ...]
     new: tuple[Damage, ...]
+    files: int = 0
 
     def __str__(self) -> str:
         if not self.damage:

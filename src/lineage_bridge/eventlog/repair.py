@@ -44,16 +44,20 @@ def _repair(directory: Path, damage: Damage, disk: Disk) -> RepairOutcome:
         saved = save(segment_path(directory, damage.segment), 0, HEADER_BYTES, cut_path(directory, damage.segment, 0))
         write_header(directory, damage.segment, disk)
         return RepairOutcome(damage, "rewritten", saved)
+    return repair_bytes(segment_path(directory, damage.segment), cut_path(directory, damage.segment, damage.first), damage, disk)
+
+
+def repair_bytes(path: Path, cut: Path, damage: Damage, disk: Disk) -> RepairOutcome:
+    """Repair unreadable bytes of a file in place; what they were is saved in `cut`. Raises OSError."""
     if damage.kind != "unreadable":
         return RepairOutcome(damage, "left", None)
-    path = segment_path(directory, damage.segment)
     data = _bytes_of(path, damage)
     better = corrected(data)
     outcome = "corrected" if better else "set aside"
     better = better or filler(len(data))
     if better is None:
         return RepairOutcome(damage, "left", None)
-    saved = save(path, damage.first, damage.end, cut_path(directory, damage.segment, damage.first))
+    saved = save(path, damage.first, damage.end, cut)
     fd = disk.open(path)
     try:
         disk.write(fd, [better], damage.first)

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from lineage_bridge.eventlog.check import Damage, LogCheck, check_log, check_segments, unacknowledged
+from lineage_bridge.eventlog.archive.check import check_all, check_files
+from lineage_bridge.eventlog.check import Damage, LogCheck, check_segments, unacknowledged
 
 TICK_S: Final = 5.0
 """How often segments are counted and measured."""
@@ -23,10 +24,13 @@ class _StoppedError(Exception):
 
 
 class LogWatch:
-    """Reads every record of the log in `directory` when it is opened and once a day, in a thread, and logs damage when it is found."""
+    """Reads every record of the log in `directory`, and of the archive, when it is opened and once a day, in a thread.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    Damage is logged when it is found.
+    """
+
+    def __init__(self, directory: Path, archive: Path) -> None:
+        self._directory, self._archive = directory, archive
         self._found: LogCheck | None = None
         self._reported: set[str] = set()
         self._stop = threading.Event()
@@ -47,7 +51,7 @@ class LogWatch:
         due, segments = 0.0, frozenset[Damage]()
         while not self._stop.is_set():
             try:
-                now = frozenset(check_segments(self._directory))
+                now = frozenset((*check_segments(self._directory), *check_files(self._archive)))
                 if time.monotonic() >= due or now != segments:
                     self._check()
                     due, segments = time.monotonic() + AGAIN_S, now
@@ -66,7 +70,7 @@ class LogWatch:
                 raise _StoppedError
             rested = time.monotonic()
 
-        self._found = check_log(self._directory, rest)
+        self._found = check_all(self._directory, self._archive, rest)
         for damage in unacknowledged(self._directory, self._found.damage):
             if damage.key not in self._reported:
                 self._reported.add(damage.key)

@@ -1,6 +1,6 @@
 """From bytes, a channel and a principal to verdicts and records of the log."""
 
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import cycle
 from typing import NamedTuple
@@ -9,7 +9,7 @@ import msgspec
 
 from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id, graph_id
-from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, write_note
+from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, read_note, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.masking import Masking
@@ -18,12 +18,22 @@ from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, s
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge, unreadable
-from lineage_bridge.ports.log import EventLog
+from lineage_bridge.ports.log import EventLog, Written
 
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
 _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
 _NOTE_CHARACTERS = 2000
+
+
+class RecordLimits(NamedTuple):
+    """How large a record of the log may be, in bytes (None: as large as any event), as `size_of` measures it."""
+
+    most_bytes: int | None = None
+    size_of: Callable[[LogRecord], int] = lambda record: len(record.body)
+
+
+ANY_SIZE = RecordLimits()
 
 
 class Sender(NamedTuple):
@@ -68,14 +78,14 @@ class JudgedEvent:
 
 @dataclass(frozen=True)
 class Ingested:
-    """The events of a payload with their verdicts, and a future of the offsets of their records, done once these are durable.
+    """The events of a payload with their verdicts, and a future of where their records are, done once these are durable.
 
     `single`: the payload was one event by itself, or was refused as a whole.
     """
 
     events: list[JudgedEvent]
     single: bool
-    offsets: "Future[list[int]]"
+    offsets: Written
 
     @property
     def accepted(self) -> int:
@@ -90,22 +100,30 @@ class Ingested:
 
 
 def ingest(
-    received: Payload | SplitPayload, sender: Sender, log: EventLog, arrival_us: int, *, key: bytes = b"", all_or_nothing: bool = False
+    received: Payload | SplitPayload,
+    sender: Sender,
+    log: EventLog,
+    arrival_us: int,
+    *,
+    key: bytes = b"",
+    all_or_nothing: bool = False,
+    limits: RecordLimits = ANY_SIZE,
 ) -> Ingested:
     """Mask secrets in what was received, split it into events, judge each, and append their records to the log.
 
     Rejected events become records too, which the graph keeps in quarantine; with `all_or_nothing`, nothing is appended if any event is
-    rejected. `key` is the installation's: digests of secrets in names depend on it. Does not wait for the disk. Raises UnavailableError
+    rejected. `key` is the installation's: digests of secrets in names depend on it; `limits` are those of the log. Does not wait for the
+    disk. Raises UnavailableError
     when too much waits for it; the future fails with LogError.
     """
     events = split_payload(received) if isinstance(received, Payload) else received
-    judged = _judge_events(events, sender, arrival_us, key)
+    judged = [_fitting(event, limits) for event in _judge_events(events, sender, arrival_us, key)]
     single = events.single or (len(judged) == 1 and _is_too_costly(judged[0]))
     is_refused = all_or_nothing and any(isinstance(event.verdict, Rejected) for event in judged)
     return Ingested(judged, single, log.submit([] if is_refused else [event.record for event in judged]))
 
 
-def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us: int) -> "Future[list[int]]":
+def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us: int) -> Written:
     """Append an operator's statement, JSON text, to the log. The future and the errors are those of `ingest`."""
     names = sender.channel, sender.principal.name
     return log.submit([LogRecord(RecordKind.OPERATOR, event_id(operation), arrival_us, *names, b"", operation)])
@@ -158,6 +176,21 @@ def _judge_event(raw: bytes, masking: Masking, sender: Sender, arrival_us: int) 
         return _rejected(masked, foreign, sender, arrival_us)
     names = sender.channel, sender.principal.name
     return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *names, write_note(note), masked))
+
+
+def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
+    """The event, or its rejection if the log does not take a record of its size; of a rejected one, as much as it takes."""
+    record, most = event.record, limits.most_bytes
+    if most is None or limits.size_of(record) <= most:
+        return event
+    verdict, note = event.verdict, read_note(record.note)
+    if not isinstance(verdict, Rejected):
+        message = f"the event has {len(record.body)} bytes, and the topic that events are written to takes records of at most {most}"
+        verdict = Rejected("too_large", "$", message)
+        note = msgspec.structs.replace(note, code=verdict.code, path=verdict.path, message=verdict.message)
+    body = record.body[: min(SAMPLE_BYTES, most // 2)]
+    cut = msgspec.structs.replace(record, kind=RecordKind.REJECTED, event_id=event_id(body), note=write_note(note), body=body)
+    return JudgedEvent(verdict, cut)
 
 
 def _foreign_namespace(event: Event, note: RecordNote) -> Rejected | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.inputs.input import IncomingRecord
+from lineage_bridge.inputs.topic_record import restored
 from lineage_bridge.inputs.values import origin_of, payload_of
 from lineage_bridge.model.access import AccessScope, Principal
 
@@ -37,17 +38,23 @@ class CollectingLog:
 
 
 class RecordJudge(NamedTuple):
-    """Judges records of the input `name`, which may bring events of `namespaces` only; `key` is the installation's. Can be pickled."""
+    """Judges records of the input `name`, which may bring events of `namespaces` only; `key` is the installation's. Can be pickled.
+
+    With `restores`, what LineageBridge wrote to the stream is taken over as it was judged then: the stream is its log.
+    """
 
     name: str
     channel: str
     namespaces: tuple[str, ...]
     key: bytes
+    restores: bool = False
 
     def __call__(self, record: IncomingRecord, clock_us: Callable[[], int]) -> list[LogRecord]:
         """The log records of a record: none if it has no value."""
         if record.value is None:
             return []
+        if self.restores and (written := restored(self.name, record, self.key)):
+            return [written]
         collected = CollectingLog()
         principal = Principal(principal_name(self.name), frozenset({AccessScope.INGEST}), self.namespaces)
         sender = Sender(self.channel, principal, origin=origin_of(self.name, record, self.key))

@@ -20,7 +20,7 @@ from lineage_bridge.inputs.file_places import FilePlaces
 from lineage_bridge.inputs.judging import principal_name
 from lineage_bridge.model.sources import InputProgress
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputRepository, InputStart, PartitionPlace
-from lineage_bridge.ports.log import EventLog
+from lineage_bridge.ports.log import OffsetLog
 
 SAVE_EVERY_BYTES: Final = 16 << 20
 """How far the log grows before what is stored is renewed."""
@@ -110,7 +110,7 @@ class InputLedger:
     """
 
     def __init__(
-        self, event_log: EventLog, read: ReadLog, repository: InputRepository, session: str, streamed: Streamed = lambda _: {}
+        self, event_log: OffsetLog, read: ReadLog, repository: InputRepository, session: str, streamed: Streamed = lambda _: {}
     ) -> None:
         self._log, self._read, self._repository, self._session = event_log, read, repository, session
         self._streamed = streamed

@@ -40,7 +40,8 @@ class _Running:
 class InputManager:
     """Reads the inputs that `records` lists, unless they are paused, and passes a report to `report` about every second.
 
-    With `stream`, it reads those of the form `stream`, without it the others.
+    With `stream`, it reads those of the form `stream`, without it the others. `intake` names the one whose topic is the log of received
+    events, if there is one.
     """
 
     def __init__(
@@ -57,8 +58,9 @@ class InputManager:
         context: SourceContext = NO_CONTEXT,
         kinds: InputKinds = KINDS,
         stream: StreamSide | None = None,
+        intake: str = "",
     ) -> None:
-        self._stream = stream
+        self._stream, self._intake = stream, intake
         self._records, self._log, self._report, self._pid = records, event_log, report, pid
         self._key, self._installation, self._clock_us, self._clock = key, installation, clock_us, clock
         self._context, self._kinds = context, kinds
@@ -109,7 +111,7 @@ class InputManager:
         if self._stream is None:
             return InputReader(self._kinds.make(*given), channel, self._log, self._key, self._clock_us, self._clock)
         made = self._kinds.make_stream(*given)
-        judge = RecordJudge(record.name, channel, tuple(made.settings.namespaces), self._key)
+        judge = RecordJudge(record.name, channel, tuple(made.settings.namespaces), self._key, record.name == self._intake)
         return StreamReader(made, judge, self._stream.feed, self._log, self._stream.missing, self._clock_us, self._clock)
 
     def _end(self, name: str) -> None:

@@ -145,6 +145,9 @@ class StreamReader(SessionReader):
         taken = self._feed.take(self.source.name, ranges, read, rows, lambda: self.source.is_same(ranges))
         if taken is None:
             return
+        if taken.is_cut:
+            self._most = max(1, min(taken.read, BATCH_BYTES // max(1, taken.size // max(1, taken.read))))
+            return
         positions.moved(ranges)
         self.source.taken(ranges)
         self.meter.add(taken.read, taken.skipped, taken.newest_ms)

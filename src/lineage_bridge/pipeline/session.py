@@ -17,6 +17,7 @@ _SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "lineage_bridge.pipeline.workers",
     "spark.sql.streaming.minBatchesToRetain": "20",

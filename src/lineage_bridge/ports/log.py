@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from lineage_bridge.graph.log_record import LogRecord, RecordAddress, StoredRecord
 
@@ -10,17 +10,28 @@ LOG_SOURCE = "log"
 """The source of the embedded event log's records, which all have partition 0."""
 
 
+Written: TypeAlias = "Future[list[int]] | Future[list[RecordAddress]]"
+"""Where records are, in their order, once they are durable: offsets of the embedded log, or addresses elsewhere."""
+
+
 class EventLog(Protocol):
     """Makes accepted events durable."""
 
-    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
-        """Append records; the future gives their offsets once they are durable.
+    def submit(self, records: Sequence[LogRecord]) -> Written:
+        """Append records.
 
-        Raises UnavailableError under overload; the future fails with LogError.
+        Raises UnavailableError under overload; the future fails with LogError, or UnavailableError.
         """
 
     def end(self) -> int:
         """The durable end: the offset behind the last durable record."""
+
+
+class OffsetLog(EventLog, Protocol):
+    """The embedded event log, whose records have offsets."""
+
+    def submit(self, records: Sequence[LogRecord]) -> "Future[list[int]]":
+        """Append records; the future gives their offsets. Raises as EventLog does."""
 
 
 class RecordReader(Protocol):

@@ -44,12 +44,16 @@ JudgeRow = Callable[[StreamRow], list[LogRecord]]
 
 
 class TakenRows(NamedTuple):
-    """What was read and folded: rows, rows without a value, bytes that the archive got, and when the stream got the newest row."""
+    """What was read and folded: rows, rows without a value, bytes that the archive got, and when the stream got the newest row.
+
+    `is_cut`: the ranges hold more bytes than are taken in at once. Nothing of them was: plan fewer rows, as `read` and `size` suggest.
+    """
 
     read: int
     skipped: int
     size: int
     newest_ms: int | None
+    is_cut: bool = False
 
 
 class StreamFeed(Protocol):

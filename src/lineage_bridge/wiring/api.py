@@ -1,7 +1,6 @@
 """The API's process."""
 
 import logging
-import os
 import signal
 import socket
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.access.networks import Networks
+from lineage_bridge.api.position_tokens import Position, covers
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
@@ -41,7 +41,7 @@ from lineage_bridge.wiring.access import asks_for_keys, authenticator, key_servi
 from lineage_bridge.wiring.audit import audit_trail, publish_head
 from lineage_bridge.wiring.backup import StateCopies
 from lineage_bridge.wiring.disk import disk_space, file_bytes
-from lineage_bridge.wiring.inputs import input_progress, input_service, streamed_places
+from lineage_bridge.wiring.inputs import input_progress, input_service, received_log, streamed_places
 from lineage_bridge.wiring.logins import browser_logins
 from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
@@ -74,7 +74,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
     from lineage_bridge.api.guard import AccessPolicy  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.limits.body_memory import BodyMemory  # noqa: PLC0415  # of the same part
     from lineage_bridge.api.limits.rates import IngestRates  # noqa: PLC0415  # of the same part
-    from lineage_bridge.api.services import HEALTHY, LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
+    from lineage_bridge.api.services import LOOPBACK, DiskSpace, Services  # noqa: PLC0415  # of the same part
 
     paths = settings.paths
     with ExitStack() as stack:
@@ -90,10 +90,11 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         stack.enter_context(writer)
         _report(writer.recovery)
         stack.callback(StateCopies(settings).close)
-        watch = LogWatch(paths.log)
+        watch = LogWatch(paths.log, paths.archive)
         stack.callback(watch.close)
         records, service, key = all_records(settings), source_service(settings), state_database(settings).key()
         repository, streamed = InputRepository(state_database(settings)), partial(streamed_places, settings)
+        received = received_log(settings, writer, stack)
         ledger = InputLedger(writer, records.log.read, repository, uuid.uuid4().hex, streamed)
         stack.callback(ledger.close)
         graph = graph_id(key)
@@ -112,14 +113,14 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         )
         yield create_app(
             Services(
-                log=writer,
+                log=received.log,
                 records=records,
                 graph=pool.reader,
                 clock_us=now_us,
                 pipeline=lambda: pipeline_status(paths),
                 is_alive=is_alive,
                 disk=lambda: DiskSpace(*disk_space(paths.log, records)),
-                log_state=lambda: HEALTHY if os.access(paths.log, os.W_OK) else f"{paths.log} cannot be written",
+                log_state=received.state,
                 version=version(),
                 graph_id=graph,
                 key=key,
@@ -129,7 +130,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
                 targets=target_service(settings),
-                tasks=_tasks(stack, settings, service, pool, writer, partial(_size, graph, pool)),
+                tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists,
                 log_health=lambda: _log_health(watch.found()),
@@ -139,9 +140,12 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 lanes=question_lanes(settings),
                 rates=IngestRates(settings.ingest_requests_per_s, settings.ingest_bytes_per_s),
                 bodies=BodyMemory(settings.body_memory_bytes),
-                questions=Relay(questions) if questions else None,
+                questions=Relay(questions, received.token) if questions else None,
                 store_bytes=lambda: {"graph": file_bytes(paths.graph), "state": file_bytes(paths.state)},
                 log_requests=settings.log_requests,
+                record_limits=received.limits,
+                topic_ends=received.topic_ends,
+                intake=settings.intake,
             )
         )
 
@@ -170,18 +174,23 @@ def _log_health(found: LogCheck | None) -> "LogHealth":
 
 
 def _tasks(
-    stack: ExitStack, settings: Settings, service: SourceService, pool: ReaderPool, log: LogWriter, size: Callable[[], GraphSize]
+    stack: ExitStack,
+    settings: Settings,
+    service: SourceService,
+    pool: ReaderPool,
+    written: Callable[[], Position],
+    size: Callable[[], GraphSize],
 ) -> TaskService:
     """The task service of this process. Closing `stack` stops its tasks."""
     state, allowed = state_database(settings), source_context(settings)
     repository = SourceRepository(state)
 
-    def has_folded(offset: int) -> bool:
+    def has_folded(end: Position) -> bool:
         try:
             with pool.reader() as reader:
-                return reader.progress.position().get((LOG_SOURCE, 0), 0) >= offset and not reader.progress.settling()
+                return covers(reader.progress.position(), end) and not reader.progress.settling()
         except StoreMissingError:
-            return offset == 0
+            return not any(end.values())
 
     context = ExtractionContext(
         TaskRepository(state),
@@ -190,7 +199,7 @@ def _tasks(
         allowed,
         SourceLocks(settings.paths.turns).hold,
         now_us,
-        log.end,
+        written,
         has_folded,
         size,
     )

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from secrets import token_bytes
-from typing import Final
+from typing import Any, Final
 
 from lineage_bridge.access.audit import HashChain, format_head, parse_head
 from lineage_bridge.config import Settings
@@ -43,7 +43,7 @@ def publish_head(log: EventLog, head: AuditHead) -> None:
         _log.warning("the head of the audit trail is not in the log: %s", error)
 
 
-def _report(offsets: "Future[list[int]]") -> None:
+def _report(offsets: "Future[Any]") -> None:
     error = offsets.exception()
     if error:
         _log.warning("the head of the audit trail is not in the log: %s", error)

@@ -15,9 +15,11 @@ from filelock import FileLock, Timeout
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import RequestError, StoreDamagedError, StoreError, UnavailableError
+from lineage_bridge.eventlog.archive.check import check_all
 from lineage_bridge.eventlog.archive.files import ArchivedPartition, files_in
+from lineage_bridge.eventlog.archive.manifest import NAME as LISTING
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
-from lineage_bridge.eventlog.check import LogCheck, check_log
+from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.mark import write_mark
 from lineage_bridge.eventlog.segment import byte_of, list_segments, segment_of, segment_path
 from lineage_bridge.store.damage import copy_database, is_sound, set_aside
@@ -49,8 +51,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     if is_sound(paths.graph):
         on_file("graph.db")
         copy_database(paths.graph, copy.graph)
-    for of in ArchiveReader(paths.archive).partitions():
-        _copy_partition(of, paths.archive, copy.archive, on_file)
+    _copy_archive(paths.archive, copy.archive, on_file)
     end = log_reader(settings).durable_end()
     for number in list_segments(paths.log):
         if number <= segment_of(end):
@@ -67,7 +68,7 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     (target / MANIFEST).write_text(json.dumps({"log_end": end, "files": files}, indent=1), encoding="utf-8")
     for folder in (copy.log, target):
         _sync_folder(folder)
-    return check_log(copy.log)
+    return check_all(copy.log, copy.archive)
 
 
 def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
@@ -89,7 +90,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
             target = paths.data_dir / name
             target.parent.mkdir(parents=True, exist_ok=True)
             _copy(source / name, target)
-    return check_log(paths.log)
+    return check_all(paths.log, paths.archive)
 
 
 def restore_state(settings: Settings) -> None:
@@ -145,6 +146,16 @@ def _stopped(paths: DataFolder) -> Iterator[None]:
         raise UnavailableError(f"a server runs on {paths.data_dir}", "stop it first") from error
     with lock:
         yield
+
+
+def _copy_archive(archive: Path, target: Path, on_file: OnFile) -> None:
+    """Copy the archive: first the list of its files, as those that become one afterwards are in that one."""
+    if (archive / LISTING).exists():
+        target.mkdir()
+        on_file(f"archive/{LISTING}")
+        _copy(archive / LISTING, target / LISTING)
+    for of in ArchiveReader(archive).partitions():
+        _copy_partition(of, archive, target, on_file)
 
 
 def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file: OnFile) -> None:

@@ -1,4 +1,4 @@
-"""The process that reads inputs, and what the API needs for them."""
+"""The process that reads inputs, and what the API needs for them; where received events are written."""
 
 import logging
 import os
@@ -6,27 +6,39 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from filelock import FileLock, Timeout
 
+from lineage_bridge.api.position_tokens import Position, encode
 from lineage_bridge.config import Settings
+from lineage_bridge.config.log_format import REQUEST_ID
 from lineage_bridge.config.tls import trusted_by_clients
-from lineage_bridge.errors import StoreError, UnavailableError
+from lineage_bridge.errors import ConfigError, StoreError, UnavailableError
 from lineage_bridge.eventlog.archive.progress import added, saved_progress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
+from lineage_bridge.eventlog.writer import LogWriter
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.ingest.ingest import ANY_SIZE, RecordLimits
 from lineage_bridge.inputs.intake_client import IntakeClient
+from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
+from lineage_bridge.inputs.kinds import KINDS
 from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.manager import InputManager, StreamSide
+from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.service import InputService, read_report
+from lineage_bridge.inputs.settings import STREAM
+from lineage_bridge.inputs.topic_record import size_of
 from lineage_bridge.model.sources import InputProgress, InputRecord
 from lineage_bridge.pipeline.status import replace_file
 from lineage_bridge.ports.inputs import InputsReport
+from lineage_bridge.ports.log import LOG_SOURCE, EventLog
 from lineage_bridge.ports.streams import StreamFeed
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.wiring.access import internal_credentials
@@ -34,6 +46,10 @@ from lineage_bridge.wiring.processes import is_alive, now_us
 from lineage_bridge.wiring.shared import source_context, state_database
 
 _log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from lineage_bridge.inputs.kafka.topic_log import TopicLog
+
+_INTAKE: Final = 'intake names an input of the settings file with kind = "kafka", form = "stream", and one topic'
 
 
 def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputProgress | None:
@@ -126,6 +142,7 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
             clock=time.monotonic,
             context=source_context(settings),
             stream=StreamSide(feed, missing),
+            intake=settings.intake,
         )
         try:
             manager.run(stop)
@@ -148,3 +165,71 @@ def _report(path: Path) -> InputsReport | None:
     except OSError:
         return None
     return found if found and is_alive(found.pid) else None
+
+
+def intake_settings(settings: Settings) -> KafkaInputSettings | None:
+    """The input to whose topic received events are written; None if they are written to the log. Raises ConfigError."""
+    name = settings.intake
+    if not name:
+        return None
+    if name not in settings.inputs:
+        raise ConfigError(f"intake: the settings file has no input {name!r}", _INTAKE)
+    kind, given = translated(name, dict(settings.inputs[name]))
+    if kind != "kafka" or given.get("form") != STREAM:
+        raise ConfigError(f"intake: input {name} is not read from Kafka in the form stream", _INTAKE)
+    found: KafkaInputSettings = KINDS.make_stream(name, kind, given, source_context(settings)).settings
+    if len(found.topics) != 1 or found.globs or found.exclude_topics:
+        raise ConfigError(f"intake: input {name} reads not exactly one topic", _INTAKE)
+    if found.namespaces or found.start != EARLIEST:
+        raise ConfigError(f"intake: input {name} does not read all events of its topic", "remove its settings namespaces and start")
+    return found
+
+
+@dataclass(frozen=True)
+class ReceivedLog:
+    """The embedded log in `folder`, and the topic that received events are written to instead, if there is one."""
+
+    folder: Path
+    writer: LogWriter
+    topic: "TopicLog | None" = None
+
+    @property
+    def log(self) -> EventLog:
+        """Where received events are written."""
+        return self.topic or self.writer
+
+    def state(self) -> str:
+        """Whether events can be written: HEALTHY, or why not."""
+        from lineage_bridge.api.services import HEALTHY  # noqa: PLC0415  # loads the web server
+
+        if not os.access(self.folder, os.W_OK):
+            return f"{self.folder} cannot be written"
+        return self.topic.problem if self.topic and self.topic.problem else HEALTHY
+
+    def limits(self) -> RecordLimits:
+        """How large a record may be."""
+        return RecordLimits(self.topic.most_bytes, size_of) if self.topic else ANY_SIZE
+
+    def topic_ends(self) -> Position:
+        """The end of the topic; empty without one."""
+        return self.topic.ends() if self.topic else {}
+
+    def token(self) -> str:
+        """The end of the topic as a token; empty without a topic."""
+        return encode(self.topic_ends()) if self.topic else ""
+
+    def ends(self) -> Position:
+        """The end of everything that was accepted."""
+        return {(LOG_SOURCE, 0): self.writer.end(), **self.topic_ends()}
+
+
+def received_log(settings: Settings, writer: LogWriter, stack: ExitStack) -> ReceivedLog:
+    """What writes received events, until `stack` is closed. Raises ConfigError."""
+    found, folder = intake_settings(settings), settings.paths.log
+    if found is None:
+        return ReceivedLog(folder, writer)
+    from lineage_bridge.inputs.kafka.topic_log import TopicLog  # noqa: PLC0415  # loads Kafka's client
+
+    topic = TopicLog(found, writer, most_pending=settings.pending_bytes, request=REQUEST_ID.get)
+    stack.callback(topic.close)
+    return ReceivedLog(folder, writer, topic)

@@ -1,14 +1,17 @@
 """Commands on the event log: check, repair, restore; and its comparison with the graph."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import RequestError, StoreError
+from lineage_bridge.errors import RequestError, StoreError, UnavailableError
+from lineage_bridge.eventlog.archive.check import check_all, repair_archive
 from lineage_bridge.eventlog.archive.files import is_archived
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
-from lineage_bridge.eventlog.check import LogCheck, acknowledge, check_log
+from lineage_bridge.eventlog.check import LogCheck, acknowledge
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.eventlog.lock import DirectoryLock
 from lineage_bridge.eventlog.reader import LogReader
@@ -26,20 +29,35 @@ _STREAM = (LOG_SOURCE, 0)
 
 
 def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
-    """Read every record of the log. With `acknowledged`, an operator knows of all that is damaged now."""
-    found = check_log(settings.paths.log)
+    """Read every record of the log and of the archive. With `acknowledged`, an operator knows of all that is damaged now."""
+    found = check_all(settings.paths.log, settings.paths.archive)
     if acknowledged:
         acknowledge(settings.paths.log, found.damage)
     return found
 
 
 def repair(settings: Settings) -> list[RepairOutcome]:
-    """RepairOutcome what can be repaired of the log. Raises LogLockedError while a server runs."""
-    lock = DirectoryLock(settings.paths.log)
+    """Repair what can be repaired of the log and of the archive. Raises LogLockedError, UnavailableError while a server runs."""
+    paths, disk = settings.paths, LocalDisk()
+    lock = DirectoryLock(paths.log)
     try:
-        return repair_log(settings.paths.log, LocalDisk())
+        done = repair_log(paths.log, disk)
+        with _archive_alone(paths.pipeline_lock):
+            return [*done, *(repair_archive(paths.archive, disk) if paths.archive.exists() else ())]
     finally:
         lock.release()
+
+
+@contextmanager
+def _archive_alone(path: Path) -> Iterator[None]:
+    """Hold the lock of the pipeline, which writes the archive. Raises UnavailableError while it runs."""
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError("a pipeline runs on this data folder", "stop it first") from error
+    with lock:
+        yield
 
 
 def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], None]) -> int:

@@ -286,6 +286,17 @@ def test_the_rate_and_the_batch_are_capped(kafka: Kafka, streamed: Streamed, top
     assert max(sizes) <= 4
 
 
+def test_records_that_are_suddenly_large_are_taken_in_fewer_at_a_time(kafka: Kafka, streamed: Streamed, topic: str) -> None:
+    large = "".join(map(str, range(20_000)))
+    write(kafka, topic, 0, *(event(number, text=large) for number in range(12)), event(12))
+    with streamed.feeding(batch_bytes=200_000) as feed, streamed.streaming(feed, bootstrap_servers=kafka.bootstrap, topics=[topic]):
+        until(lambda: len(streamed.archived()) == 13)
+    files = [path for path in streamed.archive.root.rglob("*.0") if path.stat().st_size]
+    assert numbers(streamed) == list(range(13))
+    assert max(path.stat().st_size for path in files) < 400_000
+    assert list((streamed.archive.root / PARTS).iterdir()) == [], "parts of batches that were too large"
+
+
 def test_the_position_is_copied_to_the_group(kafka: Kafka, streamed: Streamed, topic: str) -> None:
     from tests.inputs.kafka.test_topics import committed, group_of
 

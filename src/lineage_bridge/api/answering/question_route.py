@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
+from lineage_bridge.api.answering.relay import WRITTEN
 from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached, measure_backlog, pipeline_part
@@ -84,7 +85,7 @@ def _asking_twice(services: Services, handle: Handler) -> Handler:
                 return await handle(request)
             except NotFoundError as error:
                 missing = error
-        raise await to_thread.run_sync(_explain, services, missing, limiter=services.waiting_threads)
+        raise await to_thread.run_sync(_explain, services, missing, request.scope, limiter=services.waiting_threads)
 
     return ask
 
@@ -159,12 +160,12 @@ def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
 
 async def _wait_for_backlog(services: Services, request: Request) -> bool:
     """Whether the graph has caught up with the log after a short wait. Does not wait while too many others do, or nothing is folded."""
-    if not await to_thread.run_sync(_is_catching_up, services, limiter=services.waiting_threads) or not services.waiting_slots.acquire(
-        blocking=False
-    ):
+    if not await to_thread.run_sync(
+        _is_catching_up, services, request.scope, limiter=services.waiting_threads
+    ) or not services.waiting_slots.acquire(blocking=False):
         return False
     try:
-        end = {position_tokens.parse_stream("log/0"): services.log.end()}
+        end = _all_written(services, request.scope)
         seconds = min(services.not_found_wait_s, float(request.query_params.get("wait") or services.not_found_wait_s))
         until = anyio.current_time() + seconds
         while not await to_thread.run_sync(is_reached, services, end, limiter=services.waiting_threads):
@@ -176,17 +177,27 @@ async def _wait_for_backlog(services: Services, request: Request) -> bool:
         services.waiting_slots.release()
 
 
-def _is_catching_up(services: Services) -> bool:
+def _written_elsewhere(scope: Scope) -> position_tokens.Position:
+    """What the API's own process has written to a topic, as it passed that on with the question."""
+    token = scope.get("state", {}).get(WRITTEN, "")
+    return position_tokens.decode(token) if token else {}
+
+
+def _all_written(services: Services, scope: Scope) -> position_tokens.Position:
+    return {**services.written(), **_written_elsewhere(scope)}
+
+
+def _is_catching_up(services: Services, scope: Scope) -> bool:
     try:
-        return bool(measure_backlog(services)) and pipeline_part(services).state == HEALTHY
+        return bool(measure_backlog(services, _all_written(services, scope))) and pipeline_part(services).state == HEALTHY
     except (LogError, StoreError):
         return False
 
 
-def _explain(services: Services, error: NotFoundError | StoreMissingError) -> Exception:
+def _explain(services: Services, error: NotFoundError | StoreMissingError, scope: Scope) -> Exception:
     """The error to raise: if answers lag behind the log, it also says how far."""
     try:
-        backlog = measure_backlog(services)
+        backlog = measure_backlog(services, _all_written(services, scope))
     except (LogError, StoreError):
         return error
     if not backlog:

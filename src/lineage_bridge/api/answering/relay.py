@@ -8,6 +8,7 @@ import asyncio
 import logging
 import socket
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from lineage_bridge.api.web.forwarding import route_path, server_prefix
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.model.access import Visibility
 
+WRITTEN: Final = "written"
+"""The key under which the state of a question has the token of what the API's process has written to a topic."""
 _GREETING: Final = b"?"
 _GREETING_S: Final = 30.0
 """How long a question waits for a process that is just starting."""
@@ -43,6 +46,8 @@ class _Question(Struct, array_like=True):
     caller: tuple[str, bool]
     """Whom limits count."""
     visibility: Visibility | None
+    written: str = ""
+    """The token of what the API's process has written to a topic."""
 
 
 class _Start(Struct, array_like=True):
@@ -56,10 +61,13 @@ _QUESTION, _START = msgspec.msgpack.Decoder(_Question), msgspec.msgpack.Decoder(
 
 
 class Relay:
-    """An ASGI application that has each question answered by the process that listens at a local socket."""
+    """An ASGI application that has each question answered by the process that listens at a local socket.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    `written` returns the token of what this process has written to a topic, which the other cannot know.
+    """
+
+    def __init__(self, path: str, written: Callable[[], str] = str) -> None:
+        self.path, self._written = path, written
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
         """Pass on one question, and its answer. Raises UnavailableError if the process does not answer, or ends while it does."""
@@ -70,7 +78,7 @@ class Relay:
         try:
             with anyio.fail_after(_GREETING_S):
                 await reader.readexactly(len(_GREETING))
-            _write_frame(writer, _ENCODER.encode(_question(scope)))
+            _write_frame(writer, _ENCODER.encode(_question(scope, self._written())))
             start = _START.decode(await _read_frame(reader))
             await send({"type": "http.response.start", "status": start.status, "headers": start.headers})
             while piece := await _read_frame(reader):
@@ -112,7 +120,7 @@ def _unavailable() -> UnavailableError:
     return UnavailableError("the process that answers questions is not running", "ask again in a moment: it is started again by itself")
 
 
-def _question(scope: Scope) -> _Question:
+def _question(scope: Scope, written: str) -> _Question:
     caller = caller_in(scope)
     return _Question(
         server_prefix(scope),
@@ -123,6 +131,7 @@ def _question(scope: Scope) -> _Question:
         scope.get("server"),
         (caller.name, caller.is_unlimited),
         CURRENT_VISIBILITY.get(),
+        written,
     )
 
 
@@ -162,7 +171,7 @@ def _scope(question: _Question) -> dict[str, Any]:
         "headers": question.headers,
         "client": question.client,
         "server": question.server,
-        "state": {},
+        "state": {WRITTEN: question.written},
     }
     set_caller(scope, Caller(*question.caller))
     return scope

@@ -77,8 +77,13 @@ def _parts(state: Readiness) -> Iterator[Metric]:
 
 def _damage(health: LogHealth) -> Iterator[Metric]:
     places = ((("true",), health.damaged - health.unacknowledged), (("false",), health.unacknowledged))
-    yield _labelled("log_damaged_places", "Damaged places of the log, by whether an operator acknowledged them.", ("acknowledged",), places)
-    yield _gauge("log_unreadable_bytes", "Bytes of the log that cannot be read.", health.unreadable_bytes)
+    yield _labelled(
+        "log_damaged_places",
+        "Damaged places of the log and of the archive, by whether an operator acknowledged them.",
+        ("acknowledged",),
+        places,
+    )
+    yield _gauge("log_unreadable_bytes", "Bytes of the log and of the archive that cannot be read.", health.unreadable_bytes)
 
 
 def _pipeline(status: Mapping[str, Any]) -> Iterator[Metric]:

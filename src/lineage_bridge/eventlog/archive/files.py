@@ -4,16 +4,21 @@
 Several small ones become one of the next level, which appears whole before they are removed; whichever reaches further counts.
 """
 
+import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from lineage_bridge.graph.record_origin import StreamPartition
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 
 PREFIX: Final = "input"
+TOPIC: Final = "topic"
+"""What the source begins with under which positions name a topic that received events are written to."""
+_AGAIN: Final = "+"
+"""Separates the id of a topic from how often its records were replaced without it being created again."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.(\d)")
 
 
@@ -66,6 +71,25 @@ def folder_of(root: Path, source: str, partition: int) -> Path:
 def is_archived(source: str) -> bool:
     """Whether the records of a source are in the archive."""
     return source.startswith(f"{PREFIX}/")
+
+
+def topic_source(stream: str, life: str) -> str:
+    """The source under which positions name a topic, the same in every installation that reads it; its own name is not in it."""
+    named = f"{stream}\0{life.partition(_AGAIN)[0]}"
+    return f"{TOPIC}/{hashlib.sha256(named.encode()).hexdigest()[:24]}"
+
+
+def topic_ends(applied: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], int]:
+    """Positions in the archive (source and partition to address) as positions in topics: source and partition to the next offset."""
+    found: dict[tuple[str, int], tuple[int, int]] = {}
+    for (source, partition), address in applied.items():
+        if is_archived(source):
+            stream, life = map(unquote, source.split("/")[-2:])
+            again = life.partition(_AGAIN)[2]
+            at = topic_source(stream, life), partition
+            reached = int(again) if again.isdecimal() else 0, EventPlace.at(address).offset
+            found[at] = max(found.get(at, reached), reached)
+    return {at: offset for at, (_, offset) in found.items()}
 
 
 def partitions_in(root: Path) -> list[ArchivedPartition]:

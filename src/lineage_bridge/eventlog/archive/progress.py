@@ -72,7 +72,7 @@ class SavedProgress:
         end, at = archive.end(of.source, of.partition), self.ends.get(_key(of), 0)
         for stored in archive.read(of.source, of.partition, at, end) if at < end else ():
             record, found = stored.record, _Count()
-            if record.kind == RecordKind.EVENT:
+            if record.kind != RecordKind.REJECTED:
                 found.accepted = 1
             else:
                 found.rejected = {read_note(record.note).code: 1}

@@ -9,7 +9,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from lineage_bridge.eventlog.archive.files import ArchivedFile, ArchivedPartition, files_in, join, make_folder, path_of, sync_folders
+from lineage_bridge.eventlog.archive.files import (
+    ArchivedFile,
+    ArchivedPartition,
+    files_in,
+    join,
+    make_folder,
+    partitions_in,
+    path_of,
+    sync_folders,
+)
+from lineage_bridge.eventlog.archive.manifest import Manifest
 from lineage_bridge.eventlog.record_format import encode_record
 from lineage_bridge.graph.log_record import LogRecord
 
@@ -46,6 +56,8 @@ class ArchiveWriter:
         make_folder(root / PARTS, root.parent)
         self._files: dict[ArchivedPartition, list[ArchivedFile]] = {}
         self.clear()
+        self._manifest = Manifest(root)
+        self._adopt()
 
     def clear(self) -> None:
         """Remove parts that nobody puts in a place."""
@@ -82,6 +94,7 @@ class ArchiveWriter:
                 join(given, file.path, self._scratch())
             known.append(file)
         sync_folders([of.folder(self.root) for of in ranges])
+        self._manifest.add([(of.folder(self.root), self._known(of)[-1]) for of in ranges])
         for of in ranges:
             self._compact(of)
 
@@ -89,6 +102,12 @@ class ArchiveWriter:
         if of not in self._files:
             self._files[of] = files_in(of.folder(self.root))
         return self._files[of]
+
+    def _adopt(self) -> None:
+        """List files that a process put in their places when it was killed, or a version that had no list."""
+        every = [(of.folder(self.root), file) for of in partitions_in(self.root) for file in files_in(of.folder(self.root))]
+        if new := [(folder, file) for folder, file in every if self._manifest.is_new(folder, file)]:
+            self._manifest.add(new, checked=False)
 
     def _scratch(self) -> Path:
         return self.root / PARTS / uuid.uuid4().hex
@@ -102,6 +121,7 @@ class ArchiveWriter:
             join([file.path for file in last], joined, self._scratch())
             sync_folders([folder])
             files[-MANY:] = [ArchivedFile(first.start, final.end, level + 1, joined)]
+            self._manifest.add([(folder, files[-1])])
             for file in last:
                 file.path.unlink()
 

@@ -6,7 +6,7 @@ The format is the one that the library publishes: four bytes, a message of Proto
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, overload
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
@@ -32,9 +32,33 @@ def user_records(data: bytes) -> Sequence[UserRecord] | None:
         return None
     try:
         found: Any = _AggregatedRecord.FromString(body)
-        return [UserRecord(found.partition_key_table[record.partition_key_index], record.data) for record in found.records]
-    except (DecodeError, IndexError):
+    except DecodeError:
         return None
+    keys = len(found.partition_key_table)
+    return None if any(record.partition_key_index >= keys for record in found.records) else _UserRecords(found)
+
+
+class _UserRecords(Sequence[UserRecord]):
+    """The records of a message, each made when it is looked at: there may be very many small ones."""
+
+    def __init__(self, message: Any) -> None:  # noqa: ANN401  # of a class that is made at run time
+        self._message = message
+
+    def __len__(self) -> int:
+        return len(self._message.records)
+
+    @overload
+    def __getitem__(self, at: int) -> UserRecord: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[UserRecord]: ...
+
+    def __getitem__(self, at: int | slice) -> UserRecord | Sequence[UserRecord]:
+        """The record at an index, or those of a slice."""
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        record = self._message.records[at]
+        return UserRecord(self._message.partition_key_table[record.partition_key_index], record.data)
 
 
 def _message_class() -> Any:  # noqa: ANN401  # the class is made at run time

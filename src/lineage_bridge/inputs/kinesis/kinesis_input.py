@@ -10,7 +10,7 @@ from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, Unreac
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, ReadingState
 from lineage_bridge.inputs.kinesis.checks import checks
-from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, incoming, is_expired, is_unknown_place
+from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, is_expired, is_unknown_place
 from lineage_bridge.inputs.kinesis.settings import STOP, KinesisInputSettings
 from lineage_bridge.inputs.kinesis.shards import ReadShard, ShardTree
 from lineage_bridge.model.sources import SourceCheck
@@ -122,9 +122,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         found: list[IncomingRecord] = []
         for shard in self._tree.reading.values():
             while shard.buffer and len(found) < most:
-                record = shard.buffer.popleft()
-                shard.size -= len(record.value or b"")
-                found.append(record)
+                found.append(shard.buffer.pop())
         return found
 
     def _read_due(self) -> bool:
@@ -132,7 +130,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         now = time.monotonic()
         shards = [shard for shard in self._tree.reading.values() if not (shard.is_closed or shard.is_stopped or shard.buffer)]
         due = sorted((shard for shard in shards if shard.due <= now), key=lambda shard: shard.due)[: self.settings.at_once]
-        if not due or sum(shard.size for shard in self._tree.reading.values()) > READ_BYTES:
+        if not due or sum(shard.buffer.size for shard in self._tree.reading.values()) > READ_BYTES:
             return False
         for shard, error in zip(due, self._pool.map(self._try, due), strict=True):
             if error is not None:
@@ -164,11 +162,10 @@ class KinesisInput(Input[KinesisInputSettings]):
         for record in answer.records:
             sequence = int(record["SequenceNumber"])
             size += len(record["Data"])
-            shard.buffer.extend(incoming(shard.where, sequence, record))
+            shard.buffer.add(shard.where, sequence, record)
             shard.go_on_at(sequence, self._now_ms())
         if answer.behind_ms == 0:
             shard.expected, shard.complete_ms = None, self._now_ms()
-        shard.size += size
         pause_s = 1 / self.settings.reads_per_s if answer.records or answer.behind_ms else self.settings.poll_s
         shard.due = time.monotonic() + max(pause_s, 1 / self.settings.reads_per_s, size / BYTES_PER_S)
 

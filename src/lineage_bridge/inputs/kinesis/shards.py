@@ -7,14 +7,14 @@ given no record yet is at offset 0: its number tells since when it is read, and 
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Positions
-from lineage_bridge.inputs.kinesis.client import AT_FIRST, Shard, ShardStart, Stream
+from lineage_bridge.inputs.kinesis.client import AT_FIRST, Shard, ShardStart, Stream, incoming
 from lineage_bridge.inputs.kinesis.settings import LATEST, TRIM_HORIZON, KinesisInputSettings
 from lineage_bridge.openlineage.times import parse_time
 
@@ -22,6 +22,36 @@ CHECKED: Final = 1 << 62
 ENDED: Final = CHECKED + (1 << 61)
 CHECK_EVERY_MS: Final = 3_600_000
 """How often it is stored that nothing comes."""
+
+
+class RecordBuffer:
+    """Records that were read and not given away yet. Those that a producer put together are taken apart one after the other."""
+
+    def __init__(self) -> None:
+        self._answered: deque[tuple[StreamPartition, int, Any]] = deque()
+        self._parts: Iterator[IncomingRecord] = iter(())
+        self._next: IncomingRecord | None = None
+        self.size = 0
+        """The bytes of what is kept."""
+
+    def __bool__(self) -> bool:
+        return self._next is not None or bool(self._answered)
+
+    def add(self, where: StreamPartition, sequence: int, record: Any) -> None:  # noqa: ANN401  # JSON
+        """Add a record as Kinesis answers it."""
+        self._answered.append((where, sequence, record))
+        self.size += len(record["Data"])
+
+    def pop(self) -> IncomingRecord:
+        """Remove and return the oldest. Raises IndexError."""
+        if self._next is None:
+            self._parts = incoming(*self._answered[0])
+            self._next = next(self._parts)
+        found, self._next = self._next, next(self._parts, None)
+        if self._next is None:
+            _, _, record = self._answered.popleft()
+            self.size -= len(record["Data"])
+        return found
 
 
 @dataclass
@@ -40,8 +70,7 @@ class ReadShard:
     is_closed: bool = False
     is_stopped: bool = False
     behind_ms: int | None = None
-    buffer: "deque[IncomingRecord]" = field(default_factory=deque)
-    size: int = 0
+    buffer: RecordBuffer = field(default_factory=RecordBuffer)
     checked_ms: int = 0
     due: float = 0.0
     failures: int = 0

@@ -26,6 +26,9 @@ from lineage_bridge.ports.graph_store import Batch
 from lineage_bridge.ports.streams import JudgeRow, SparkRead, StreamRange, TakenRows
 
 CATCH_UP_BYTES = 8 << 20
+BATCH_BYTES = 64 << 20
+TASK_BYTES = 1 << 20
+"""How many bytes the tasks of a batch hold together, and one of many at least; a row more, each."""
 _RANGES = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in OFFSET_RANGES)
 log = logging.getLogger(__name__)
 Ranges = Mapping[ArchivedPartition, tuple[int, int]]
@@ -37,7 +40,8 @@ class SparkFeed:
     A failure of the store is kept in `failure`: the process has to end.
     """
 
-    def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes) -> None:
+    def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
+        self.batch_bytes = batch_bytes
         self.session, self.serve, self.root, self.key = session, serve, root, key
         self.archive, self.reader = ArchiveWriter(root), ArchiveReader(root)
         self.lock = threading.Lock()
@@ -83,8 +87,11 @@ class SparkFeed:
         """Read, judge, archive and fold ranges, wait for the commit before this one, and begin to commit."""
         assigned = {(given.where.stream, given.where.partition): ArchivedPartition(name, given.where) for given in ranges}
         with self.archive.parts() as folder:
-            batch, parts, workers = self._fold(read, assigned, judge, folder)
+            most = max(min(TASK_BYTES, self.batch_bytes), self.batch_bytes // max(len(ranges), self.parallelism))
+            batch, parts, workers = self._fold(read, assigned, judge, folder, most)
             self.finish(name)
+            if any(part.is_cut for part in parts):
+                return _taken(parts, is_cut=True)
             if not still():
                 return None
             planned: dict[ArchivedPartition, tuple[int, int]] = {}
@@ -95,8 +102,7 @@ class SparkFeed:
             self._put(planned, parts)
         progress.count(parts, planned)
         self.under_way[name] = self.writer.submit(self._commit, planned, Batch(_offsets(planned), batch.rows), workers)
-        newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
-        return TakenRows(sum(part.read for part in parts), sum(p.skipped for p in parts), sum(p.size for p in parts), newest)
+        return _taken(parts)
 
     def finish(self, name: str) -> None:
         """Wait for the commit that is under way. Raises StoreError."""
@@ -119,12 +125,12 @@ class SparkFeed:
         return self.serve.position(of.source).get(of.partition, 0)
 
     def _fold(
-        self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow, folder: Path
+        self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow, folder: Path, most: int
     ) -> tuple[Batch, list[Part], list[int]]:
         """What the ranges hold. Raises UnreachableError if Spark cannot read them."""
         try:
             rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
-            table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key).toArrow()
+            table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key, most_bytes=most).toArrow()
         except SPARK_ERRORS as error:
             raise UnreachableError(f"Spark cannot read: {gist(str(error))}", "logs/spark.log in the data folder has more") from error
         packed = list(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
@@ -164,6 +170,12 @@ class SparkFeed:
         rows = [(of.source, of.partition, start, end) for of, (start, end) in ranges.items()]
         frame: DataFrame = self.session.createDataFrame(rows, OFFSET_RANGES)
         return collect(frame.transform(fold_ranges, read=ArchiveRangeReader(self.root), key=self.key, refused=refused))
+
+
+def _taken(parts: Sequence[Part], *, is_cut: bool = False) -> TakenRows:
+    newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
+    sizes = (sum(part.read for part in parts), sum(part.skipped for part in parts), sum(part.size for part in parts))
+    return TakenRows(*sizes, newest, is_cut)
 
 
 def _offsets(ranges: Ranges) -> dict[tuple[str, int], OffsetRange]:

@@ -26,6 +26,8 @@ Assigned = Mapping[tuple[str, str], ArchivedPartition]
 class Part(msgspec.Struct, array_like=True):
     """What one task wrote: the records of one partition in a file, from `first` on; and counts of what it read.
 
+    With `is_cut`, there were more rows than it may hold.
+
     `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process.
     """
 
@@ -42,16 +44,20 @@ class Part(msgspec.Struct, array_like=True):
     rejected: dict[str, int] = {}
     last: RecordOrigin | None = None
     last_us: int = 0
+    is_cut: bool = False
 
 
 PARTS = msgspec.msgpack.Decoder(list[Part])
 
 
-def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes) -> DataFrame:
-    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts."""
+def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes, most_bytes: int) -> DataFrame:
+    """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts.
+
+    A task reads no further once it has `most_bytes` bytes of rows, or of what they hold.
+    """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        writing = Writing(folder, judge)
+        writing = Writing(folder, judge, most_bytes)
         yield fold_partition(writing.records(_rows(batches), assigned), (), key, frozenset())
         yield writing.finish()
 
@@ -59,17 +65,21 @@ def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folde
 
 
 class Writing:
-    """Judges rows, and writes their records to parts, one for each partition."""
+    """Judges rows, and writes their records to parts, one for each partition. At least one row is taken, and none after `most_bytes`."""
 
-    def __init__(self, folder: Path, judge: JudgeRow) -> None:
-        self.folder, self.judge = folder, judge
+    def __init__(self, folder: Path, judge: JudgeRow, most_bytes: int) -> None:
+        self.folder, self.judge, self.left = folder, judge, most_bytes
         self.parts: dict[tuple[str, str], tuple[Part, PartFile]] = {}
 
     def records(self, rows: Iterable[StreamRow], assigned: Assigned) -> Iterator[StoredRecord]:
         """The records of rows, which are written as they are yielded."""
         for row in rows:
             part, file = self._part(row, assigned)
+            if self.left <= 0:
+                part.is_cut = True
+                return
             part.read += 1
+            before = part.size
             part.skipped += row.value is None
             if row.at_ms is not None:
                 part.newest_ms = max(row.at_ms, part.newest_ms or row.at_ms)
@@ -79,13 +89,14 @@ class Writing:
                     continue
                 file.append(record)
                 part.size += len(record.body) + len(record.note)
-                if record.kind == RecordKind.EVENT:
+                if record.kind != RecordKind.REJECTED:
                     part.accepted += 1
                 else:
                     code = read_note(record.note).code
                     part.rejected[code] = part.rejected.get(code, 0) + 1
                 part.last, part.last_us = origin, record.arrival_us
                 yield StoredRecord(part.source, part.partition, origin.place.address, record)
+            self.left -= max(len(row.value or b""), part.size - before)
 
     def finish(self) -> pa.RecordBatch:
         """Make the parts durable; they as a row of FACTS."""

@@ -32,8 +32,8 @@ STORED = SEEN | {PARTLY}
 class ExtractionContext(NamedTuple):
     """The services and values that extractions use.
 
-    `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of the log, `is_folded` is
-    whether the graph contains everything up to an offset of the log, `graph_size` is the size of the graph.
+    `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of what was accepted, `is_folded`
+    is whether the graph contains everything up to such an end, `graph_size` is the size of the graph.
     """
 
     tasks: TaskRepository
@@ -42,8 +42,8 @@ class ExtractionContext(NamedTuple):
     source_context: SourceContext
     hold_source: Callable[[str], AbstractContextManager[bool]]
     clock_us: Callable[[], int]
-    log_end: Callable[[], int]
-    is_folded: Callable[[int], bool]
+    log_end: Callable[[], Any]
+    is_folded: Callable[[Any], bool]
     graph_size: Callable[[], GraphSize]
     kinds: SourceKinds = KINDS
 
@@ -179,9 +179,9 @@ class Extraction:
             self._report(f"delivering {pending} messages")
         while tasks.count_pending(source, newest):
             self._pause()
-        offset = self.context.log_end()
+        end = self.context.log_end()
         self._report("waiting for the graph")
-        while not self.context.is_folded(offset):
+        while not self.context.is_folded(end):
             self._pause()
 
     def _report(self, step: str, **changes: Any) -> None:  # noqa: ANN401  # members of TaskRecord

@@ -33,7 +33,15 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         imported = await intake.in_thread(partial(_imported, payload, now_us), caller)
 
         def ingest_import() -> Ingested:
-            ingested = ingest(SplitPayload(imported.events), sender(request), services.log, now_us, key=services.key, all_or_nothing=True)
+            ingested = ingest(
+                SplitPayload(imported.events),
+                sender(request),
+                services.log,
+                now_us,
+                key=services.key,
+                all_or_nothing=True,
+                limits=services.record_limits(),
+            )
             for event in ingested.events:
                 _check_accepted(event)
             return ingested

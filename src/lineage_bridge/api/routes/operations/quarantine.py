@@ -83,7 +83,9 @@ def routes(services: Services, intake: Intake) -> APIRouter:
             first = msgspec.structs.replace(note, sender=note.sender or record.principal)
             by = sender(request, RETRY)._replace(first=first)
             payload = SplitPayload([record.body], single=True)
-            return ingest(payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True)
+            return ingest(
+                payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True, limits=services.record_limits()
+            )
 
         receipt = await intake.ingest_in_thread(ingest_again, caller_in(request.scope))
         (event,) = receipt.ingested.events

@@ -1,0 +1,132 @@
+"""The list of the archive's files, with their sizes and checksums: what it names and the folders lack is lost.
+
+One line per file that was put in its place, in the order in which that happened; a later file that covers an earlier one replaces it.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from lineage_bridge.eventlog.archive.files import ArchivedFile, sync_folders
+
+NAME: Final = "files.list"
+SPARE_LINES: Final = 1000
+"""How many lines may say nothing any more before the list is written anew."""
+_PIECE: Final = 1 << 20
+_MARK_CHARACTERS: Final = 9
+
+
+class ListedFile(NamedTuple):
+    """A file with the records in [start, end) of the partition in `folder`, as the list names it.
+
+    `checksum` is the CRC-32 of its bytes; None for one that was there before the list.
+    """
+
+    folder: str
+    start: int
+    end: int
+    level: int
+    size: int
+    checksum: int | None
+
+
+_LINES: Final = msgspec.json.Decoder(ListedFile)
+Listing = Mapping[str, Sequence[ListedFile]]
+
+
+def read_listing(root: Path) -> Listing:
+    """Folder to the files that it should have. Lines that are damaged or unfinished are passed over."""
+    return {folder: list(found.values()) for folder, found in _read(root)[0].items()}
+
+
+def checksum_of(path: Path) -> int:
+    """The CRC-32 of a file. Raises OSError."""
+    found = 0
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            found = crc32(piece, found)
+    return found
+
+
+class Manifest:
+    """Writes the list, for the one process that writes the archive in `root`."""
+
+    def __init__(self, root: Path, spare_lines: int = SPARE_LINES) -> None:
+        self._root, self._path, self._spare_lines = root, root / NAME, spare_lines
+        self._listed, self._lines = _read(root)
+        self._end_line = self._path.exists()
+
+    def is_new(self, folder: Path, file: ArchivedFile) -> bool:
+        """Whether a file is not in the list."""
+        found = self._listed.get(self._name(folder), {})
+        return (file.start, file.end, file.level) not in found
+
+    def add(self, files: Iterable[tuple[Path, ArchivedFile]], *, checked: bool = True) -> None:
+        """Add files by their folders, durably; with `checked`, with the checksums of what they hold now. Raises OSError."""
+        added = []
+        for folder, file in files:
+            checksum = checksum_of(file.path) if checked else None
+            added.append(ListedFile(self._name(folder), file.start, file.end, file.level, file.path.stat().st_size, checksum))
+        for listed in added:
+            _note(self._listed, listed)
+        is_new = not self._path.exists()
+        with self._path.open("ab") as appended:
+            # A line that was not finished is ended first.
+            appended.write((b"\n" if self._end_line else b"") + b"".join(map(_line, added)))
+            appended.flush()
+            os.fdatasync(appended.fileno())
+        if is_new:
+            sync_folders([self._root])
+        self._end_line = False
+        self._lines += len(added)
+        live = sum(map(len, self._listed.values()))
+        if self._lines > 4 * live + self._spare_lines:
+            self._rewrite(live)
+
+    def _rewrite(self, live: int) -> None:
+        fresh = self._path.with_name(f"{NAME}.new")
+        with fresh.open("wb") as file:
+            file.write(b"".join(_line(listed) for found in self._listed.values() for listed in found.values()))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+        sync_folders([self._root])
+        self._lines = live
+
+    def _name(self, folder: Path) -> str:
+        return str(folder.relative_to(self._root))
+
+
+_Key = tuple[int, int, int]
+
+
+def _note(listed: dict[str, dict[_Key, ListedFile]], file: ListedFile) -> None:
+    found = listed.setdefault(file.folder, {})
+    if file.level:
+        for key in [key for key in found if file.start <= key[0] and key[1] <= file.end and key[2] < file.level]:
+            del found[key]
+    found[file.start, file.end, file.level] = file
+
+
+def _line(file: ListedFile) -> bytes:
+    text = msgspec.json.encode(file)
+    return b"%08x %s\n" % (crc32(text), text)
+
+
+def _read(root: Path) -> tuple[dict[str, dict[_Key, ListedFile]], int]:
+    listed: dict[str, dict[_Key, ListedFile]] = {}
+    lines = 0
+    try:
+        content = (root / NAME).read_bytes()
+    except FileNotFoundError:
+        return listed, 0
+    for line in content.splitlines():
+        lines += 1
+        mark, text = line[:_MARK_CHARACTERS], line[_MARK_CHARACTERS:]
+        if mark == b"%08x " % crc32(text):
+            _note(listed, _LINES.decode(text))
+    return listed, lines

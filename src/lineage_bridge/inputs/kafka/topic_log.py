@@ -1,0 +1,290 @@
+"""The log of received events as a topic: a producer whose every acknowledgment is of all replicas in sync."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, Final, Protocol
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+
+from lineage_bridge.errors import LineageBridgeError, RefusedError, UnavailableError
+from lineage_bridge.eventlog.archive.files import topic_source
+from lineage_bridge.graph.log_record import LogRecord, RecordAddress
+from lineage_bridge.inputs.kafka.acknowledgments import LIMIT_BYTES, Submitted, producer_config, write_error
+from lineage_bridge.inputs.kafka.errors import error_text, kafka_error, says_no
+from lineage_bridge.inputs.kafka.settings import LATEST, KafkaInputSettings, client_config
+from lineage_bridge.inputs.kafka.topics import TopicFinder
+from lineage_bridge.inputs.topic_record import headers_of, size_of
+from lineage_bridge.openlineage.wire import MAX_BYTES
+
+BATCH_BYTES: Final = 1_000_000
+POLL_S: Final = 0.1
+TRY_AGAIN_S: Final = 1.0
+CLOSE_S: Final = 10.0
+log = logging.getLogger(__name__)
+
+
+class LogBeside(Protocol):
+    """The log that other inputs are still read into."""
+
+    def end(self) -> int:
+        """The durable end."""
+
+
+class TopicLog:
+    """Implements `ports.EventLog` by writing to the one topic of an input of Kafka; thread-safe.
+
+    A record is acknowledged when all replicas in sync have it, or refused within the input's `timeout_s`, in which the producer tries
+    again by itself; it writes nothing twice. `beside` is the embedded log, `request` the id of the request that is served now. Until the
+    topic was found, and while more than `most_pending` bytes wait for the brokers, `submit` raises UnavailableError.
+    """
+
+    def __init__(
+        self,
+        settings: KafkaInputSettings,
+        beside: LogBeside,
+        *,
+        most_pending: int,
+        request: Callable[[], str] = str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings, self._beside, self._most_pending = settings, beside, most_pending
+        self._request, self._clock = request, clock
+        (self.topic,) = settings.names
+        self._lock, self._stop, self._wake = threading.Lock(), threading.Event(), threading.Event()
+        self._producer: Producer | None = None
+        self._retiring: list[Producer] = []
+        self._admin: AdminClient | None = None
+        self._source, self._limit, self._batch = "", LIMIT_BYTES, BATCH_BYTES
+        self._ends: dict[tuple[str, int], int] = {}
+        self._causes: list[KafkaError] = []
+        self._pending = 0
+        self._problem, self._given_up = f"topic {self.topic} has not been found yet", ""
+        self._threads = [threading.Thread(target=run, name=name, daemon=True) for run, name in self._loops()]
+        for thread in self._threads:
+            thread.start()
+
+    def _loops(self) -> Sequence[tuple[Callable[[], None], str]]:
+        return (self._deliver, "topic-log"), (self._look, "topic-log-watch")
+
+    # for the API
+
+    @property
+    def problem(self) -> str:
+        """Why the topic takes no events now; empty if it does."""
+        return self._problem or self._given_up
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes of records that the brokers have not acknowledged yet."""
+        return self._pending
+
+    @property
+    def most_bytes(self) -> int:
+        """How large a record may be, as `topic_record.size_of` measures it."""
+        return min(self._limit, MAX_BYTES)
+
+    def end(self) -> int:
+        """The durable end of the embedded log, which other inputs are read into."""
+        return self._beside.end()
+
+    def ends(self) -> Mapping[tuple[str, int], int]:
+        """Source and partition to the offset behind the last record that is known to be in the topic, whoever wrote it."""
+        with self._lock:
+            return dict(self._ends)
+
+    def submit(self, records: Sequence[LogRecord]) -> Future[list[RecordAddress]]:
+        """Write records; the future has their addresses, in their order, once all are durable, or fails with UnavailableError.
+
+        Records of a request that fails may be in the topic nevertheless. Raises UnavailableError.
+        """
+        submitted = Submitted(len(records))
+        if not records:
+            submitted.future.set_result([])
+            return submitted.future
+        size = sum(map(size_of, records))
+        with self._lock:
+            producer, source = self._producer, self._source
+            if producer is None or not source:
+                raise UnavailableError(f"events cannot be written: {self.problem}", "send them again later")
+            if self._pending + size > self._most_pending:
+                raise UnavailableError(f"{self._pending} bytes wait for topic {self.topic}, limit {self._most_pending}", "send again later")
+            self._pending += size
+        left = size
+        try:
+            for index, record in enumerate(records):
+                own = size_of(record)
+                noted = self._noted(submitted, index, own, source, producer)
+                producer.produce(self.topic, record.body, headers=list(headers_of(record, self._request())), on_delivery=noted)
+                left -= own
+        except (KafkaException, BufferError) as error:
+            self._release(left)
+            self._give_up(producer, error)
+            raise write_error(self.topic, kafka_error(error), error_text(error)) from error
+        return submitted.future
+
+    def close(self) -> None:
+        """Wait for acknowledgments that are under way, and disconnect. May be called again."""
+        self._stop.set()
+        self._wake.set()
+        for thread in self._threads:
+            thread.join()
+
+    # acknowledgments
+
+    def _noted(self, submitted: Submitted, index: int, size: int, source: str, producer: Producer) -> Any:  # noqa: ANN401  # a callback of the client
+        def callback(error: KafkaError | None, message: Any) -> None:  # noqa: ANN401  # as above
+            self._release(size)
+            if error is not None:
+                self._give_up(producer, error)
+                failure = write_error(self.topic, error, error.str())
+                if not isinstance(failure, RefusedError):
+                    self._problem = str(failure)
+                self._wake.set()
+                submitted.failed(failure)
+                return
+            partition = int(message.partition())
+            try:
+                offset = self._offset(message)
+            except LineageBridgeError as failed:
+                submitted.failed(
+                    UnavailableError(f"topic {self.topic} did not say where the events are: {failed}", "send them again later")
+                )
+                return
+            with self._lock:
+                at = source, partition
+                self._ends[at] = max(self._ends.get(at, 0), offset + 1)
+            self._problem = self._given_up = ""
+            submitted.done(index, RecordAddress(source, partition, offset))
+
+        return callback
+
+    def _offset(self, message: Any) -> int:  # noqa: ANN401  # the client's
+        """The offset of an acknowledged record. If the broker only knows that it has it, the last one of the partition."""
+        offset = message.offset()
+        if offset is not None and offset >= 0:
+            return int(offset)
+        pair = self.topic, int(message.partition())
+        return self._finder().offsets([pair], LATEST)[pair] - 1
+
+    def _release(self, size: int) -> None:
+        with self._lock:
+            self._pending -= size
+
+    def _deliver(self) -> None:
+        """Have the producer report what was acknowledged, until `close`; then wait for what is under way."""
+        while not self._stop.is_set():
+            self._poll(POLL_S)
+        until = self._clock() + CLOSE_S
+        while self._pending > 0 and self._clock() < until:
+            self._poll(POLL_S)
+
+    def _poll(self, seconds: float) -> None:
+        with self._lock:
+            producer, retiring = self._producer, list(self._retiring)
+        for old in retiring:
+            self._poll_one(old, 0)
+        with self._lock:
+            self._retiring = [old for old in self._retiring if len(old)]
+        if producer is None:
+            self._stop.wait(seconds)
+        else:
+            self._poll_one(producer, seconds)
+
+    def _poll_one(self, producer: Producer, seconds: float) -> None:
+        try:
+            producer.poll(seconds)
+        except KafkaException as error:
+            self._give_up(producer, error)
+
+    def _give_up(self, producer: Producer, error: object) -> None:
+        """If a producer has failed for good, refuse what it has; the next look makes another one."""
+        found = kafka_error(error)
+        if found is None or not found.fatal():
+            return
+        with self._lock:
+            is_current = producer is self._producer
+            if is_current:
+                self._producer = None
+                self._retiring.append(producer)
+        if is_current:
+            self._given_up = f"topic {self.topic}: {found.str()}"
+            log.warning("%s", self._given_up)
+            producer.purge()
+            self._wake.set()
+
+    # the topic
+
+    def _look(self) -> None:
+        """Look again and again what the topic is, as long as it is written to."""
+        while not self._stop.is_set():
+            self._wake.clear()
+            works = False
+            try:
+                works = self._look_once()
+            except LineageBridgeError as error:
+                self._note(str(error))
+            except (KafkaException, ValueError) as error:
+                self._note(error_text(error))
+            self._wake.wait(self._settings.refresh_s if works else TRY_AGAIN_S)
+            if self._wake.is_set():
+                self._stop.wait(TRY_AGAIN_S)
+
+    def _look_once(self) -> bool:
+        finder = self._finder()
+        found = finder.look_at([self.topic])
+        topic = found.topics.get(self.topic)
+        if topic is None:
+            self._note("; ".join(found.problems))
+            return False
+        source = topic_source(self.topic, topic.id)
+        pairs = [(self.topic, number) for number in range(topic.partitions)]
+        ends, _ = finder.known_offsets(pairs, None)
+        self._limit = self._read_limit()
+        batch = min(BATCH_BYTES, self._limit)
+        with self._lock:
+            known = self._ends if source == self._source else {}
+            current = {(source, number): offset for (_, number), offset in ends.items()}
+            self._ends = {at: max(known.get(at, 0), current.get(at, 0)) for at in {*known, *current}}
+            is_new = self._producer is None or source != self._source or batch < self._batch
+            self._source = source
+        if is_new:
+            self._batch = batch
+            self._replace()
+        self._problem = ""
+        return True
+
+    def _finder(self) -> TopicFinder:
+        if self._admin is None:
+            self._admin = AdminClient(client_config(self._settings) | {"error_cb": self._note_cause})
+        return TopicFinder(self._settings, self._admin, self._causes)
+
+    def _read_limit(self) -> int:
+        """The topic's max.message.bytes; Kafka's default if it may not be read."""
+        resource, name = ConfigResource(ResourceType.TOPIC, self.topic), "max.message.bytes"
+        try:
+            answers: Any = self._admin.describe_configs([resource], request_timeout=self._settings.timeout_s)  # type: ignore[union-attr]  # _finder has made it
+            return int(answers[resource].result()[name].value)
+        except KafkaException as error:
+            if not says_no(error):
+                raise
+            return LIMIT_BYTES
+
+    def _replace(self) -> None:
+        """Write with a new producer from now on: there is none, or it has given up, or its batches are too large."""
+        fresh = Producer(producer_config(self._settings, self._batch, self._most_pending) | {"error_cb": self._note_cause})
+        with self._lock:
+            if self._producer is not None:
+                self._retiring.append(self._producer)
+            self._producer = fresh
+
+    def _note(self, problem: str) -> None:
+        if problem != self._problem:
+            log.warning("topic %s takes no events: %s", self.topic, problem)
+        self._problem = problem
+
+    def _note_cause(self, error: KafkaError) -> None:
+        self._causes[:] = [*self._causes[-9:], error]
