@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.conftest import EDGES, Other, Place, added, make_place, published
+from tests.catalogs.conftest import EDGES, Other, added, published
+from tests.catalogs.places import Place, make_place
 from tests.events import RUNS, T0, dataset, job_event, run_event
 
 from lineage_bridge.catalogs.plan import DELETING, SENDING
@@ -93,10 +94,10 @@ class CrashingLedger(PublicationLedger):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("kind", ["files", "openlineage-jobs"])
+@pytest.mark.parametrize("kind", ["files", "openlineage-jobs", "marquez"])
 def test_after_a_crash_at_any_step_the_rest_is_published(request: pytest.FixtureRequest, ours: Server, kind: str, after: bool) -> None:
     place = make_place(kind, request, ours)
-    steps = 9 if kind.startswith("openlineage") else 3  # of the plan; before and after each write
+    steps = 3 if kind == "files" else 9  # of the plan; before and after each write
     ours.parts.alive = False  # the process of the publication that crashed
     unsure = set()
     for crash_at in range(1, steps + 1):

@@ -16,6 +16,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
     {
         "files": "lineage_bridge.catalogs.kinds.files",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
+        "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
     }
 )
