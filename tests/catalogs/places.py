@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from tests.api.support import Server
 from tests.catalogs.standins.marquez import Marquez, new_run_event
+from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
 from tests.servers.broker import Kafka
 from tests.servers.faulty import Faulty
@@ -35,6 +36,7 @@ class Place:
     has_datasets: bool = True
     writes: str = ""
     plant: Callable[[str], None] = _nothing
+    loses: dict[str, int] = field(default_factory=dict)
     more: dict[str, Any] = field(default_factory=dict)
 
     def behind(self, proxy: Faulty) -> "Place":
@@ -119,6 +121,19 @@ def _marquez(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place("marquez", {"url": url}, in_graph, deletes=True, reads=True, writes="/lineage", plant=plant, more={"there": there})
 
 
+def _openmetadata(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = OpenMetadata()
+    url = _serving(request, answering(there.handle))
+
+    def in_events() -> Edges:
+        return edges_of(there.events)
+
+    more = {"there": there, "answers_in_batches": True}
+    return Place(
+        "openmetadata", {"url": url}, in_events, has_datasets=False, writes="/batch", loses={"transformations of columns": 1}, more=more
+    )
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -130,10 +145,11 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "kafka": _kafka,
     "openlineage": _openlineage,
     "marquez": _marquez,
+    "openmetadata": _openmetadata,
 }
-LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez")
+LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata")
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata")
 READABLE = ("files", "marquez")
 
 

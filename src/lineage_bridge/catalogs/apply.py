@@ -103,7 +103,7 @@ class Publisher:
             self._stopped.set()
             return [StepResult(step, "failed", _text(error)) for step in steps]
         self._record(steps, intended, outcomes)
-        return [StepResult(step, "done" if done else "refused", detail) for step, (done, detail) in zip(steps, outcomes, strict=True)]
+        return [StepResult(step, _result(outcome), outcome.detail) for step, outcome in zip(steps, outcomes, strict=True)]
 
     def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
         retrying = tenacity.Retrying(
@@ -137,6 +137,8 @@ class Publisher:
     def _record(self, steps: Sequence[PlanStep], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
         entries, forgotten, now = [], [], self.clock_us()
         for step, entry, outcome in zip(steps, intended, outcomes, strict=True):
+            if outcome.later:
+                continue  # the next publication makes it again
             if outcome.done and step.action == DELETE:
                 forgotten.append(entry.key)
             elif outcome.done:
@@ -147,6 +149,10 @@ class Publisher:
                 before = step.entry.visible if step.entry else ""
                 entries.append(entry._replace(state=REFUSED, visible=before, changed_us=now, detail=outcome.detail))
         self.ledger.record(self.place, entries, forgotten)
+
+
+def _result(outcome: Outcome) -> str:
+    return "done" if outcome.done else "failed" if outcome.later else "refused"
 
 
 def _wait(state: tenacity.RetryCallState) -> float:

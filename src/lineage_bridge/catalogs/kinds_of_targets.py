@@ -18,6 +18,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
+        "openmetadata": "lineage_bridge.catalogs.kinds.openmetadata",
     }
 )
 """Kind to the module that defines it as `KIND`."""

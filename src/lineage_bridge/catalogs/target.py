@@ -47,10 +47,11 @@ class Operation:
 
 
 class Outcome(NamedTuple):
-    """Whether an operation was done; if not, the target refuses it for good, and `detail` says why."""
+    """Whether an operation was done; if not, `detail` says why: the target refuses it for good, unless it may work `later`."""
 
     done: bool
     detail: str = ""
+    later: bool = False
 
 
 DONE = Outcome(done=True)
