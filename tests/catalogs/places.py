@@ -8,6 +8,7 @@ import httpx
 import msgspec
 import pytest
 from tests.api.support import Server
+from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
@@ -134,6 +135,20 @@ def _openmetadata(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     )
 
 
+def _datahub(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = DataHub()
+    url = _serving(request, answering(there.handle))
+
+    def plant(job: str) -> None:
+        urn = f"urn:li:dataJob:(urn:li:dataFlow:(openlineage,jobs,PROD),{job})"
+        named = "urn:li:dataset:(urn:li:dataPlatform:ns,{},PROD)".format
+        there.aspects[urn, "dataJobInputOutput"] = {"inputDatasets": [named("x")], "outputDatasets": [named("y")]}
+
+    more = {"there": there, "answers_in_batches": True}
+    loses = {"transformations of columns": 1, "facets that are not sent to DataHub": 3}
+    return Place("datahub", {"url": url}, there.edges, True, True, False, "ingestProposalBatch", plant, loses, more)
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -144,13 +159,14 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "files": _files,
     "kafka": _kafka,
     "openlineage": _openlineage,
+    "datahub": _datahub,
     "marquez": _marquez,
     "openmetadata": _openmetadata,
 }
-LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata")
+LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "datahub")
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata")
-READABLE = ("files", "marquez")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "datahub")
+READABLE = ("files", "marquez", "datahub")
 
 
 def everything(kafka: Kafka, topic: str) -> list[bytes]:

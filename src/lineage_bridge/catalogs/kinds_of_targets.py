@@ -14,6 +14,7 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
+        "datahub": "lineage_bridge.catalogs.kinds.datahub",
         "files": "lineage_bridge.catalogs.kinds.files",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
