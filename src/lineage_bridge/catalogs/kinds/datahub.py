@@ -178,7 +178,7 @@ class DataHubTarget(Target[DataHubSettings]):
     def _dataset_key(self, dataset: Json) -> Json:
         namespace, name = dataset["namespace"], dataset["name"]
         scheme, _, rest = namespace.partition("://")
-        platform = self.settings.platforms.get(namespace) or _PLATFORMS.get(scheme, scheme)
+        platform = self.settings.platforms.get(namespace) or _PLATFORMS.get(scheme, scheme) or "external"
         if platform in _OF_BUCKETS and rest:
             name = f"{rest.strip('/')}/{name.lstrip('/')}"
         instance = self.settings.platform_instances.get(namespace)
