@@ -8,8 +8,7 @@ from tests.api.support import Server
 from tests.catalogs.conftest import published
 from tests.events import dataset, job_event
 
-from lineage_bridge.catalogs.http import HttpAnswer
-from lineage_bridge.catalogs.kinds.openlineage import outcome_of
+from lineage_bridge.catalogs.http import HttpAnswer, outcome_of
 from lineage_bridge.catalogs.target import ObjectKey, Operation
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.facets.publication import PUBLICATION, installations_in

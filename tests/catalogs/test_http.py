@@ -1,4 +1,4 @@
-"""Servers that are busy, broken, or refuse something; and what is published coming back."""
+"""What other OpenLineage servers answer, and what is published coming back."""
 
 import json
 from collections.abc import Callable
@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.conftest import EDGES, Other, Place, added, edges_of, published
+from tests.catalogs.conftest import EDGES, Other, added, published
+from tests.catalogs.places import Place, edges_of
 from tests.events import KEY, dataset, job_event
 
 from lineage_bridge.graph.ids import graph_id
@@ -17,57 +18,6 @@ LINEAGE = "/api/v1/lineage"
 
 def _there(other: Other, url: str = "") -> Place:
     return Place("openlineage", {"url": url or other.url, "events": "jobs", "at_once": 1}, set, has_datasets=True)
-
-
-def test_a_storm_of_429_and_503_passes_and_waits_are_as_long_as_asked(ours: Server, other: Other, faulty: Callable) -> None:
-    waits: list[float] = []
-    ours.wait = waits.append
-    proxy = faulty(other.url)
-    proxy.answer(429, LINEAGE, times=2, headers={"Retry-After": "7"})
-    proxy.answer(503, LINEAGE, times=2, headers={"Retry-After": "11"})
-    added(ours, _there(other, proxy.url))
-    assert published(ours).outcomes == {"done": 4}
-    assert waits == [7.0, 7.0, 11.0, 11.0]
-
-
-def test_a_server_that_stays_broken_is_given_up_and_the_rest_is_sent_later(ours: Server, other: Other, faulty: Callable) -> None:
-    proxy = faulty(other.url)
-    added(ours, _there(other, proxy.url), tries=2)
-    proxy.answer(500, LINEAGE)
-    report = published(ours)
-    assert (report.state, report.outcomes) == ("failed", {"failed": 1, "not_tried": 3})
-    assert "answered 500" in report.error
-    assert len(proxy.requests) == 2
-    proxy.mend()
-    assert published(ours).outcomes == {"done": 4}
-    other.server.fold()
-    assert edges_of([json.loads(record.body) for record in other.server.stored()]) == EDGES
-
-
-def test_credentials_that_are_refused_end_the_publication(ours: Server, other: Other, faulty: Callable) -> None:
-    proxy = faulty(other.url)
-    proxy.answer(401, LINEAGE)
-    added(ours, _there(other, proxy.url))
-    assert [check.works for check in ours.targets.test("there")] == [True, False]
-    report = published(ours)
-    assert (report.state, report.outcomes) == ("failed", {"failed": 1, "not_tried": 3})
-    assert len(proxy.requests) == 2
-
-
-def test_one_that_is_refused_does_not_hold_up_others_and_is_sent_again_when_it_changes(
-    ours: Server, other: Other, faulty: Callable
-) -> None:
-    proxy = faulty(other.url)
-    proxy.answer(422, LINEAGE, times=1, body=b'{"code": "bad_name", "message": "no such service"}')
-    added(ours, _there(other, proxy.url))
-    report = published(ours)
-    assert report.outcomes == {"done": 3, "refused": 1}
-    refused = report.operations[0]
-    assert (refused.outcome, refused.detail) == ("refused", "answered 422: bad_name: no such service")
-    again = published(ours)
-    assert (again.counts, again.kept) == ({}, {"refused there before, and unchanged since": 1})
-    ours.send(job_event(refused.name, time_us=ours.parts.now_us, inputs=[dataset("new")]))
-    assert published(ours).outcomes == {"done": 1}
 
 
 def test_a_200_that_tells_of_a_failure_is_no_success(ours: Server, other: Other, faulty: Callable) -> None:

@@ -46,7 +46,7 @@ def test_a_target_from_its_beginning_to_its_end(call, server: Server) -> None:
 
 def test_kinds_and_wrong_settings_are_told(call, server: Server) -> None:
     url = ("--url", server.url)
-    for kind in ("files", "kafka", "openlineage"):
+    for kind in ("datahub", "files", "kafka", "marquez", "openlineage", "openmetadata"):
         assert kind in call("target", "kinds", *url).out
         assert "max_bytes" in call("target", "kinds", kind, *url).out
         assert "interval_s" not in call("target", "kinds", kind, *url).out

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import msgspec
 import tenacity
@@ -19,6 +20,8 @@ from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
 
 LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
 """How long to wait before another try at most, and at most if the target says how long."""
+AskedT = TypeVar("AskedT")
+AnswerT = TypeVar("AnswerT")
 NOT_TRIED: Final = "not_tried"
 
 
@@ -61,6 +64,17 @@ class Publisher:
         """What was published there."""
         return {key_from_text(text): entry for text, entry in self.ledger.entries(self.place).items()}
 
+    def read(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, str] | None:
+        """What is there of these objects, with its digest; None if the target cannot be read. Raises SourceError."""
+        if not self.target.reads:
+            return None
+        size, found = self.target.read_batch, dict[ObjectKey, str]()
+        with ThreadPoolExecutor(self.target.settings.at_once, thread_name_prefix="read") as pool:
+            asked = [keys[at : at + size] for at in range(0, len(keys), size)]
+            for portion in pool.map(partial(self._tried, self.target.read), asked):
+                found.update(portion)
+        return found
+
     def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
         """Make the changes of a plan, as they end. After an error that every other change would meet, the rest is not tried."""
         now = self.clock_us()
@@ -84,14 +98,14 @@ class Publisher:
         self.ledger.record(self.place, intended)
         operations = [self._operation(step, entry) for step, entry in zip(steps, intended, strict=True)]
         try:
-            outcomes = self._tried(operations)
+            outcomes = self._tried(self.target.write, operations)
         except SourceError as error:
             self._stopped.set()
             return [StepResult(step, "failed", _text(error)) for step in steps]
         self._record(steps, intended, outcomes)
-        return [StepResult(step, "done" if done else "refused", detail) for step, (done, detail) in zip(steps, outcomes, strict=True)]
+        return [StepResult(step, _result(outcome), outcome.detail) for step, outcome in zip(steps, outcomes, strict=True)]
 
-    def _tried(self, operations: Sequence[Operation]) -> list[Outcome]:
+    def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self.target.settings.tries),
             wait=_wait,
@@ -99,8 +113,7 @@ class Publisher:
             sleep=self.wait,
             reraise=True,
         )
-        outcomes: list[Outcome] = retrying(self.target.write, operations)
-        return outcomes
+        return retrying(call, asked)
 
     def _intended(self, step: PlanStep) -> LedgerEntry:
         """The entry of a step whose outcome is unknown. A step that is made again has the revision that it had."""
@@ -124,6 +137,8 @@ class Publisher:
     def _record(self, steps: Sequence[PlanStep], intended: Sequence[LedgerEntry], outcomes: Sequence[Outcome]) -> None:
         entries, forgotten, now = [], [], self.clock_us()
         for step, entry, outcome in zip(steps, intended, outcomes, strict=True):
+            if outcome.later:
+                continue  # the next publication makes it again
             if outcome.done and step.action == DELETE:
                 forgotten.append(entry.key)
             elif outcome.done:
@@ -134,6 +149,10 @@ class Publisher:
                 before = step.entry.visible if step.entry else ""
                 entries.append(entry._replace(state=REFUSED, visible=before, changed_us=now, detail=outcome.detail))
         self.ledger.record(self.place, entries, forgotten)
+
+
+def _result(outcome: Outcome) -> str:
+    return "done" if outcome.done else "failed" if outcome.later else "refused"
 
 
 def _wait(state: tenacity.RetryCallState) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.events import digest, fitted, key_of
+from lineage_bridge.catalogs.events import PRODUCER, digest, fitted, key_of
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.catalogs.target import InexpressibleError, Json, ObjectKey, Target
 from lineage_bridge.graph.ids import NodeKind
@@ -21,7 +21,6 @@ from lineage_bridge.projections.event_shapes import ViewEvent
 from lineage_bridge.projections.nodes import lineage_node
 from lineage_bridge.projections.states import StateFilter, state_events
 
-PRODUCER: Final = "https://lineagebridge.dev/publication"
 MOST_INSTALLATIONS: Final = 16
 """How many installations a mark names: the last ones."""
 _SPEED: Final = 1

@@ -10,6 +10,7 @@ from lineage_bridge.openlineage.event_builder import SPECIFICATION, encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 from lineage_bridge.openlineage.times import format_time
 
+PRODUCER: Final = "https://lineagebridge.dev/publication"
 _LINEAGE: Final = frozenset({"columnLineage", "lineage", PUBLICATION})
 _BRIEF: Final = _LINEAGE | {"schema", "symlinks", "jobType"}
 
@@ -33,13 +34,13 @@ def key_of(event: Json) -> ObjectKey:
     return ObjectKey(kind, str(event[kind]["namespace"]), str(event[kind]["name"]))
 
 
-def in_form(event: Json, form: Literal["jobs", "runs"]) -> Expressed:
-    """A JobEvent or DatasetEvent as it is (`jobs`), or as a completed run (`runs`). Raises InexpressibleError."""
+def in_form(event: Json, form: Literal["jobs", "runs"], lost: Counter[str] | None = None) -> Expressed:
+    """A JobEvent or DatasetEvent as it is (`jobs`), or as a completed run (`runs`); `lost` is what it lost. Raises InexpressibleError."""
     if form == "jobs":
-        return Expressed(event)
+        return Expressed(event, lost or Counter())
     if "job" not in event:
         raise InexpressibleError("datasets that no job reads or writes")
-    return Expressed({**event, "schemaURL": f"{SPECIFICATION}RunEvent", "eventType": "COMPLETE", "run": {"facets": {}}})
+    return Expressed({**event, "schemaURL": f"{SPECIFICATION}RunEvent", "eventType": "COMPLETE", "run": {"facets": {}}}, lost or Counter())
 
 
 def stamped(event: Json, time_us: int, run: str) -> bytes:

@@ -1,7 +1,7 @@
 """One call of a target's HTTP API. Whoever calls tries again."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -10,6 +10,7 @@ import httpx
 import msgspec
 
 from lineage_bridge.catalogs.settings import HttpTargetSettings
+from lineage_bridge.catalogs.target import DONE, Outcome
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TlsContext
 from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
@@ -42,8 +43,14 @@ class HttpAnswer(NamedTuple):
 class TargetClient:
     """Calls one target. Thread-safe."""
 
-    def __init__(self, settings: HttpTargetSettings, headers: Mapping[str, str] | None = None) -> None:
-        self._settings, self._headers = settings, dict(headers or {})
+    def __init__(
+        self,
+        settings: HttpTargetSettings,
+        headers: Mapping[str, str] | None = None,
+        is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
+    ) -> None:
+        """`is_refusal` is whether a status and body refuse a call for good although the status promises otherwise."""
+        self._settings, self._headers, self._is_refusal = settings, dict(headers or {}), is_refusal
         self._host = urlsplit(settings.url)
         self._trace = settings.outbound.trace(self._host.hostname or "")
         self._opening = threading.Lock()
@@ -69,7 +76,8 @@ class TargetClient:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"
             ) from error
-        _raise_if_worthless(response, named)
+        if not self._is_refusal(response.status_code, response.content):
+            _raise_if_worthless(response, named)
         return HttpAnswer(response.status_code, response.content, message_of(response))
 
     def close(self) -> None:
@@ -101,3 +109,16 @@ def _raise_if_worthless(response: httpx.Response, named: str) -> None:
         raise UnauthenticatedError(text, "check user, password or token")
     if response.status_code == 403:
         raise ForbiddenError(text, "the credentials do not allow to publish there")
+
+
+def outcome_of(answer: HttpAnswer) -> Outcome:
+    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body."""
+    if not answer.is_success:
+        return Outcome(False, f"answered {answer.status}" + (f": {answer.message}" if answer.message else ""))
+    try:
+        status = answer.json().get("status") if answer.body.startswith(b"{") else ""
+    except (AttributeError, SourceError):
+        status = ""
+    if status in ("failure", "partial_success", "rejected"):
+        return Outcome(False, f"answered {answer.status} with status {status}" + (f": {answer.message}" if answer.message else ""))
+    return DONE

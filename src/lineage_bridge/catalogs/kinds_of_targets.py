@@ -14,9 +14,12 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
+        "datahub": "lineage_bridge.catalogs.kinds.datahub",
         "files": "lineage_bridge.catalogs.kinds.files",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
+        "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
+        "openmetadata": "lineage_bridge.catalogs.kinds.openmetadata",
     }
 )
 """Kind to the module that defines it as `KIND`."""

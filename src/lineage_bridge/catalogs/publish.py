@@ -76,7 +76,7 @@ class Publication:
 
     def _plan(self, target: Target[Any], desired: DesiredState) -> PublicationPlan:
         ledger = self.publisher.known()
-        found = target.read(sorted(desired.objects.keys() | ledger.keys())) if target.reads else None
+        found = self.publisher.read(sorted(desired.objects.keys() | ledger.keys()))
         options = PlanOptions(self.report.prune, self.report.overwrite, target.deletes)
         plan = make_plan(desired.objects, ledger, found, options)
         self.report = msgspec.structs.replace(

@@ -47,10 +47,11 @@ class Operation:
 
 
 class Outcome(NamedTuple):
-    """Whether an operation was done; if not, the target refuses it for good, and `detail` says why."""
+    """Whether an operation was done; if not, `detail` says why: the target refuses it for good, unless it may work `later`."""
 
     done: bool
     detail: str = ""
+    later: bool = False
 
 
 DONE = Outcome(done=True)
@@ -59,12 +60,14 @@ DONE = Outcome(done=True)
 class Target(ABC, Generic[SettingsT]):
     """A place that lineage is published to. Thread-safe.
 
-    `deletes`, `reads`: whether objects there can be deleted, and read back. `batch`: how many operations `write` takes at once.
+    `deletes`, `reads`: whether objects there can be deleted, and read back. `batch`: how many operations `write` takes at once,
+    `read_batch` how many keys `read` does.
     """
 
     deletes = False
     reads = False
     batch = 1
+    read_batch = 1 << 30
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
@@ -78,7 +81,10 @@ class Target(ABC, Generic[SettingsT]):
         """A digest of what can be read back of an event there. Pure."""
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """Which of these objects are there, whoever put them there, with a digest as `visible` has it. Only if `reads`."""
+        """Which of these objects are there, whoever put them there, with a digest as `visible` has it. Only if `reads`.
+
+        Raises as `write`.
+        """
         raise NotImplementedError
 
     @abstractmethod

@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from lineage_bridge.catalogs.events import digest, in_form
-from lineage_bridge.catalogs.http import HttpAnswer, TargetClient
+from lineage_bridge.catalogs.http import TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import EventSettings, HttpTargetSettings
-from lineage_bridge.catalogs.target import DONE, Expressed, Json, Operation, Outcome, Target, TargetKind
-from lineage_bridge.errors import ForbiddenError, SourceError
+from lineage_bridge.catalogs.target import Expressed, Json, Operation, Outcome, Target, TargetKind
+from lineage_bridge.errors import ForbiddenError
 from lineage_bridge.model.sources import SourceCheck
 
 
@@ -74,19 +74,6 @@ class OpenLineageTarget(Target[OpenLineageSettings]):
     def close(self) -> None:
         """Close connections."""
         self._client.close()
-
-
-def outcome_of(answer: HttpAnswer) -> Outcome:
-    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body."""
-    if not answer.is_success:
-        return Outcome(False, f"answered {answer.status}" + (f": {answer.message}" if answer.message else ""))
-    try:
-        status = answer.json().get("status") if answer.body.startswith(b"{") else ""
-    except (AttributeError, SourceError):
-        status = ""
-    if status in ("failure", "partial_success", "rejected"):
-        return Outcome(False, f"answered {answer.status} with status {status}" + (f": {answer.message}" if answer.message else ""))
-    return DONE
 
 
 KIND = TargetKind(OpenLineageSettings, OpenLineageTarget, "any server that takes OpenLineage events over HTTP")

@@ -1,0 +1,280 @@
+"""DataHub: each job as a DataJob with its inputs, outputs and columns, by metadata proposals to its metadata service.
+
+Calls and aspects are those of acryl-datahub 1.7. Only jobs of one orchestrator are written, and keys of datasets, which repeat their URN.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
+
+import msgspec
+from pydantic import AfterValidator, Field
+
+from lineage_bridge.catalogs.events import digest_of, in_form
+from lineage_bridge.catalogs.http import TargetClient, outcome_of
+from lineage_bridge.catalogs.settings import HttpTargetSettings, Renames
+from lineage_bridge.catalogs.target import (
+    DELETE,
+    DONE,
+    Expressed,
+    InexpressibleError,
+    Json,
+    ObjectKey,
+    Operation,
+    Outcome,
+    Target,
+    TargetKind,
+)
+from lineage_bridge.errors import ForbiddenError, SourceError
+from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.openlineage.event_builder import encode
+from lineage_bridge.openlineage.facets.publication import PUBLICATION
+
+_HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}
+_LONGEST_URN: Final = 500
+_MOST: Final = 200
+"""How many proposals a request has, as its own clients do."""
+_PLATFORMS: Final[Mapping[str, str]] = {
+    "abfs": "abs",
+    "abfss": "abs",
+    "awsathena": "athena",
+    "azurecosmos": "cosmosdb",
+    "gs": "gcs",
+    "s3a": "s3",
+    "s3n": "s3",
+    "sqlserver": "mssql",
+    "unitycatalog": "databricks",
+    "wasb": "abs",
+    "wasbs": "abs",
+}
+_OF_BUCKETS: Final = frozenset(("s3", "gcs", "abs"))
+_HELD: Final = frozenset(("sql", "documentation", "jobType", PUBLICATION, "columnLineage"))
+
+
+def _part(text: str) -> str:
+    if not text or _encoded(text) != text or not text.isprintable() or " " in text:
+        raise ValueError("use a name without spaces, commas and parentheses")
+    return text
+
+
+class DataHubSettings(HttpTargetSettings):
+    """Where DataHub's metadata service is, and under which names entities are there."""
+
+    orchestrator: Annotated[str, AfterValidator(_part)] = Field(
+        default="openlineage", max_length=50, description="orchestrator of jobs there; no other job of it is to be written by anybody else"
+    )
+    env: Literal["PROD", "DEV", "TEST", "QA", "UAT", "EI", "PRE", "STG", "NON_PROD", "CORP"] = Field(
+        default="PROD", description="environment of jobs and datasets there"
+    )
+    platforms: Renames = Field(default={}, description="platforms of datasets by namespace, instead of the scheme of the namespace")
+    platform_instances: Renames = Field(default={}, description="platform instances of datasets by namespace; they are before their names")
+
+    @property
+    def place(self) -> str:
+        """The address, and what every URN has."""
+        return f"{self.url} {self.orchestrator} {self.env}"
+
+
+class DataHubTarget(Target[DataHubSettings]):
+    """Writes aspects, reads inputs and outputs of jobs back, and deletes jobs."""
+
+    deletes = True
+    reads = True
+    batch = 10
+    read_batch = 20
+
+    def __init__(self, name: str, settings: DataHubSettings, _: Path) -> None:
+        super().__init__(name, settings)
+        self._client = TargetClient(settings, _HEADERS)
+
+    def express(self, event: Json) -> Expressed:
+        """A completed run. Raises InexpressibleError."""
+        made = in_form(event, "runs").event
+        if len(self._job(key_of_job(made))) > _LONGEST_URN:
+            raise InexpressibleError("jobs whose URN would be too long")
+        lost = Counter[str]()
+        for side in ("inputs", "outputs"):
+            datasets = [dataset for dataset in made.get(side, ()) if len(self._dataset(dataset)) <= _LONGEST_URN]
+            lost["datasets whose URN would be too long"] += len(made.get(side, ())) - len(datasets)
+            made[side] = [_with_held(dataset, lost) for dataset in datasets]
+        made["job"] = _with_held(made["job"], lost)
+        return Expressed(made, +lost)
+
+    def visible(self, event: Json) -> str:
+        """Of a job's inputs, outputs and columns."""
+        return _digest(self._input_output(event))
+
+    def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
+        """The jobs that are there with inputs or outputs."""
+        found = {}
+        for key in keys:
+            path = f"/aspects/{quote(self._job(key), safe='')}?aspect=dataJobInputOutput&version=0"
+            answer = self._client.call("GET", path)
+            if answer.status == 404:
+                continue
+            if not answer.is_success:
+                raise SourceError(f"GET /aspects answered {answer.status}: {answer.message}", "check that the address is that of DataHub")
+            found[key] = _digest(_only_value(answer.json()))
+        return found
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Delete jobs, and write the aspects of others in few requests."""
+        outcomes = {operation.key: self._delete(operation.key) for operation in operations if operation.action == DELETE}
+        written = [operation for operation in operations if operation.action != DELETE]
+        return [(outcomes | self._write(written))[operation.key] for operation in operations]
+
+    def _delete(self, key: ObjectKey) -> Outcome:
+        answer = self._client.call("POST", "/entities?action=delete", encode({"urn": self._job(key)}))
+        return DONE if answer.status == 404 else outcome_of(answer)
+
+    def _write(self, operations: Sequence[Operation]) -> dict[ObjectKey, Outcome]:
+        proposals = [list(self._proposals(operation.key, msgspec.json.decode(operation.body))) for operation in operations]
+        outcome = self._propose([proposal for of_one in proposals for proposal in of_one])
+        if outcome.done or len(operations) == 1:
+            return {operation.key: outcome for operation in operations}
+        return {operation.key: self._propose(of_one) for operation, of_one in zip(operations, proposals, strict=True)}
+
+    def _propose(self, proposals: Sequence[Json]) -> Outcome:
+        for at in range(0, len(proposals), _MOST):
+            body = encode({"proposals": list(proposals[at : at + _MOST]), "async": "false"})
+            outcome = outcome_of(self._client.call("POST", "/aspects?action=ingestProposalBatch", body))
+            if not outcome.done:
+                return outcome
+        return DONE
+
+    def test(self) -> list[SourceCheck]:
+        """Whether the metadata service answers, and takes the token."""
+        try:
+            answer = self._client.call("GET", "/config")
+            is_it = answer.is_success and b'"noCode"' in answer.body
+            text = "DataHub answers" if is_it else f"the server answers {answer.status}, and not as DataHub's metadata service does"
+            hint = "" if is_it else "use the address of the metadata service, or that of the web page with /api/gms"
+            checks = [SourceCheck("connect", is_it, text, hint)]
+            if is_it:
+                self.read([ObjectKey("job", "lineagebridge", "no-such-job")])
+                checks.append(SourceCheck("authenticate", works=True, message="aspects can be read"))
+        except ForbiddenError as error:
+            return [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", False, str(error), error.hint)]
+        return checks
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+    # names
+
+    def _flow(self, namespace: str) -> str:
+        return f"urn:li:dataFlow:({self.settings.orchestrator},{_encoded(namespace)},{self.settings.env})"
+
+    def _job(self, key: ObjectKey) -> str:
+        return f"urn:li:dataJob:({self._flow(key.namespace)},{_encoded(key.name)})"
+
+    def _dataset(self, dataset: Json) -> str:
+        key = self._dataset_key(dataset)
+        return f"urn:li:dataset:({key['platform']},{_encoded(key['name'])},{key['origin']})"
+
+    def _dataset_key(self, dataset: Json) -> Json:
+        namespace, name = dataset["namespace"], dataset["name"]
+        scheme, _, rest = namespace.partition("://")
+        platform = self.settings.platforms.get(namespace) or _PLATFORMS.get(scheme, scheme) or "external"
+        if platform in _OF_BUCKETS and rest:
+            name = f"{rest.strip('/')}/{name.lstrip('/')}"
+        instance = self.settings.platform_instances.get(namespace)
+        named = f"{instance}.{name}" if instance else name
+        return {"platform": f"urn:li:dataPlatform:{_encoded(platform)}", "name": named, "origin": self.settings.env}
+
+    # aspects
+
+    def _proposals(self, key: ObjectKey, event: Json) -> Iterator[Json]:
+        """Proposals for a job; those for what it refers to come first."""
+        for urn, dataset in sorted({self._dataset(found): found for side in _SIDES for found in event.get(side, ())}.items()):
+            yield _proposal("dataset", urn, "datasetKey", self._dataset_key(dataset))
+        yield _proposal("dataFlow", self._flow(key.namespace), "dataFlowInfo", {"name": key.namespace, "customProperties": {}})
+        yield _proposal("dataJob", self._job(key), "dataJobInfo", self._info(key, event))
+        yield _proposal("dataJob", self._job(key), "dataJobInputOutput", self._input_output(event))
+
+    def _info(self, key: ObjectKey, event: Json) -> Json:
+        facets = event["job"].get("facets", {})
+        job_type = facets.get("jobType", {})
+        properties = {name: job_type[name] for name in ("processingType", "integration", "jobType") if isinstance(job_type.get(name), str)}
+        properties |= {"sql": facets["sql"]["query"]} if isinstance(facets.get("sql", {}).get("query"), str) else {}
+        properties["lineagebridge_publication"] = ",".join(facets.get(PUBLICATION, {}).get("installations", ()))
+        described = facets.get("documentation", {}).get("description")
+        info: Json = {"name": key.name, "type": {"string": str(job_type.get("jobType") or "JOB")}, "customProperties": properties}
+        return {**info, "flowUrn": self._flow(key.namespace), **({"description": described} if isinstance(described, str) else {})}
+
+    def _input_output(self, event: Json) -> Json:
+        sides = {side: sorted({self._dataset(dataset) for dataset in event.get(side, ())}) for side in _SIDES}
+        columns = [self._column(dataset, *stated) for dataset in event.get("outputs", ()) for stated in _column_fields(dataset)]
+        return {"inputDatasets": sides["inputs"], "outputDatasets": sides["outputs"], "fineGrainedLineages": columns}
+
+    def _column(self, dataset: Json, column: str, inputs: Sequence[Json]) -> Json:
+        upstreams = sorted({self._field(source, source["field"]) for source in inputs})
+        downstreams = [self._field(dataset, column)]
+        return {
+            "upstreamType": "FIELD_SET",
+            "upstreams": upstreams,
+            "downstreamType": "FIELD",
+            "downstreams": downstreams,
+            "confidenceScore": 1.0,
+        }
+
+    def _field(self, dataset: Json, column: str) -> str:
+        return f"urn:li:schemaField:({self._dataset(dataset)},{_encoded(column)})"
+
+
+_SIDES: Final = ("inputs", "outputs")
+_RESERVED: Final = str.maketrans({sign: quote(sign) for sign in ",()\u241f"})
+
+
+def key_of_job(event: Json) -> ObjectKey:
+    """The key of an event's job."""
+    return ObjectKey("job", event["job"]["namespace"], event["job"]["name"])
+
+
+def _encoded(text: str) -> str:
+    """A part of a URN."""
+    return text.translate(_RESERVED)
+
+
+def _proposal(entity: str, urn: str, aspect: str, value: Json) -> Json:
+    content = {"contentType": "application/json", "value": encode(value).decode()}
+    return {"entityType": entity, "entityUrn": urn, "changeType": "UPSERT", "aspectName": aspect, "aspect": content}
+
+
+def _with_held(subject: Json, lost: Counter[str]) -> Json:
+    facets = {name: facet for name, facet in subject.get("facets", {}).items() if name in _HELD and isinstance(facet, dict)}
+    lost["facets that are not sent to DataHub"] += len(subject.get("facets", {})) - len(facets)
+    lineage = facets.get("columnLineage", {})
+    lost["columns that a dataset depends on as a whole"] += len(lineage.get("dataset") or ())
+    for _, inputs in _column_fields(subject):
+        lost["transformations of columns"] += sum(len(source.get("transformations") or ()) for source in inputs)
+    return {**subject, "facets": facets}
+
+
+def _column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
+    fields = dataset.get("facets", {}).get("columnLineage", {}).get("fields") or {}
+    for column, stated in sorted(fields.items()):
+        if inputs := [source for source in stated.get("inputFields", ()) if {"namespace", "name", "field"} <= source.keys()]:
+            yield column, inputs
+
+
+def _only_value(answer: Any) -> Json:  # noqa: ANN401  # JSON
+    """The aspect in an answer, which has the name of its type."""
+    values = list((answer.get("aspect") or {}).values()) if isinstance(answer, dict) else []
+    if len(values) != 1 or not isinstance(values[0], dict):
+        raise SourceError("GET /aspects answered something else than an aspect", "check that the address is that of DataHub")
+    found: Json = values[0]
+    return found
+
+
+def _digest(aspect: Json) -> str:
+    columns = sorted(
+        [sorted(found.get("upstreams") or ()), sorted(found.get("downstreams") or ())] for found in aspect.get("fineGrainedLineages") or ()
+    )
+    return digest_of([sorted(aspect.get("inputDatasets") or ()), sorted(aspect.get("outputDatasets") or ()), columns])
+
+
+KIND = TargetKind(DataHubSettings, DataHubTarget, "DataHub, by its metadata service")

@@ -1,0 +1,187 @@
+"""The places that every target is tried with: a real server where one can run here, else a stand-in that refuses what the real one does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.api.support import Server
+from tests.catalogs.standins.datahub import DataHub
+from tests.catalogs.standins.marquez import Marquez, new_run_event
+from tests.catalogs.standins.openmetadata import OpenMetadata
+from tests.catalogs.standins.server import answering
+from tests.servers.broker import Kafka
+from tests.servers.faulty import Faulty
+
+Edges = set[tuple[str, str, str]]
+
+
+def _nothing(_: str) -> None:
+    raise AssertionError("nothing can be planted there")
+
+
+@dataclass
+class Place:
+    """A target to try: its kind and settings, how what is there is read as (job, input, output), and what it can do.
+
+    `writes` is in the path of each HTTP call that publishes; `plant` puts somebody else's job there, from `x` to `y`.
+    """
+
+    kind: str
+    settings: dict[str, Any]
+    edges: Callable[[], Edges]
+    deletes: bool = False
+    reads: bool = False
+    has_datasets: bool = True
+    writes: str = ""
+    plant: Callable[[str], None] = _nothing
+    loses: dict[str, int] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def behind(self, proxy: Faulty) -> "Place":
+        """The same behind a proxy."""
+        return replace(self, settings={**self.settings, "url": proxy.url})
+
+
+def edges_of(events: list[dict[str, Any]]) -> Edges:
+    """The edges that the newest events of jobs state."""
+    newest = {event["job"]["name"]: event for event in events if "job" in event}
+    return {
+        (job, source["name"], target["name"])
+        for job, event in newest.items()
+        for source in event.get("inputs", ())
+        for target in event.get("outputs", ())
+    }
+
+
+def make_place(kind_and_form: str, request: pytest.FixtureRequest, ours: Server) -> Place:
+    """The target of a kind, with an empty place to publish to."""
+    kind, _, form = kind_and_form.partition("-")
+    return _MAKERS[kind](request, ours, form)
+
+
+def _files(_: pytest.FixtureRequest, ours: Server, form: str) -> Place:
+    path = ours.folder / "published" / "lineage.ndjson"
+
+    def in_file() -> Edges:
+        return edges_of([msgspec.json.decode(line) for line in path.read_bytes().splitlines()])
+
+    def plant(job: str) -> None:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            file.write(new_run_event(job, ["x"], ["y"]) + b"\n")
+
+    return Place("files", {"events": form or "jobs"}, in_file, deletes=True, reads=True, plant=plant)
+
+
+def _kafka(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    kafka: Kafka = request.getfixturevalue("kafka")
+    topic = f"published-{request.node.name.replace('[', '-').replace(']', '')}"[:200]
+    kafka.create_topics(topic)
+
+    def in_topic() -> Edges:
+        return edges_of([msgspec.json.decode(value) for value in everything(kafka, topic)])
+
+    return Place("kafka", {"bootstrap_servers": kafka.bootstrap, "topic": topic, "events": "jobs"}, in_topic)
+
+
+def _openlineage(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
+    there: Any = request.getfixturevalue("other")
+
+    def in_graph() -> Edges:
+        there.server.fold()
+        events = [msgspec.json.decode(record.body) for record in there.server.stored()]
+        jobs = {(event["job"]["namespace"], event["job"]["name"]) for event in events if "job" in event}
+        found = set()
+        for namespace, name in sorted(jobs):
+            detail = there.server.client.get("/api/v1/lineage/jobs/detail", params={"namespace": namespace, "name": name}).json()
+            found |= {(name, s["name"], t["name"]) for s in detail["latest_inputs"] for t in detail["latest_outputs"]}
+        return found
+
+    return Place("openlineage", {"url": there.url, "events": form}, in_graph, has_datasets=form == "jobs", writes="/lineage")
+
+
+def _marquez(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = Marquez()
+    url = _serving(request, answering(there.handle))
+
+    def in_graph() -> Edges:
+        shown = [key for key in there.jobs if ("job", key) not in there.hidden]
+        return {
+            (key[1], source[1], target[1])
+            for key in shown
+            for source in there.current(key, "input")
+            for target in there.current(key, "output")
+        }
+
+    def plant(job: str) -> None:
+        assert httpx.post(f"{url}/api/v1/lineage", content=new_run_event(job, ["x"], ["y"])).status_code == 201
+
+    return Place("marquez", {"url": url}, in_graph, deletes=True, reads=True, writes="/lineage", plant=plant, more={"there": there})
+
+
+def _openmetadata(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = OpenMetadata()
+    url = _serving(request, answering(there.handle))
+
+    def in_events() -> Edges:
+        return edges_of(there.events)
+
+    more = {"there": there, "answers_in_batches": True}
+    return Place(
+        "openmetadata", {"url": url}, in_events, has_datasets=False, writes="/batch", loses={"transformations of columns": 1}, more=more
+    )
+
+
+def _datahub(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = DataHub()
+    url = _serving(request, answering(there.handle))
+
+    def plant(job: str) -> None:
+        urn = f"urn:li:dataJob:(urn:li:dataFlow:(openlineage,jobs,PROD),{job})"
+        named = "urn:li:dataset:(urn:li:dataPlatform:ns,{},PROD)".format
+        there.aspects[urn, "dataJobInputOutput"] = {"inputDatasets": [named("x")], "outputDatasets": [named("y")]}
+
+    more = {"there": there, "answers_in_batches": True}
+    loses = {"transformations of columns": 1, "facets that are not sent to DataHub": 3}
+    return Place("datahub", {"url": url}, there.edges, True, True, False, "ingestProposalBatch", plant, loses, more)
+
+
+def _serving(request: pytest.FixtureRequest, server: Any) -> str:
+    url: str = server.__enter__()
+    request.addfinalizer(lambda: server.__exit__(None, None, None))
+    return url
+
+
+_MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
+    "files": _files,
+    "kafka": _kafka,
+    "openlineage": _openlineage,
+    "datahub": _datahub,
+    "marquez": _marquez,
+    "openmetadata": _openmetadata,
+}
+LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "datahub")
+"""The places that need no server of the session."""
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "datahub")
+READABLE = ("files", "marquez", "datahub")
+
+
+def everything(kafka: Kafka, topic: str) -> list[bytes]:
+    """All records of a topic with one partition."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({**kafka.client_config(), "group.id": "reading", "enable.auto.commit": False})
+    try:
+        first, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)
+        if first == end:
+            return []
+        consumer.assign([TopicPartition(topic, 0, first)])
+        values: list[bytes] = []
+        while len(values) < end - first:
+            values += [message.value() or b"" for message in consumer.consume(100, 1.0)]
+        return values
+    finally:
+        consumer.close()
