@@ -59,6 +59,20 @@ def test_graph_and_list_have_the_same_nodes(page: Page, shown: Shown) -> None:
     assert set(rows.all_inner_texts()) == names
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_whole_picture_is_in_sight_at_first(page: Page, shown: Shown, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_view(page, shown.url + VIEWS["lineage"])
+    expect(page.locator(".react-flow__node")).to_have_count(11)
+    page.wait_for_function("""() => {
+        const stage = document.querySelector(".canvas").getBoundingClientRect();
+        return [...document.querySelectorAll(".react-flow__node")].every(node => {
+            const { left, top, right, bottom } = node.getBoundingClientRect();
+            return left >= stage.left && top >= stage.top && right <= stage.right && bottom <= stage.bottom;
+        });
+    }""")
+
+
 def test_expanding_is_a_view_that_back_undoes(page: Page, shown: Shown) -> None:
     open_view(page, f"{shown.url}view/lineage?{urlencode(TOPIC)}")
     drawn = page.locator(".react-flow__node")
