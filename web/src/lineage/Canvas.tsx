@@ -11,6 +11,7 @@ import { FlowLink } from "./FlowLink";
 import { Legend } from "./Legend";
 import { Actions, NodeCard, type CardActions, type CardNode } from "./NodeCard";
 import type { Picture } from "./picture";
+import type { Comparison } from "./time/comparison";
 
 const CULLED_FROM = 150;
 const MAPPED_FROM = 16;
@@ -28,11 +29,13 @@ interface Props {
     columns: ReadonlyMap<string, string[]>;
     related: ReadonlySet<string>;
     actions: CardActions;
+    isSeen: (id: string) => boolean;
+    comparison: Comparison | undefined;
     select: (id: string) => void;
 }
 
 /** The picture as a graph: to the right, or down where the stage is narrow. The root keeps its place when the picture grows. */
-export function Canvas({ view, picture, rootId, columns, related, actions, select }: Props) {
+export function Canvas({ view, picture, rootId, columns, related, actions, isSeen, comparison, select }: Props) {
     const width = useStore((state) => state.width);
     const distance = useStore(({ transform: [, , scale] }) =>
         scale < FAR ? "far farther" : scale < CLOSE ? "far" : "",
@@ -55,7 +58,8 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
         return picture.nodes.flatMap((node, index): CardNode[] => {
             const at = layout.positions[node.id];
             const box = boxes[index];
-            if (!at || !box) return [];
+            if (!at || !box || !isSeen(node.id)) return [];
+            const change = comparison?.changes.get(node.id);
             return [
                 {
                     id: node.id,
@@ -64,11 +68,12 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
                     width: box.width,
                     height: box.height,
                     selected: node.id === view.selected,
-                    ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state),
+                    ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state, change),
                     data: {
                         node,
                         isRoot: node.id === rootId,
                         isDown: layout.down,
+                        change,
                         columns: columns.get(node.id),
                         related,
                         traced,
@@ -77,14 +82,28 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
                 },
             ];
         });
-    }, [layout, picture.nodes, boxes, rootId, view.selected, view.expansions, columns, related, traced]);
+    }, [
+        layout,
+        picture.nodes,
+        boxes,
+        rootId,
+        view.selected,
+        view.expansions,
+        columns,
+        related,
+        traced,
+        isSeen,
+        comparison,
+    ]);
     const edges = useMemo(() => {
         const back = new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`));
         return [
-            ...picture.links.map((link) => linkEdge(link, back.has(link.id))),
+            ...picture.links
+                .filter(({ id }) => isSeen(id))
+                .map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id))),
             ...columnEdges(picture, columns, related),
         ];
-    }, [picture, columns, related, layout]);
+    }, [picture, columns, related, layout, isSeen, comparison]);
     return (
         <Actions.Provider value={actions}>
             <ReactFlow<CardNode>
@@ -147,6 +166,6 @@ function Framing({ laidOut, root }: { laidOut: string; root: string }) {
     return null;
 }
 
-function labelOf(kind: string, namespace: string, name: string, state: string | undefined): string {
-    return `${kind} ${name} in ${namespace}${state === undefined ? "" : `, ${state}`}`;
+function labelOf(kind: string, namespace: string, name: string, ...more: (string | undefined)[]): string {
+    return [`${kind} ${name} in ${namespace}`, ...more.filter((word) => word !== undefined)].join(", ");
 }

@@ -8,6 +8,7 @@ import { ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { COLUMNS_SHOWN, shortName, typeWords } from "./cardSize";
 import { columnKey, type ColumnRef, type PictureNode } from "./picture";
+import type { Change } from "./time/comparison";
 
 /** What a card can be asked to do. */
 export interface CardActions {
@@ -27,6 +28,8 @@ export interface CardData extends Record<string, unknown> {
     isRoot: boolean;
     /** Data goes down, not to the right. */
     isDown: boolean;
+    /** How it differs from the earlier time, where two times are compared. */
+    change: Change | undefined;
     /** Names of its columns, where they are shown. */
     columns: string[] | undefined;
     /** Keys of the columns on the way of the chosen one. */
@@ -38,8 +41,10 @@ export interface CardData extends Record<string, unknown> {
 
 export type CardNode = FlowNode<CardData, "card">;
 
+const CHANGES: Record<Change, string> = { appeared: "+ added", disappeared: "− removed", changed: "• changed" };
+
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
-    const { node, isRoot, isDown, columns, related, traced, expanded } = data;
+    const { node, isRoot, isDown, change, columns, related, traced, expanded } = data;
     const { details } = node;
     const actions = useContext(Actions);
     const way = (direction: Direction) => {
@@ -65,13 +70,14 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
     };
     return (
         <div
-            className={["node", node.kind, isRoot && "root", selected && "chosen", node.dropped && "dropped"]
+            className={["node", node.kind, isRoot && "root", selected && "chosen", node.dropped && "dropped", change]
                 .filter(Boolean)
                 .join(" ")}
         >
             <Handle type="target" position={isDown ? Position.Top : Position.Left} isConnectable={false} />
             <Handle type="source" position={isDown ? Position.Bottom : Position.Right} isConnectable={false} />
             {isRoot && <span className="start">start</span>}
+            {change && <span className={`change ${change}`}>{CHANGES[change]}</span>}
             <div className="node-title">
                 <span className="tile">
                     <Icon name={iconOf(node.kind, details?.node_type ?? "", details?.system ?? "")} />

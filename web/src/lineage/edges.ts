@@ -2,12 +2,15 @@ import { MarkerType, type Edge as FlowEdge } from "@xyflow/react";
 
 import { COLUMNS_SHOWN } from "./cardSize";
 import { columnKey, type Picture, type PictureLink } from "./picture";
+import type { Change } from "./time/comparison";
 
 /** Label of a flow that is as it should be: it needs no word. */
 const USUAL = new Set(["current", ""]);
 
+const SIGNS: Record<Change, string> = { appeared: "+", disappeared: "−", changed: "•" };
+
 /** A link as an edge of the graph, with everything that its look depends on as classes. */
-export function linkEdge(link: PictureLink, isReversed: boolean): FlowEdge {
+export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change): FlowEdge {
     const classes = [
         "flow",
         link.origin,
@@ -15,7 +18,9 @@ export function linkEdge(link: PictureLink, isReversed: boolean): FlowEdge {
         link.onlyFailed && "failed",
         link.liveness,
         isReversed && "reversed",
+        change,
     ];
+    const label = change ? SIGNS[change] : USUAL.has(link.label) ? undefined : link.label;
     return {
         id: link.id,
         type: "link",
@@ -23,7 +28,7 @@ export function linkEdge(link: PictureLink, isReversed: boolean): FlowEdge {
         target: link.target,
         className: classes.filter(Boolean).join(" "),
         markerEnd: { type: MarkerType.ArrowClosed, width: 15, height: 15, color: colourOf(link, isReversed) },
-        ...(USUAL.has(link.label) ? {} : { label: link.label }),
+        ...(label === undefined ? {} : { label }),
     };
 }
 

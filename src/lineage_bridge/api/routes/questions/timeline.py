@@ -96,10 +96,12 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
         direction: Direction = "both",
         depth: Depth = 1,
         window_s: Annotated[int, Query(ge=60, le=86_400, description="How far back to count")] = 3600,
+        until: Moment = None,
         names: Style = "standard",
     ) -> Response:
-        """How much jobs around a node read and wrote lately, as rates, and when they last did."""
-        now_us = services.clock_us()
+        """How much jobs around a node read and wrote lately (or before `until`), as rates, and when they last did."""
+        last = parse_time_argument("until", until)
+        now_us = last if last is not None else services.clock_us()
         with services.graph() as reader:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)
             walk = reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=now_us)
