@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 from tests.api.support import running
-from tests.events import KEY, dataset, run_event
+from tests.events import KEY, dataset, facet, run_event
 from tests.ports import HOST, free_port
 from tests.servers.chromium import chromium
 
@@ -32,6 +32,35 @@ HOSTILE = {
 }
 
 
+HOUR_US = 3_600_000_000
+
+
+def redeployed(now_us: int) -> list[bytes]:
+    """A job that, three hours ago, got another version, which writes one column more; and a reader that began two hours ago."""
+
+    def load(hours_ago: int, query: str, *columns: str) -> bytes:
+        fields = [{"name": name, "type": "STRING"} for name in columns]
+        wrote = dataset("payments", schema=facet(fields=fields))
+        run, time_us = f"00000000-0000-4000-8000-{hours_ago:012}", now_us - hours_ago * HOUR_US
+        return run_event(
+            run=run, job="load", time_us=time_us, inputs=[dataset("payments-raw")], outputs=[wrote], job_facets={"sql": facet(query=query)}
+        )
+
+    old, new = (
+        ("INSERT INTO payments SELECT id FROM raw", ["id"]),
+        ("INSERT INTO payments SELECT id, currency FROM raw", ["id", "currency"]),
+    )
+    times = [(30, old), (8, old), (3, new), (1, new)]
+    read = run_event(
+        run="00000000-0000-4000-8000-0000000000ff",
+        job="report",
+        time_us=now_us - 2 * HOUR_US,
+        inputs=[dataset("payments")],
+        outputs=[dataset("totals")],
+    )
+    return [*(load(hours, query, *columns) for hours, (query, columns) in times), read]
+
+
 @dataclass(frozen=True)
 class Shown:
     """The address of a server that shows the page, and the same of one that asks for keys, with a key that reads."""
@@ -39,6 +68,7 @@ class Shown:
     url: str
     guarded_url: str
     key: str
+    now_us: int
 
 
 @pytest.fixture(scope="session")
@@ -55,11 +85,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[Sho
         server.parts.now_us = time.time_ns() // 1000
         server.parts.pipeline = {"state": "running", "pid": 7, "beat_us": server.parts.now_us, "error": None}
         names = [run_event(job=f"job {key}", inputs=[dataset("clean")], outputs=[dataset(name)]) for key, name in HOSTILE.items()]
-        server.send(*events(server.parts.now_us, "page"), *names)
+        server.send(*events(server.parts.now_us, "page"), *names, *redeployed(server.parts.now_us))
         key = server.key("reader", "read")["authorization"].removeprefix("Bearer ")
         guarded = replace(server.services, access=server.policy(required=True))
         with listening(create_app(server.services)) as url, listening(create_app(guarded)) as guarded_url:
-            yield Shown(url, guarded_url, key)
+            yield Shown(url, guarded_url, key, server.parts.now_us)
 
 
 class listening:  # noqa: N801 - a context manager that reads like one

@@ -9,15 +9,19 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.page.conftest import HOSTILE, ROOT, Shown
 
+from lineage_bridge.openlineage.times import format_time
+
 REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name": "analytics_db.analytics.daily_revenue_summary"}
 TOPIC = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "order-events-enriched"}
 TABLE = {"kind": "dataset", "namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.orders"}
 EMAIL = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers", "field": "email"}
+PAYMENTS = {"kind": "dataset", "namespace": "ns", "name": "payments"}
 VIEWS = {
     "home": "",
     "search": "view/search?q=orders",
     "lineage": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}",
     "list": f"view/lineage?{urlencode({**TOPIC, 'as': 'list'})}",
+    "time": f"view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'from': '2020-01-01T00:00:00Z'})}",
     "ledger": f"view/ledger?{urlencode(REVENUE)}",
     "impact": f"view/impact?{urlencode(TABLE)}",
     "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",
@@ -57,6 +61,61 @@ def test_graph_and_list_have_the_same_nodes(page: Page, shown: Shown) -> None:
     rows = page.locator("tbody th .full-name > .name")
     expect(rows).to_have_count(11)
     assert set(rows.all_inner_texts()) == names
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_whole_picture_is_in_sight_at_first(page: Page, shown: Shown, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_view(page, shown.url + VIEWS["lineage"])
+    expect(page.locator(".react-flow__node")).to_have_count(11)
+    page.wait_for_function("""() => {
+        const stage = document.querySelector(".canvas").getBoundingClientRect();
+        return [...document.querySelectorAll(".react-flow__node")].every(node => {
+            const { left, top, right, bottom } = node.getBoundingClientRect();
+            return left >= stage.left && top >= stage.top && right <= stage.right && bottom <= stage.bottom;
+        });
+    }""")
+
+
+def where_nodes_are(page: Page) -> dict[str, str]:
+    """The place of each drawn node, by its label without what changed."""
+    script = "nodes => nodes.map(node => [node.ariaLabel.split(',')[0], node.style.transform])"
+    return dict(page.locator(".react-flow__node").evaluate_all(script))
+
+
+def test_a_new_column_and_a_redeployed_job_are_two_changes_and_nothing_moves(page: Page, shown: Shown) -> None:
+    hour_us = 3_600_000_000
+    times = {"from": format_time(shown.now_us - 5 * hour_us), "at": format_time(shown.now_us - 5 * hour_us // 2)}
+    drawn = page.locator(".react-flow__node")
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'at': times['from']})}")
+    expect(drawn).to_have_count(3)
+    before = where_nodes_are(page)
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**PAYMENTS, 'bar': 24, **times})}")
+    expect(page.locator(".time-bar .summary")).to_have_text("0 added, 0 removed, 2 changed")
+    expect(page.locator(".node .change")).to_have_text(["• changed", "• changed"])
+    assert where_nodes_are(page) == before
+    expect(page.locator(".side .diff")).to_have_text("added currency STRING")
+    page.locator(".react-flow__node", has_text="load").click()
+    expect(page.locator(".side pre.removed")).to_have_text("INSERT INTO payments SELECT id FROM raw")
+    expect(page.locator(".side pre.added")).to_have_text("INSERT INTO payments SELECT id, currency FROM raw")
+    page.keyboard.press("t")
+    expect(page.locator("tbody td", has_text="changed")).to_have_count(2)
+
+
+def test_the_time_bar_is_moved_with_keys_from_change_to_change(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode(PAYMENTS)}")
+    page.keyboard.press("h")
+    expect(page.locator(".track .tick.appeared")).to_have_count(2)
+    handle = page.get_by_role("slider", name="Lineage as of")
+    expect(handle).to_have_attribute("aria-valuetext", "now")
+    expect(page.locator(".react-flow__node")).to_have_count(5)
+    handle.press("PageDown")
+    handle.press("PageDown")
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    page.reload()
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    handle.press("End")
+    expect(page.locator(".react-flow__node")).to_have_count(5)
 
 
 def test_expanding_is_a_view_that_back_undoes(page: Page, shown: Shown) -> None:

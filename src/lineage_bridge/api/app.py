@@ -45,6 +45,7 @@ from lineage_bridge.api.routes.questions import (
     search,
     statistics,
     time,
+    timeline,
 )
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
@@ -145,6 +146,7 @@ def _question_routes(services: Services, intake: Intake) -> tuple[APIRouter, ...
         foreign.routes(services),
         search.routes(services),
         statistics.routes(services),
+        timeline.routes(services),
         ledger.routes(services),
         quarantine.routes(services, intake),
         time.routes(services, intake),

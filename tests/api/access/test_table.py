@@ -71,7 +71,9 @@ read    GET     /api/v1/graph/runs/x/lineage
 read    GET     /api/v1/graph/runs/x/tree
 read    GET     /api/v1/graph/schemas
 read    GET     /api/v1/graph/schemas/diff
+read    GET     /api/v1/graph/pulse
 read    GET     /api/v1/graph/statistics
+read    GET     /api/v1/graph/timeline
 read    GET     /api/v1/graph/trace
 read    GET     /api/v1/graphs
 read    GET     /api/v1/graphs/confluent/view

@@ -157,6 +157,8 @@ def _around(about: dict[str, str], kind: str) -> Iterator[Question]:
         yield "/graph/neighbourhood", "/graph/neighbourhood", {**whole, "depth": 1, "details": "true"}
         yield "/graph/neighbourhood", "/graph/neighbourhood", {**whole, "at": format_time(NOW - 1)}
         yield "/graph/diff", "/graph/diff", {**whole, "since": format_time(T0 + 1)}
+        yield "/graph/timeline", "/graph/timeline", {**whole, "since": format_time(T0 - 1)}
+        yield "/graph/pulse", "/graph/pulse", {**whole, "window_s": 86_400}
         if direction != "both":
             yield "/graph/impact", "/graph/impact", whole
 

@@ -27,6 +27,14 @@ export interface LineageView {
     selected: string;
     column: string;
     as: "graph" | "list";
+    /** How many hours the time bar spans; 0 without one. */
+    bar: number;
+    /** The lineage as of this time, RFC 3339; empty for now. */
+    at: string;
+    /** The time that it is compared with, RFC 3339; empty without comparison. */
+    from: string;
+    /** Rates and signs of life on the links: "live", or as of a time, RFC 3339; empty for none. */
+    pulse: string;
 }
 
 export interface LedgerView {
@@ -70,9 +78,24 @@ export type View =
 export type Baseline = "yesterday" | "before" | "week";
 const BASELINES: readonly Baseline[] = ["yesterday", "before", "week"];
 const MOST_HOPS = 20;
+const MOST_BAR_HOURS = 24 * 366;
 
 export function lineageOf(root: NodeRef): LineageView {
-    return { page: "lineage", root, up: 1, down: 1, expansions: [], open: [], selected: "", column: "", as: "graph" };
+    return {
+        page: "lineage",
+        root,
+        up: 1,
+        down: 1,
+        expansions: [],
+        open: [],
+        selected: "",
+        column: "",
+        as: "graph",
+        bar: 0,
+        at: "",
+        from: "",
+        pulse: "",
+    };
 }
 
 export function ledgerOf(target: NodeRef): LedgerView {
@@ -107,6 +130,10 @@ function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" }>)
                 selected: view.selected,
                 column: view.column,
                 as: view.as === "graph" ? "" : view.as,
+                bar: view.bar === 0 ? "" : String(view.bar),
+                at: view.at,
+                from: view.from,
+                pulse: view.pulse,
             });
         case "ledger":
             return filled({
@@ -157,6 +184,10 @@ export function viewOf(path: string, query: string): View {
                 selected: given.get("selected") ?? "",
                 column: given.get("column") ?? "",
                 as: given.get("as") === "list" ? "list" : "graph",
+                bar: within(given.get("bar"), 1, MOST_BAR_HOURS, 0),
+                at: time(given.get("at")),
+                from: time(given.get("from")),
+                pulse: given.get("pulse") === "live" ? "live" : time(given.get("pulse")),
             }));
         case "view/ledger":
             return withNode(given, (target) => ({
@@ -209,6 +240,10 @@ function words(text: string | null): string[] {
 function expansion(word: string): Expansion[] {
     const [id, way] = word.split(".");
     return id !== undefined && (way === "upstream" || way === "downstream") ? [{ id, direction: way }] : [];
+}
+
+function time(text: string | null): string {
+    return text !== null && /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
 }
 
 function hops(text: string | null): number {

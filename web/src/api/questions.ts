@@ -4,6 +4,7 @@ import type { Direction, ImpactView, NodeRef, PathsView, TraceView } from "../ad
 import { answered, client, type Schemas } from "./client";
 
 const LIVE_MS = 15_000;
+const PULSE_MS = 5_000;
 
 /** Who asks, and what they may do. */
 export const session = queryOptions({
@@ -68,19 +69,81 @@ export interface Around {
     node: NodeRef;
     direction: Direction;
     depth: number;
+    /** As of this time; empty for now. */
+    at?: string;
 }
 
-export function neighbourhood({ node, direction, depth }: Around) {
+export function neighbourhood({ node, direction, depth, at = "" }: Around) {
+    const time = at === "" ? {} : { at };
     return queryOptions({
-        queryKey: ["neighbourhood", node, direction, depth],
+        queryKey: ["neighbourhood", node, direction, depth, at],
         queryFn: ({ signal }) =>
             answered(
                 client.GET("/api/v1/graph/neighbourhood", {
                     signal,
-                    params: { query: { ...node, direction, depth, columns: true, details: true } },
+                    params: { query: { ...node, direction, depth, columns: true, details: true, ...time } },
                 }),
             ),
-        refetchInterval: LIVE_MS,
+        ...(at === "" ? { refetchInterval: LIVE_MS } : { staleTime: Infinity }),
+    });
+}
+
+/** When things changed around a node. */
+export function timeline(node: NodeRef, depth: number, since: string, until: string) {
+    return queryOptions({
+        queryKey: ["timeline", node, depth, since, until],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/timeline", {
+                    signal,
+                    params: { query: { ...node, direction: "both", depth, since, until, limit: 5000 } },
+                }),
+            ),
+        placeholderData: (previous) => previous,
+    });
+}
+
+/** How much flows around a node: now and again, or once as of a time. */
+export function pulse(node: NodeRef, depth: number, until: string) {
+    const time = until === "" ? {} : { until };
+    return queryOptions({
+        queryKey: ["pulse", node, depth, until],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/pulse", {
+                    signal,
+                    params: { query: { ...node, direction: "both", depth, ...time } },
+                }),
+            ),
+        ...(until === "" ? { refetchInterval: PULSE_MS } : { staleTime: Infinity }),
+    });
+}
+
+/** How the schema of a dataset changed from one version to another. */
+export function schemaDiff({ namespace, name }: NodeRef, before: string, after: string) {
+    return queryOptions({
+        queryKey: ["schema diff", namespace, name, before, after],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/schemas/diff", {
+                    signal,
+                    params: { query: { namespace, name, before, after } },
+                }),
+            ),
+    });
+}
+
+/** The versions of a facet, the most recently stated first. */
+export function facetHistory({ kind, namespace, name }: NodeRef, key: string) {
+    return queryOptions({
+        queryKey: ["facet history", kind, namespace, name, key],
+        queryFn: ({ signal }) =>
+            answered(
+                client.GET("/api/v1/graph/facets/history", {
+                    signal,
+                    params: { query: { kind, namespace, name, key, limit: 50 } },
+                }),
+            ),
     });
 }
 

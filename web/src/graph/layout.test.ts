@@ -57,6 +57,17 @@ describe("a layout", () => {
         ]);
     });
 
+    test("that goes down is one to the right, turned", () => {
+        const request = { boxes: boxes(12), links: links(12, 1), before: {}, down: true };
+        const { positions, reversed } = layOut(request);
+        const turned = new Set(reversed.map(({ source, target }) => `${source}>${target}`));
+        for (const { source, target } of request.links) {
+            const [above, below] = turned.has(`${source}>${target}`) ? [target, source] : [source, target];
+            const height = request.boxes.find(({ id }) => id === above)?.height ?? 0;
+            expect((positions[above]?.y ?? NaN) + height).toBeLessThanOrEqual(positions[below]?.y ?? NaN);
+        }
+    });
+
     test("keeps the order of what was there when it grows", () => {
         const first = layOut({
             boxes: boxes(4),

@@ -1,4 +1,4 @@
-/** A layered layout, left to right: cycles broken, ranks by longest path, few crossings, and stable when the picture grows. Pure. */
+/** A layered layout, left to right or top to bottom: cycles broken, ranks by longest path, few crossings, and stable when the picture grows. Pure. */
 
 import { orderRanks } from "./ordering";
 import { placeRanks } from "./placement";
@@ -25,6 +25,8 @@ export interface LayoutRequest {
     links: Link[];
     /** Where boxes were: those of one rank keep their order where the links allow it. */
     before: Record<string, Point>;
+    /** Data goes down instead of to the right, for stages that are taller than wide. */
+    down?: boolean;
 }
 
 export interface Layout {
@@ -43,7 +45,18 @@ export interface Slot {
     behind: string[];
 }
 
-export function layOut({ boxes, links, before }: LayoutRequest): Layout {
+export function layOut(request: LayoutRequest): Layout {
+    if (!request.down) return layOutRight(request);
+    const boxes = request.boxes.map(({ id, width, height }) => ({ id, width: height, height: width }));
+    const { positions, reversed } = layOutRight({ ...request, boxes, before: turned(request.before) });
+    return { positions: turned(positions), reversed };
+}
+
+function turned(positions: Record<string, Point>): Record<string, Point> {
+    return Object.fromEntries(Object.entries(positions).map(([id, { x, y }]) => [id, { x: y, y: x }]));
+}
+
+function layOutRight({ boxes, links, before }: LayoutRequest): Layout {
     const known = new Set(boxes.map(({ id }) => id));
     const unique = new Map(links.map((link) => [JSON.stringify([link.source, link.target]), link]));
     const used = [...unique.values()].filter(({ source, target }) => known.has(source) && known.has(target));

@@ -1,7 +1,7 @@
 import type { Point, Slot } from "./layout";
 
-const COLUMN_GAP = 64;
-const ROW_GAP = 22;
+const COLUMN_GAP = 60;
+const ROW_GAP = 24;
 const ROUNDS = 8;
 
 /** Where the boxes of ordered ranks are: each near the middle of its neighbours, none upon another. */

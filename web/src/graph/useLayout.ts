@@ -2,16 +2,23 @@ import { useEffect, useRef, useState } from "react";
 
 import type { Layout, LayoutRequest, Point } from "./layout";
 
+/** A layout, and the way that the data goes in it. */
+export type Placed = Layout & { down: boolean };
+
 /** The layout of a picture, made by a worker; the one before until it is made. */
-export function useLayout(boxes: LayoutRequest["boxes"], links: LayoutRequest["links"]): Layout | undefined {
-    const [layout, setLayout] = useState<Layout>();
+export function useLayout(
+    boxes: LayoutRequest["boxes"],
+    links: LayoutRequest["links"],
+    down: boolean,
+): Placed | undefined {
+    const [layout, setLayout] = useState<Placed>();
     const worker = useRef<Worker>(null);
     const number = useRef(0);
     const before = useRef<Record<string, Point>>({});
 
     useEffect(() => {
         const made = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
-        made.onmessage = ({ data }: MessageEvent<{ number: number; layout: Layout }>) => {
+        made.onmessage = ({ data }: MessageEvent<{ number: number; layout: Placed }>) => {
             if (data.number !== number.current) return;
             before.current = data.layout.positions;
             setLayout(data.layout);
@@ -20,11 +27,12 @@ export function useLayout(boxes: LayoutRequest["boxes"], links: LayoutRequest["l
         return () => made.terminate();
     }, []);
 
-    const key = JSON.stringify([boxes, links]);
+    const key = JSON.stringify([boxes, links, down]);
     useEffect(() => {
         number.current += 1;
-        const [boxes, links] = JSON.parse(key) as [LayoutRequest["boxes"], LayoutRequest["links"]];
-        worker.current?.postMessage({ number: number.current, request: { boxes, links, before: before.current } });
+        const [boxes, links, down] = JSON.parse(key) as [LayoutRequest["boxes"], LayoutRequest["links"], boolean];
+        const request: LayoutRequest = { boxes, links, before: before.current, down };
+        worker.current?.postMessage({ number: number.current, request });
     }, [key]);
 
     return layout;

@@ -1,25 +1,26 @@
-import {
-    Background,
-    Controls,
-    MarkerType,
-    ReactFlow,
-    useReactFlow,
-    useStore,
-    type Edge as FlowEdge,
-} from "@xyflow/react";
+import { Background, Controls, MiniMap, ReactFlow, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo, useRef } from "react";
 
 import type { LineageView } from "../address/view";
 import { useLayout } from "../graph/useLayout";
 import { counted } from "../format/text";
-import { Actions, CARD_WIDTH, cardHeight, COLUMNS_SHOWN, NodeCard, type CardActions, type CardNode } from "./NodeCard";
-import { columnKey, type Picture, type PictureLink } from "./picture";
+import { CARD_WIDTH, cardHeight } from "./cardSize";
+import { columnEdges, linkEdge, tracedColumns } from "./edges";
+import { FlowLink } from "./FlowLink";
+import { Legend } from "./Legend";
+import { Actions, NodeCard, type CardActions, type CardNode } from "./NodeCard";
+import type { Picture } from "./picture";
+import type { Comparison } from "./time/comparison";
 
 const CULLED_FROM = 150;
-/** The least scale at which names can be read. */
-const READABLE = 0.75;
-const TYPES = { card: NodeCard };
+const MAPPED_FROM = 16;
+/** The least scale at which the names of a whole picture can be read: the further away, the larger they are written. */
+const READABLE = 0.4;
+const CLOSE = 0.72;
+const FAR = 0.54;
+const NODE_TYPES = { card: NodeCard };
+const EDGE_TYPES = { link: FlowLink };
 
 interface Props {
     view: LineageView;
@@ -28,11 +29,17 @@ interface Props {
     columns: ReadonlyMap<string, string[]>;
     related: ReadonlySet<string>;
     actions: CardActions;
+    isSeen: (id: string) => boolean;
+    comparison: Comparison | undefined;
     select: (id: string) => void;
 }
 
-/** The picture as a graph. The root keeps its place when the picture grows. */
-export function Canvas({ view, picture, rootId, columns, related, actions, select }: Props) {
+/** The picture as a graph: to the right, or down where the stage is narrow. The root keeps its place when the picture grows. */
+export function Canvas({ view, picture, rootId, columns, related, actions, isSeen, comparison, select }: Props) {
+    const width = useStore((state) => state.width);
+    const distance = useStore(({ transform: [, , scale] }) =>
+        scale < FAR ? "far farther" : scale < CLOSE ? "far" : "",
+    );
     const boxes = useMemo(
         () =>
             picture.nodes.map((node) => ({
@@ -43,7 +50,7 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
         [picture.nodes, columns],
     );
     const links = useMemo(() => picture.links.map(({ source, target }) => ({ source, target })), [picture.links]);
-    const layout = useLayout(boxes, links);
+    const layout = useLayout(boxes, links, width > 0 && width < 640);
     const traced = useMemo(() => tracedColumns(picture), [picture]);
     const nodes = useMemo(() => {
         if (!layout) return [];
@@ -51,7 +58,8 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
         return picture.nodes.flatMap((node, index): CardNode[] => {
             const at = layout.positions[node.id];
             const box = boxes[index];
-            if (!at || !box) return [];
+            if (!at || !box || !isSeen(node.id)) return [];
+            const change = comparison?.changes.get(node.id);
             return [
                 {
                     id: node.id,
@@ -60,10 +68,12 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
                     width: box.width,
                     height: box.height,
                     selected: node.id === view.selected,
-                    ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state),
+                    ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state, change),
                     data: {
                         node,
                         isRoot: node.id === rootId,
+                        isDown: layout.down,
+                        change,
                         columns: columns.get(node.id),
                         related,
                         traced,
@@ -72,21 +82,36 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
                 },
             ];
         });
-    }, [layout, picture.nodes, boxes, rootId, view.selected, view.expansions, columns, related, traced]);
+    }, [
+        layout,
+        picture.nodes,
+        boxes,
+        rootId,
+        view.selected,
+        view.expansions,
+        columns,
+        related,
+        traced,
+        isSeen,
+        comparison,
+    ]);
     const edges = useMemo(() => {
         const back = new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`));
         return [
-            ...picture.links.map((link) => flowEdge(link, back.has(link.id))),
+            ...picture.links
+                .filter(({ id }) => isSeen(id))
+                .map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id))),
             ...columnEdges(picture, columns, related),
         ];
-    }, [picture, columns, related, layout]);
+    }, [picture, columns, related, layout, isSeen, comparison]);
     return (
         <Actions.Provider value={actions}>
             <ReactFlow<CardNode>
-                className="canvas"
+                className={["canvas", distance, layout?.down && "down"].filter(Boolean).join(" ")}
                 nodes={nodes}
                 edges={edges}
-                nodeTypes={TYPES}
+                nodeTypes={NODE_TYPES}
+                edgeTypes={EDGE_TYPES}
                 onNodeClick={(_, node) => select(node.id)}
                 onPaneClick={() => select("")}
                 nodesDraggable={false}
@@ -101,95 +126,46 @@ export function Canvas({ view, picture, rootId, columns, related, actions, selec
                 disableKeyboardA11y={false}
                 aria-label={`Lineage: ${counted(nodes.length, "node")}`}
             >
-                <Background gap={24} />
+                <Background gap={24} size={1.4} />
                 <Controls showInteractive={false} />
-                <Framing isLaidOut={nodes.length > 0} root={rootId} count={nodes.length} />
+                {nodes.length >= MAPPED_FROM && !layout?.down && (
+                    <MiniMap
+                        pannable
+                        zoomable
+                        ariaLabel="Map of the whole picture"
+                        nodeClassName={({ id }) => (id === rootId ? "map-root" : "")}
+                        nodeBorderRadius={12}
+                    />
+                )}
+                <Legend picture={picture} isCyclic={(layout?.reversed.length ?? 0) > 0} />
+                <Framing laidOut={layout ? `${rootId} ${nodes.length} ${layout.down}` : ""} root={rootId} />
             </ReactFlow>
         </Actions.Provider>
     );
 }
 
-/** Shows the whole picture when it appears or grows; a picture too large to be read like that, from its root. */
-function Framing({ isLaidOut, root, count }: { isLaidOut: boolean; root: string; count: number }) {
+/** Shows the whole picture when it appears or grows; one too large to be read like that, from its root. */
+function Framing({ laidOut, root }: { laidOut: string; root: string }) {
     const { getNodesBounds, getNodes, getInternalNode, setCenter, fitView } = useReactFlow();
     const size = useStore(({ width, height }) => `${width} ${height}`);
     const framed = useRef("");
     useEffect(() => {
         const [width = 0, height = 0] = size.split(" ").map(Number);
-        const key = `${root} ${count}`;
-        if (!isLaidOut || root === "" || width === 0 || framed.current === key) return;
-        framed.current = key;
+        if (laidOut === "" || root === "" || width === 0 || framed.current === laidOut) return;
+        framed.current = laidOut;
         const duration = window.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200;
         const bounds = getNodesBounds(getNodes());
         const node = getInternalNode(root);
-        if (node && (bounds.width * READABLE > width || bounds.height * READABLE > height)) {
+        if (node && (bounds.width * READABLE > width * 0.94 || bounds.height * READABLE > height * 0.9)) {
             const { x, y } = node.internals.positionAbsolute;
-            void setCenter(x + CARD_WIDTH / 2, y + 40, { zoom: READABLE, duration });
+            void setCenter(x + CARD_WIDTH / 2, y + 40, { zoom: CLOSE, duration });
         } else {
-            void fitView({ padding: 0.08, maxZoom: 1, duration });
+            void fitView({ padding: 0.06, maxZoom: 1.15, minZoom: READABLE, duration });
         }
-    }, [isLaidOut, root, count, size, fitView, getNodesBounds, getNodes, getInternalNode, setCenter]);
+    }, [laidOut, root, size, fitView, getNodesBounds, getNodes, getInternalNode, setCenter]);
     return null;
 }
 
-function labelOf(kind: string, namespace: string, name: string, state: string | undefined): string {
-    return `${kind} ${name} in ${namespace}${state === undefined ? "" : `, ${state}`}`;
-}
-
-function flowEdge(link: PictureLink, isReversed: boolean): FlowEdge {
-    const classes = [
-        "flow",
-        link.origin,
-        link.label,
-        link.onlyFailed && "failed",
-        link.liveness,
-        isReversed && "reversed",
-    ];
-    return {
-        id: link.id,
-        source: link.source,
-        target: link.target,
-        className: classes.filter(Boolean).join(" "),
-        markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--line-strong)" },
-        ...(link.label !== "current" && link.label !== "" ? { label: link.label } : {}),
-    };
-}
-
-function tracedColumns(picture: Picture): ReadonlySet<string> {
-    return new Set(
-        picture.columns.flatMap((flow) => [
-            columnKey({ node: flow.source, field: flow.sourceField }),
-            columnKey({ node: flow.target, field: flow.targetField }),
-        ]),
-    );
-}
-
-/** Edges of the chosen column alone: those of all columns would hide everything. */
-function columnEdges(
-    picture: Picture,
-    columns: ReadonlyMap<string, string[]>,
-    related: ReadonlySet<string>,
-): FlowEdge[] {
-    const isShown = (node: string, field: string) =>
-        columns.get(node)?.slice(0, COLUMNS_SHOWN).includes(field) ?? false;
-    const found = picture.columns.filter(
-        (flow) =>
-            related.has(columnKey({ node: flow.source, field: flow.sourceField })) &&
-            related.has(columnKey({ node: flow.target, field: flow.targetField })) &&
-            isShown(flow.source, flow.sourceField) &&
-            isShown(flow.target, flow.targetField),
-    );
-    const unique = new Map(
-        found.map((flow) => [`${flow.source}:${flow.sourceField}>${flow.target}:${flow.targetField}`, flow]),
-    );
-    return [...unique].map(([id, flow]) => ({
-        id: `column ${id}`,
-        source: flow.source,
-        target: flow.target,
-        sourceHandle: `out:${flow.sourceField}`,
-        targetHandle: `in:${flow.targetField}`,
-        className: flow.masked ? "column-edge masked" : "column-edge",
-        zIndex: 5,
-        ...(flow.masked ? { label: "masked" } : {}),
-    }));
+function labelOf(kind: string, namespace: string, name: string, ...more: (string | undefined)[]): string {
+    return [`${kind} ${name} in ${namespace}`, ...more.filter((word) => word !== undefined)].join(", ");
 }

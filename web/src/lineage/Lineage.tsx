@@ -12,16 +12,20 @@ import { FullName } from "../parts/Name";
 import { Canvas } from "./Canvas";
 import { LineageList } from "./LineageList";
 import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture";
+import type { Comparison } from "./time/comparison";
 import { SidePanel } from "./SidePanel";
+import { TimeBar } from "./time/TimeBar";
+import { useTime } from "./time/useTime";
 import { useLineageKeys } from "./useLineageKeys";
-import { usePicture } from "./usePicture";
 
 const NONE: ReadonlySet<string> = new Set();
 
 /** The lineage around a dataset or a job, as a graph or as a list, with what is known of the selected node beside it. */
 export default function Lineage({ view }: { view: LineageView }) {
-    const state = usePicture(view);
+    const time = useTime(view);
+    const { state, present, comparison } = time;
     const { picture, rootId, error } = state;
+    const isSeen = useMemo(() => seen(present, comparison), [present, comparison]);
     const columns = useColumns(view, picture);
     const chosen = columnOf(view.column);
     const related = useMemo(
@@ -63,6 +67,15 @@ export default function Lineage({ view }: { view: LineageView }) {
                     >
                         <Icon name={view.as === "list" ? "graph" : "list"} />
                         {view.as === "list" ? "Graph" : "List"}
+                    </button>
+                    <button
+                        type="button"
+                        aria-pressed={view.bar > 0}
+                        onClick={change.toggleBar}
+                        title="What changed since it was right? (H)"
+                    >
+                        <Icon name="clock" />
+                        Time
                     </button>
                     <ViewLink className="button" to={ledgerOf(view.root)} title="Where did the number go wrong? (L)">
                         <Icon name="ledger" />
@@ -109,6 +122,8 @@ export default function Lineage({ view }: { view: LineageView }) {
                 ) : view.as === "list" ? (
                     <LineageList
                         picture={picture}
+                        isSeen={isSeen}
+                        changes={comparison?.changes}
                         rootId={rootId}
                         selectedId={selectedId}
                         actions={actions}
@@ -116,13 +131,18 @@ export default function Lineage({ view }: { view: LineageView }) {
                     />
                 ) : (
                     <ReactFlowProvider>
-                        <Canvas {...{ view, picture, rootId, columns, related, actions }} select={change.select} />
+                        <Canvas
+                            {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
+                            select={change.select}
+                        />
                     </ReactFlowProvider>
                 )}
             </div>
+            {view.bar > 0 && <TimeBar view={view} time={time} />}
             {selected && (
                 <SidePanel
                     node={selected}
+                    marks={comparison?.marks.get(selected.id)}
                     isOpen={view.open.includes(selected.id)}
                     toggleColumns={() => change.toggleColumns(selected.id)}
                 />
@@ -159,6 +179,12 @@ function Hops({ view, direction }: { view: LineageView; direction: Direction }) 
             </button>
         </span>
     );
+}
+
+/** Whether a node or link is shown: what was there at the time of the view, or at the one that it is compared with. */
+function seen(present: Picture | undefined, comparison: Comparison | undefined): (id: string) => boolean {
+    const there = new Set([...(present?.nodes ?? []), ...(present?.links ?? [])].map(({ id }) => id));
+    return (id) => there.has(id) || comparison?.changes.get(id) === "disappeared";
 }
 
 /** The names of the columns of each dataset that shows them: those of its schema, and those that lineage names. */
@@ -208,6 +234,7 @@ function changes(view: LineageView) {
             show({ ...view, column: `${node}.${field}`, open: [...new Set([...view.open, ...open])] });
         },
         leaveColumn: () => show({ ...view, column: "" }),
+        toggleBar: () => show({ ...view, ...(view.bar > 0 ? { bar: 0, at: "", from: "" } : { bar: 24 * 7 }) }),
         toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
         hops: (step: number) => show({ ...view, up: bounded(view.up + step), down: bounded(view.down + step) }),
     };

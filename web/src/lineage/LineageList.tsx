@@ -1,13 +1,17 @@
-import { whole } from "../format/text";
+import { whole as count } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
 import { FullName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
 import type { CardActions } from "./NodeCard";
 import type { Picture, PictureNode } from "./picture";
+import type { Change } from "./time/comparison";
 
 interface Props {
     picture: Picture;
+    isSeen: (id: string) => boolean;
+    /** How nodes and links differ from the earlier time, where two times are compared. */
+    changes: ReadonlyMap<string, Change> | undefined;
     rootId: string;
     selectedId: string;
     actions: CardActions;
@@ -15,7 +19,12 @@ interface Props {
 }
 
 /** The picture as a table: the same nodes and links as the graph. */
-export function LineageList({ picture, rootId, selectedId, actions, select }: Props) {
+export function LineageList({ picture: whole, isSeen, changes, rootId, selectedId, actions, select }: Props) {
+    const picture = {
+        ...whole,
+        nodes: whole.nodes.filter(({ id }) => isSeen(id)),
+        links: whole.links.filter(({ id }) => isSeen(id)),
+    };
     const byId = new Map(picture.nodes.map((node) => [node.id, node]));
     const names = (ids: string[]) => ids.flatMap((id) => byId.get(id) ?? []);
     const rows = picture.nodes.map((node) => ({
@@ -26,12 +35,12 @@ export function LineageList({ picture, rootId, selectedId, actions, select }: Pr
     const more = (node: PictureNode, direction: "upstream" | "downstream") =>
         node.hidden[direction] > 0 && (
             <button type="button" onClick={() => actions.expand(node.id, direction)}>
-                +{whole(node.hidden[direction])} more
+                +{count(node.hidden[direction])} more
             </button>
         );
     return (
         <div className="table-frame">
-            <CsvButton name="lineage" rows={() => csvRows(picture)} />
+            <CsvButton name="lineage" rows={() => csvRows(picture, changes)} />
             <table>
                 <caption className="visually-hidden">
                     Nodes of the lineage, with what they get data from and give it to
@@ -40,6 +49,7 @@ export function LineageList({ picture, rootId, selectedId, actions, select }: Pr
                     <tr>
                         <th scope="col">Name</th>
                         <th scope="col">State</th>
+                        {changes && <th scope="col">Change</th>}
                         <th scope="col">From</th>
                         <th scope="col">To</th>
                     </tr>
@@ -66,6 +76,7 @@ export function LineageList({ picture, rootId, selectedId, actions, select }: Pr
                                 {node.id === rootId && <span className="chip">start</span>}
                             </th>
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
+                            {changes && <td>{changes.get(node.id) ?? ""}</td>}
                             <td>
                                 <Ends nodes={from} select={select} />
                                 {more(node, "upstream")}
@@ -96,7 +107,7 @@ function Ends({ nodes, select }: { nodes: PictureNode[]; select: (id: string) =>
     );
 }
 
-function csvRows(picture: Picture): (string | number)[][] {
+function csvRows(picture: Picture, changes: ReadonlyMap<string, Change> | undefined): (string | number)[][] {
     const byId = new Map(picture.nodes.map((node) => [node.id, node]));
     const head = [
         "source_kind",
@@ -107,6 +118,7 @@ function csvRows(picture: Picture): (string | number)[][] {
         "target_name",
         "origin",
         "label",
+        ...(changes ? ["change"] : []),
     ];
     const ends = (id: string) => {
         const node = byId.get(id);
@@ -114,6 +126,12 @@ function csvRows(picture: Picture): (string | number)[][] {
     };
     return [
         head,
-        ...picture.links.map((link) => [...ends(link.source), ...ends(link.target), link.origin, link.label]),
+        ...picture.links.map((link) => [
+            ...ends(link.source),
+            ...ends(link.target),
+            link.origin,
+            link.label,
+            ...(changes ? [changes.get(link.id) ?? ""] : []),
+        ]),
     ];
 }

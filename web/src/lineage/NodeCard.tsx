@@ -6,11 +6,9 @@ import { whole } from "../format/text";
 import { Icon, iconOf } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
 import { State } from "../parts/State";
+import { COLUMNS_SHOWN, shortName, typeWords } from "./cardSize";
 import { columnKey, type ColumnRef, type PictureNode } from "./picture";
-
-export const COLUMNS_SHOWN = 12;
-export const CARD_WIDTH = 216;
-export const ROW_HEIGHT = 24;
+import type { Change } from "./time/comparison";
 
 /** What a card can be asked to do. */
 export interface CardActions {
@@ -28,6 +26,10 @@ export const Actions = createContext<CardActions>({
 export interface CardData extends Record<string, unknown> {
     node: PictureNode;
     isRoot: boolean;
+    /** Data goes down, not to the right. */
+    isDown: boolean;
+    /** How it differs from the earlier time, where two times are compared. */
+    change: Change | undefined;
     /** Names of its columns, where they are shown. */
     columns: string[] | undefined;
     /** Keys of the columns on the way of the chosen one. */
@@ -39,20 +41,10 @@ export interface CardData extends Record<string, unknown> {
 
 export type CardNode = FlowNode<CardData, "card">;
 
-/** How tall a card is, without asking the browser. */
-export function cardHeight(node: PictureNode, columns: number | undefined): number {
-    const lines = Math.min(3, Math.max(1, Math.ceil(shortName(node).length / 20)));
-    const rows = columns === undefined ? 0 : Math.min(columns, COLUMNS_SHOWN) + (columns > COLUMNS_SHOWN ? 1 : 0);
-    return 44 + lines * 19 + rows * ROW_HEIGHT + (rows > 0 ? 9 : 0);
-}
-
-/** The name by which a node is known in its system. */
-function shortName(node: PictureNode): string {
-    return node.details?.display_name ?? node.name;
-}
+const CHANGES: Record<Change, string> = { appeared: "+ added", disappeared: "− removed", changed: "• changed" };
 
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
-    const { node, isRoot, columns, related, traced, expanded } = data;
+    const { node, isRoot, isDown, change, columns, related, traced, expanded } = data;
     const { details } = node;
     const actions = useContext(Actions);
     const way = (direction: Direction) => {
@@ -78,18 +70,22 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
     };
     return (
         <div
-            className={["node", node.kind, isRoot && "root", selected && "chosen", node.dropped && "dropped"]
+            className={["node", node.kind, isRoot && "root", selected && "chosen", node.dropped && "dropped", change]
                 .filter(Boolean)
                 .join(" ")}
         >
-            <Handle type="target" position={Position.Left} isConnectable={false} />
+            <Handle type="target" position={isDown ? Position.Top : Position.Left} isConnectable={false} />
+            <Handle type="source" position={isDown ? Position.Bottom : Position.Right} isConnectable={false} />
+            {isRoot && <span className="start">start</span>}
+            {change && <span className={`change ${change}`}>{CHANGES[change]}</span>}
             <div className="node-title">
-                <Icon name={iconOf(node.kind, details?.node_type ?? "", details?.system ?? "")} />
-                <span>
+                <span className="tile">
+                    <Icon name={iconOf(node.kind, details?.node_type ?? "", details?.system ?? "")} />
+                </span>
+                <span className="words">
                     <ShortName text={shortName(node)} most={64} />
                     <small>
-                        {details ? words(details.node_type, details.system) : node.kind}
-                        {node.dropped && ", dropped"}
+                        {typeWords(node)}
                         {details?.state !== undefined && <State state={details.state} />}
                     </small>
                 </span>
@@ -137,12 +133,6 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
             )}
             {way("upstream")}
             {way("downstream")}
-            <Handle type="source" position={Position.Right} isConnectable={false} />
         </div>
     );
 });
-
-function words(type: string, system: string): string {
-    const plain = type.replaceAll("_", " ");
-    return type.startsWith("external") || type === "job" ? `${system} ${plain.replace("external ", "")}` : plain;
-}

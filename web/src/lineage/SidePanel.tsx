@@ -11,6 +11,8 @@ import { FullName, Name, ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { useNow } from "../parts/useNow";
 import type { PictureNode } from "./picture";
+import type { Mark } from "./time/comparison";
+import { NodeChanges } from "./time/NodeChanges";
 
 const TABS = { dataset: ["Schema", "Facets", "Aliases"], job: ["Runs", "Facets", "Aliases"] } as const;
 type Tab = (typeof TABS)[keyof typeof TABS][number];
@@ -18,10 +20,13 @@ type Tab = (typeof TABS)[keyof typeof TABS][number];
 /** What is known of one node, beside the picture. */
 export function SidePanel({
     node,
+    marks,
     isOpen,
     toggleColumns,
 }: {
     node: PictureNode;
+    /** What changed between the times that are compared. */
+    marks: readonly Mark[] | undefined;
     isOpen: boolean;
     toggleColumns: () => void;
 }) {
@@ -61,6 +66,11 @@ export function SidePanel({
                     )}
                 </p>
             </header>
+            {marks && marks.length > 0 && (
+                <section aria-label="What changed">
+                    <NodeChanges node={ref} marks={marks} />
+                </section>
+            )}
             <div role="tablist" aria-label="About the node" className="tabs">
                 {tabs.map((name) => (
                     <button

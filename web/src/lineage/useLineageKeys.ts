@@ -30,6 +30,7 @@ export function useLineageKeys({ view, change, selected, picture }: Keyed): void
             l: () => show(ledgerOf(subject)),
             b: () => show(impactOf(subject)),
             t: change.toggleList,
+            h: change.toggleBar,
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
             u: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),

@@ -8,6 +8,7 @@ import { pictureOf, type Picture } from "./picture";
 
 export interface PictureState {
     picture: Picture | undefined;
+    answers: Schemas["NeighbourhoodAnswer"][];
     rootId: string;
     error: Error | null;
     updatedAt: number;
@@ -15,30 +16,39 @@ export interface PictureState {
     retry: () => void;
 }
 
-/** The picture of a view: around its root, and around each node where it was expanded. */
-export function usePicture(view: LineageView): PictureState {
-    const up = useQuery(neighbourhood({ node: view.root, direction: "upstream", depth: view.up }));
-    const down = useQuery(neighbourhood({ node: view.root, direction: "downstream", depth: view.down }));
+/** The picture of a view as of a time (empty for now): around its root, and around each node where it was expanded. */
+export function usePicture(view: LineageView, at: string): PictureState {
+    const up = useQuery(neighbourhood({ node: view.root, direction: "upstream", depth: view.up, at }));
+    const down = useQuery(neighbourhood({ node: view.root, direction: "downstream", depth: view.down, at }));
     const first = useMemo(() => [up.data, down.data].filter((data) => data !== undefined), [up.data, down.data]);
-    const more = useExpansions(view.expansions, first);
+    const more = useExpansions(view.expansions, first, at);
     const answers = useMemo(() => [...first, ...more.answers], [first, more.answers]);
     const picture = useMemo(
         () => (up.data && down.data ? pictureOf(answers) : undefined),
         [answers, up.data, down.data],
     );
     const origin = up.data?.nodes.find(({ id }) => id === up.data.origin.id);
-    return {
-        picture,
-        rootId: origin?.canonical ?? origin?.id ?? "",
-        error: up.error ?? down.error ?? more.error,
-        updatedAt: Math.min(up.dataUpdatedAt, down.dataUpdatedAt),
-        isFetching: up.isFetching || down.isFetching,
-        retry: () => void Promise.all([up.refetch(), down.refetch()]),
-    };
+    const rootId = origin?.canonical ?? origin?.id ?? "";
+    const error = up.error ?? down.error ?? more.error;
+    const updatedAt = Math.min(up.dataUpdatedAt, down.dataUpdatedAt);
+    const isFetching = up.isFetching || down.isFetching;
+    const [retryUp, retryDown] = [up.refetch, down.refetch];
+    return useMemo(
+        () => ({
+            picture,
+            answers,
+            rootId,
+            error,
+            updatedAt,
+            isFetching,
+            retry: () => void Promise.all([retryUp(), retryDown()]),
+        }),
+        [picture, answers, rootId, error, updatedAt, isFetching, retryUp, retryDown],
+    );
 }
 
 /** An expansion names its node by id; its name is in an answer that came before, so those known so far are asked for at once. */
-function useExpansions(expansions: Expansion[], first: Schemas["NeighbourhoodAnswer"][]) {
+function useExpansions(expansions: Expansion[], first: Schemas["NeighbourhoodAnswer"][], at: string) {
     const queries = useQueryClient();
     const names = new Map<string, NodeRef>();
     const learn = (answer: Schemas["NeighbourhoodAnswer"] | undefined) =>
@@ -49,7 +59,7 @@ function useExpansions(expansions: Expansion[], first: Schemas["NeighbourhoodAns
     const questions = expansions.flatMap(({ id, direction }): Around[] => {
         const node = names.get(id);
         if (!node) return [];
-        const question: Around = { node, direction, depth: 1 };
+        const question: Around = { node, direction, depth: 1, at };
         learn(queries.getQueryData(neighbourhood(question).queryKey));
         return [question];
     });

@@ -6,6 +6,8 @@ const KEYS: readonly [string, string][] = [
     ["L", "hop ledger: where did the number go wrong?"],
     ["B", "blast radius: what does a change affect?"],
     ["T", "list instead of graph, and back"],
+    ["H", "time bar: what changed since it was right?"],
+    ["Page up and down", "on the time bar: to the next or the previous change"],
     ["Arrow keys", "to the nearest node in that direction"],
     ["+ and -", "one hop more, or less, on both sides"],
     ["U and D", "one hop more at the selected node, up- or downstream"],

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from lineage_bridge.api.schemas.names import DatasetRef, JobRef
+from lineage_bridge.api.schemas.nodes import GraphNode
 from lineage_bridge.api.schemas.runs import RunItem
 
 Count = int | UnsetType
@@ -49,6 +50,28 @@ class StatisticsAnswer(Struct, frozen=True):
     since: str
     until: str
     series: list[Series]
+    truncated: bool
+    settling: bool
+    position: str
+
+
+class PulseItem(Struct, frozen=True, omit_defaults=True):
+    """What a job read from, or wrote to, a dataset lately: rates over the whole window, and the time of the last report."""
+
+    job: GraphNode
+    dataset: GraphNode
+    side: Literal["input", "output"]
+    last: str
+    rows_per_second: Rate = UNSET
+    bytes_per_second: Rate = UNSET
+
+
+class PulseAnswer(Struct, frozen=True):
+    """Rates within the window of `window_s` seconds that ends `at`. `truncated`: not all runs or samples of the window were read."""
+
+    at: str
+    window_s: int
+    flows: list[PulseItem]
     truncated: bool
     settling: bool
     position: str

@@ -56,6 +56,33 @@ class DriftAnswer(Struct, frozen=True, omit_defaults=True):
     next: int | UnsetType = UNSET
 
 
+class TimelineMark(Struct, frozen=True, omit_defaults=True):
+    """Something that changed at a time.
+
+    `schema`: the dataset has another schema, `text` is its version and `before` the one that it replaced. `code`: another version of the
+    facet `text` of a job. `started`: a run of a streaming job, `failed`: a run that failed or was aborted; `text` is the run's id.
+    `appeared`, `disappeared`: flows of the job, after `since` and at `at` at the latest.
+    """
+
+    at: str
+    what: Literal["schema", "code", "started", "failed", "appeared", "disappeared"]
+    node: GraphNode
+    text: str = ""
+    before: str = ""
+    since: Text = UNSET
+
+
+class TimelineAnswer(Struct, frozen=True):
+    """The changes around a node within (since, until], oldest first. `truncated`: not all were looked for; these are the newest."""
+
+    since: str
+    until: str
+    marks: list[TimelineMark]
+    truncated: bool
+    settling: bool
+    position: str
+
+
 class EndRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A flow to end, or whose end to undo: by its job, its source, its target, or both. `at` is when it ended; by default now."""
 

@@ -1,0 +1,153 @@
+"""When things changed around a node: schemas, the code of jobs, their starts and failures, and flows."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.model.differences import Between
+from lineage_bridge.model.graph import Node, Walk, WalkLimits
+from lineage_bridge.model.history import FacetEntry
+from lineage_bridge.model.runs import RunFilter, RunRecord
+from lineage_bridge.ports.graph_reader import GraphReader
+
+CODE: Final = ("sql", "sourceCode", "sourceCodeLocation")
+"""The facets that say what a job does: a new version of one is a deployment."""
+MOST_NODES: Final = 500
+MOST_RUNS: Final = 100
+MOST_WALKS: Final = 20
+FINEST_US: Final = 60 * 1_000_000
+"""A minute: the finest period within which a flow's change is looked for."""
+What = Literal["schema", "code", "started", "failed", "appeared", "disappeared"]
+_FAILED: Final = frozenset({"FAIL", "ABORT"})
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A change of a node at a time, UTC microseconds. `text` says more: a version, the key of a facet, a run's id.
+
+    The change of a flow happened after `since`, and at `at` at the latest; `node` is then its job, and `text` is empty.
+    """
+
+    at: int
+    what: What
+    node: Node
+    text: str = ""
+    before: str = ""
+    since: int | None = None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Marks in the order of their time. `truncated`: there are more nodes, runs or changes of flows than were looked at."""
+
+    marks: tuple[Mark, ...]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Which nodes a timeline is about."""
+
+    node: Node
+    direction: str
+    depth: int
+
+
+def read_timeline(reader: GraphReader, around: Surroundings, between: Between, *, now_us: int) -> Timeline:
+    """The changes around a node within a period, both ends included."""
+    until = between.until if between.until is not None else now_us
+    walks = _Walks(reader, around, now_us)
+    named = {node.id: node for node in _nodes(walks.at(between.since), walks.at(until))}
+    own = [node for node in named.values() if reader.nodes.find(node.kind, node.namespace, node.name) is not None]
+    marks: list[Mark] = []
+    truncated = len(own) > MOST_NODES
+    for node in own[:MOST_NODES]:
+        if node.kind == NodeKind.DATASET:
+            marks += _schema_marks(reader, node)
+        else:
+            found = reader.runs.page(RunFilter(job=node.id, since=between.since, until=until + 1, limit=MOST_RUNS + 1)).runs
+            truncated = truncated or len(found) > MOST_RUNS
+            marks += [*_code_marks(reader, node), *_run_marks(node, found)]
+    marks += _flow_marks(walks, between.since, until)
+    inside = (mark for mark in marks if between.since < mark.at <= until)
+    return Timeline(tuple(sorted(inside, key=lambda mark: (mark.at, mark.what, mark.node.id, mark.text))), truncated or walks.is_spent)
+
+
+class _Walks:
+    """What lies around a node at different times, each walked once; `is_spent` when no more may be walked."""
+
+    def __init__(self, reader: GraphReader, around: Surroundings, now_us: int) -> None:
+        self._reader, self._around, self._now_us = reader, around, now_us
+        self._found: dict[int, Walk] = {}
+        self.is_spent = False
+
+    def at(self, at_us: int) -> Walk:
+        """The walk at a time."""
+        if at_us not in self._found:
+            node, direction, depth = self._around.node, self._around.direction, self._around.depth
+            walk = self._reader.lineage.walk(node, direction, depth, WalkLimits(), now_us=self._now_us, at_us=at_us)
+            self._found[at_us] = walk
+            self.is_spent = len(self._found) >= MOST_WALKS
+        return self._found[at_us]
+
+    def links(self, at_us: int) -> Mapping[tuple[int, int, int], Node]:
+        """The flows and ports at a time, by their ends and their job; with the job."""
+        walk = self.at(at_us)
+        flows = {(edge.source.id, edge.target.id, edge.job.id): edge.job for edge in walk.edges}
+        return flows | {(port.dataset.id, int(port.side), port.job.id): port.job for port in walk.ports}
+
+
+def _nodes(*walks: Walk) -> Iterator[Node]:
+    """The datasets, each by its canonical name, and the jobs of walks."""
+    for walk in walks:
+        by_id = {node.id: node for node in walk.nodes}
+        yield from (by_id.get(walk.canonical.get(node.id, node.id), node) for node in walk.nodes)
+        yield from (edge.job for edge in walk.edges)
+        yield from (port.job for port in walk.ports)
+
+
+def _schema_marks(reader: GraphReader, dataset: Node) -> Iterator[Mark]:
+    """Each schema that replaced another; one of minutes only is no change."""
+    lasting = [version for version in reader.history.schemas(dataset).versions if not version.brief]
+    for before, version in pairwise(lasting):
+        yield Mark(version.first[0], "schema", dataset, version.version, before.version)
+
+
+def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
+    for key in reader.nodes.facets(job, keys=CODE):
+        entries: Iterable[FacetEntry] = sorted(reader.history.facet(job, key).entries, key=lambda entry: entry.first)
+        for before, entry in pairwise(entries):
+            yield Mark(entry.first[0], "code", job, key, before.facet.hex())
+
+
+def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:
+    """Runs that failed, and starts of streams: those of batches are their everyday."""
+    for run in runs:
+        if run.state in _FAILED:
+            yield Mark(run.ended if run.ended is not None else run.last, "failed", job, run.run_id)
+        if run.streaming and run.started is not None:
+            yield Mark(run.started, "started", job, run.run_id)
+
+
+def _flow_marks(walks: _Walks, since: int, until: int) -> Iterator[Mark]:
+    """Flows that appeared or disappeared: the longest period whose ends differ is halved, until all are short."""
+    periods = [(since, until)]
+    done: list[tuple[int, int]] = []
+    while periods:
+        first, last = max(periods, key=lambda period: period[1] - period[0])
+        periods.remove((first, last))
+        if walks.links(first).keys() == walks.links(last).keys():
+            continue
+        if last - first <= FINEST_US or walks.is_spent:
+            done.append((first, last))
+        else:
+            middle = (first + last) // 2
+            periods += [(first, middle), (middle, last)]
+    for first, last in done:
+        before, after = walks.links(first), walks.links(last)
+        appeared = {job.id: job for key, job in after.items() if key not in before}
+        disappeared = {job.id: job for key, job in before.items() if key not in after}
+        yield from (Mark(last, "appeared", job, since=first) for job in appeared.values())
+        yield from (Mark(last, "disappeared", job, since=first) for job in disappeared.values())

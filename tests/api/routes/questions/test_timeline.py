@@ -1,0 +1,96 @@
+"""When things changed around a node, and how much flows there now, over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.api.support import NOW, Server
+from tests.events import RUNS, dataset, facet, run_event
+
+from lineage_bridge.openlineage.times import format_time
+
+HOUR = 3_600_000_000
+STREAM = {"jobType": facet(processingType="STREAMING", integration="TEST", jobType="JOB")}
+DAY_AGO = NOW - 24 * HOUR
+A = {"namespace": "ns", "name": "a"}
+
+
+def schema(*names: str) -> dict[str, Any]:
+    return facet(fields=[{"name": name, "type": "STRING"} for name in names])
+
+
+def marks(server: Server, **which: Any) -> list[tuple[str, str, str]]:
+    found = server.ask("/graph/timeline", **{**A, "since": format_time(DAY_AGO), **which})
+    assert found["truncated"] is False
+    return [(mark["what"], mark["node"]["name"], mark["at"]) for mark in found["marks"]]
+
+
+def test_a_new_column_and_a_new_version_of_a_job_are_two_marks(server: Server) -> None:
+    def stated(hours_ago: int, query: str, *columns: str) -> bytes:
+        topic = dataset("b", schema=schema(*columns))
+        sql = facet(query=query)
+        return run_event(
+            run=RUNS[0], time_us=NOW - hours_ago * HOUR, type_="RUNNING", inputs=[dataset("a")], outputs=[topic], job_facets={"sql": sql}
+        )
+
+    server.send(
+        stated(30, "SELECT 1", "id"),
+        stated(10, "SELECT 1", "id"),
+        stated(5, "SELECT 2", "id", "email"),
+        stated(1, "SELECT 2", "id", "email"),
+    )
+    found = marks(server)
+    at = format_time(NOW - 5 * HOUR)
+    assert found == [("code", "job", at), ("schema", "b", at)]
+    answer = server.ask("/graph/timeline", **A, since=format_time(DAY_AGO))
+    assert answer["marks"][0]["text"] == "sql"
+    versions = server.ask("/graph/schemas", namespace="ns", name="b")["versions"]
+    assert [answer["marks"][1][key] for key in ("text", "before")] == [version["version"] for version in versions]
+    assert marks(server, until=at) == found
+    assert marks(server, since=at) == []
+
+
+def test_failures_and_starts_of_streams_are_marks(server: Server) -> None:
+    around = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
+    server.send(
+        run_event(run=RUNS[0], time_us=NOW - 40 * HOUR, type_="START", job_facets=STREAM, **around),
+        run_event(run=RUNS[0], time_us=NOW - 9 * HOUR, type_="FAIL", job_facets=STREAM),
+        run_event(run=RUNS[1], time_us=NOW - 8 * HOUR, type_="START", job_facets=STREAM, **around),
+    )
+    assert marks(server) == [("failed", "job", format_time(NOW - 9 * HOUR)), ("started", "job", format_time(NOW - 8 * HOUR))]
+
+
+def test_a_flow_that_appears_is_a_mark_within_a_minute(server: Server) -> None:
+    server.send(
+        run_event(run=RUNS[0], time_us=NOW - 40 * HOUR, inputs=[dataset("a")], outputs=[dataset("b")]),
+        run_event(run=RUNS[1], job="other", time_us=NOW - 3 * HOUR, inputs=[dataset("a")], outputs=[dataset("c")]),
+    )
+    (mark,) = server.ask("/graph/timeline", **A, since=format_time(DAY_AGO))["marks"]
+    assert (mark["what"], mark["node"]["name"]) == ("appeared", "other")
+    assert mark["since"] < format_time(NOW - 3 * HOUR) <= mark["at"]
+    assert format_time(NOW - 3 * HOUR + 60_000_000) >= mark["at"]
+
+
+@pytest.mark.parametrize("window", [{"since": format_time(NOW)}, {"since": "never"}])
+def test_an_impossible_window_is_refused(server: Server, window: dict[str, str]) -> None:
+    server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
+    assert server.ask("/graph/timeline", 422, **A, **window)["error"]
+
+
+def test_a_pulse_has_the_rates_of_what_jobs_read_and_wrote_lately(server: Server) -> None:
+    def moved(minutes_ago: int, rows: int) -> bytes:
+        read = {**dataset("a"), "inputFacets": {"inputStatistics": facet(rowCount=rows)}}
+        wrote = {**dataset("b"), "outputFacets": {"outputStatistics": facet(rowCount=rows, size=rows * 100)}}
+        time_us = NOW - minutes_ago * 60_000_000
+        return run_event(run=RUNS[minutes_ago % 2], time_us=time_us, type_="COMPLETE", inputs=[read], outputs=[wrote])
+
+    server.send(moved(90, 5000), moved(15, 3600))
+    answer = server.ask("/graph/pulse", **A)
+    flows = {(flow["dataset"]["name"], flow["side"]): flow for flow in answer["flows"]}
+    assert sorted(flows) == [("a", "input"), ("b", "output")]
+    assert flows["a", "input"]["rows_per_second"] == pytest.approx(1.0)
+    assert flows["b", "output"]["bytes_per_second"] == pytest.approx(100.0)
+    assert flows["b", "output"]["last"] == format_time(NOW - 15 * 60_000_000)
+    assert flows["b", "output"]["job"]["name"] == "job"
+    assert server.ask("/graph/pulse", **A, until=format_time(NOW - 80 * 60_000_000))["flows"][0]["rows_per_second"] == pytest.approx(5000 / 3600)
+    day = server.ask("/graph/pulse", **A, window_s=86_400)
+    assert [flow["rows_per_second"] for flow in day["flows"]] == pytest.approx([8600 / 86_400] * 2)
