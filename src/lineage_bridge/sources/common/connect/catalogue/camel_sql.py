@@ -30,7 +30,18 @@ _DATABASES = (
 )
 _PARAMETER = re.compile(r":[#?](?:\$\{[^{}]*\}|[\w.\-\[\]]+)|(?<=[(,=\s])#(?=[,)\s]|$)|\$\{[^{}]*\}")
 """A value that Camel fills in: `:#name`, `:?name`, `:#${body}`, `#`."""
-_DECIDING = ("servername", "serverport", "portnumber", "databasename", "connectionhost", "connectionport", "hosts", "host", "port", "keyspace")
+_DECIDING = (
+    "servername",
+    "serverport",
+    "portnumber",
+    "databasename",
+    "connectionhost",
+    "connectionport",
+    "hosts",
+    "host",
+    "port",
+    "keyspace",
+)
 _ELSEWHERE = ("classpath:", "file:", "http:", "https:", "ref:", "resource:")
 _KEYSPACE = re.compile(r"(?:(?P<port>\d+)/)?(?P<name>\w+)")
 

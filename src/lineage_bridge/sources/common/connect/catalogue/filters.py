@@ -209,7 +209,10 @@ def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None
 
     Hive's database `default` lies where its metastore's own warehouse is.
     """
-    kind = (config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")).lower()
+    kind = config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")
+    if has_placeholder(kind) or TO_FILL_IN.search(kind):
+        return None
+    kind = kind.lower()
     database, _, table = text.rpartition(".")
     suffix = ".db" if "hive" in kind or "glue" in kind else ""
     if "hive" in kind and database.lower() == "default":

@@ -27,7 +27,8 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
         found += numbered(view)
     mapped = pairs(view)
     found += [FoundObject(thing, topic, EvidenceKind.LISTED) for topic, item in mapped for thing in _within(view, [item])]
-    fixed = None if found or not connector.object else view.text(connector.object)
+    is_open = bool(found) or not connector.object or view.is_unreadable(connector.objects)
+    fixed = None if is_open else view.text(connector.object)
     if fixed is not None:
         found.append(FoundObject(fixed, _topic(view, fixed), EvidenceKind.LISTED))
     found += [FoundObject(thing, _topic(view, thing), how) for thing, how in (*_in_tasks(view), *_in_offsets(view))]
@@ -58,7 +59,9 @@ def numbered(view: ConnectorView) -> list[FoundObject]:
     for number in map(str, numbers):
         topics: list[str | None] = [*view.list_of([topic_key.replace("*", number)])]
         topics = topics or [view.text(view.connector.topic) if view.connector.topic else None]
-        found += [FoundObject(view.setting(object_key.replace("*", number)) or None, topic, EvidenceKind.LISTED) for topic in topics]
+        key = object_key.replace("*", number)
+        thing = None if view.is_unreadable([key]) else view.setting(key) or None
+        found += [FoundObject(thing, topic, EvidenceKind.LISTED) for topic in topics]
     return found
 
 

@@ -39,7 +39,8 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
     topic = view.text("{topic.prefix|kafka.topic}")
     tables = query_inputs(query, view.text(view.connector.jdbc) or "")
     own = replace(view, connector=msgspec.structs.replace(view.connector, schema=""))
-    found = [FoundObject(table, topic, EvidenceKind.LISTED, own.dataset(table)) for table in tables]
+    named = ((table, own.dataset(table)) for table in tables)
+    found = [FoundObject(table if name else None, topic, EvidenceKind.LISTED, name) for table, name in named]
     return found or [FoundObject(None, topic, EvidenceKind.LISTED)]
 
 
@@ -50,7 +51,7 @@ def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) 
     except (ValueError, RecursionError):
         mapped = {}
     names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
-    dotted = [] if view.setting("collection") else [space for space in names if "." in space]
+    dotted = [] if view.config.get("collection") else [space for space in names if "." in space]
     found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
     if not found and "*" in names:
         found = [FoundObject(None, None, EvidenceKind.LISTED)]

@@ -94,9 +94,7 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
         same = found[0] if all(topics == found[0] for topics in found) else set()
         return sorted(topic.text for topic in same if not topic.is_pattern and _is_topic(topic.text))
     named = listed(view.text(template) or "") if template else view.list_of(["topics"])
-    return sorted(
-        {topic.text for name in named if _is_topic(name) for topic in replay(chain, name).topics if not topic.is_pattern}
-    )
+    return sorted({topic.text for name in named if _is_topic(name) for topic in replay(chain, name).topics if not topic.is_pattern})
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:

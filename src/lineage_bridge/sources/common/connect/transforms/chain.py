@@ -192,7 +192,8 @@ def replay(chain: Chain, topic: str, record: Record | None = None) -> Replay:
 def _transform(config: Mapping[str, str], alias: str) -> Transform:
     prefix = f"transforms.{alias}."
     options = {key[len(prefix) :]: value for key, value in config.items() if key.startswith(prefix)}
-    kind, part = part_of(options.get("type", "").strip())
+    called = options.get("type", "").strip()
+    kind, part = (called, VALUE) if TO_FILL_IN.search(called) else part_of(called)
     kind = _BY_SIMPLE_NAME.get(kind, kind)
     negated = options.get("negate", "").strip().lower() == "true"
     return Transform(alias, kind, part, options, options.get("predicate", "").strip(), negated)
@@ -221,7 +222,8 @@ def _applied(transform: Transform, before: ReplayedTopic) -> list[ReplayedTopic]
     record = FIELD_STEPS.get(transform.kind, fields.only_topic_known)(before.record, transform)
     step = TOPIC_STEPS.get(transform.kind)
     called = transform.kind.rpartition(".")[2]
-    if step is None and transform.kind not in FIELD_STEPS and (_ROUTES.search(called) or TO_FILL_IN.search(transform.kind)):
+    is_open = TO_FILL_IN.search(transform.kind or transform.alias) or _ROUTES.search(called)
+    if step is None and transform.kind not in FIELD_STEPS and is_open:
         step = topics.by_condition
     names = [before.topic] if step is None else step(before.topic, transform)
     maybe = before.maybe or transform.kind in _FILTERS or len(names) > 1
