@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.crash.support import SPARK_S
+from tests.crash.support import until as hold_until
 from tests.events import KEY, run_event
 from tests.inputs.streamed import Streamed
 from tests.inputs.support import until
@@ -103,7 +105,7 @@ def test_a_topic_holds_what_the_log_would_and_positions_are_reached_once_it_was_
     settings: dict[str, Any] = {"bootstrap_servers": kafka.bootstrap, "topics": [topic]}
     assert not covers({}, position)
     with made.feeding() as feed, made.streaming(feed, restores=True, **settings):
-        until(lambda: covers(applied(made, feed), position), "the position")
+        hold_until(lambda: covers(applied(made, feed), position), SPARK_S, "the position")
         assert feed.progress("events").accepted == 22
     found = [stored.record for stored in made.archived()]
     assert in_any_order(found) == in_any_order(embedded.records)
