@@ -22,6 +22,7 @@ VIEWS = {
     "lineage": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}",
     "list": f"view/lineage?{urlencode({**TOPIC, 'as': 'list'})}",
     "time": f"view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'from': '2020-01-01T00:00:00Z'})}",
+    "pulse": f"view/lineage?{urlencode({**TOPIC, 'pulse': 'live'})}",
     "ledger": f"view/ledger?{urlencode(REVENUE)}",
     "impact": f"view/impact?{urlencode(TABLE)}",
     "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",
@@ -116,6 +117,23 @@ def test_the_time_bar_is_moved_with_keys_from_change_to_change(page: Page, shown
     expect(page.locator(".react-flow__node")).to_have_count(3)
     handle.press("End")
     expect(page.locator(".react-flow__node")).to_have_count(5)
+
+
+def test_the_pulse_has_the_rates_of_the_links_and_can_be_held(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode(TOPIC)}")
+    page.keyboard.press("p")
+    labels = page.locator(".pulse .react-flow__edge-text")
+    expect(labels).not_to_have_count(0)
+    rates = sorted(labels.all_text_contents())
+    assert all(rate.endswith(" rows/s") for rate in rates)
+    page.get_by_role("button", name="Hold").click()
+    expect(page.get_by_role("button", name="Live again")).to_be_visible()
+    page.reload()
+    expect(labels).to_have_count(len(rates))
+    assert sorted(labels.all_text_contents()) == rates
+    page.keyboard.press("t")
+    listed = {text for text in page.locator("tbody small").all_inner_texts() if text}
+    assert listed >= set(rates)
 
 
 def test_expanding_is_a_view_that_back_undoes(page: Page, shown: Shown) -> None:

@@ -1,20 +1,27 @@
 import { BaseEdge, getBezierPath, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 
-/** A link of the graph. */
+import { useFlow } from "./pulse/store";
+
+/** A link of the graph; with the pulse on, as wide as much flows. */
 export const FlowLink = memo(function FlowLink(props: EdgeProps) {
     const [path, labelX, labelY] = getBezierPath(props);
-    const { id, markerEnd, label } = props;
+    const flow = useFlow(props.id);
+    const { id, markerEnd } = props;
+    const label = flow && flow.label !== "" ? flow.label : props.label;
     return (
-        <BaseEdge
-            id={id}
-            path={path}
-            {...(markerEnd === undefined ? {} : { markerEnd })}
-            label={label}
-            labelX={labelX}
-            labelY={labelY}
-            labelBgPadding={[6, 3]}
-            labelBgBorderRadius={6}
-        />
+        <g className={flow ? `pulse ${flow.tone}` : undefined}>
+            <BaseEdge
+                id={id}
+                path={path}
+                {...(markerEnd === undefined ? {} : { markerEnd })}
+                {...(flow ? { style: { strokeWidth: flow.width } } : {})}
+                label={label}
+                labelX={labelX}
+                labelY={labelY}
+                labelBgPadding={[6, 3]}
+                labelBgBorderRadius={6}
+            />
+        </g>
     );
 });

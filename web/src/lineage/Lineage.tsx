@@ -14,6 +14,9 @@ import { LineageList } from "./LineageList";
 import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture";
 import type { Comparison } from "./time/comparison";
 import { SidePanel } from "./SidePanel";
+import { PulseBar } from "./pulse/PulseBar";
+import { Pulses } from "./pulse/store";
+import { usePulse } from "./pulse/usePulse";
 import { TimeBar } from "./time/TimeBar";
 import { useTime } from "./time/useTime";
 import { useLineageKeys } from "./useLineageKeys";
@@ -24,6 +27,7 @@ const NONE: ReadonlySet<string> = new Set();
 export default function Lineage({ view }: { view: LineageView }) {
     const time = useTime(view);
     const { state, present, comparison } = time;
+    const pulse = usePulse(view, state);
     const { picture, rootId, error } = state;
     const isSeen = useMemo(() => seen(present, comparison), [present, comparison]);
     const columns = useColumns(view, picture);
@@ -70,6 +74,15 @@ export default function Lineage({ view }: { view: LineageView }) {
                     </button>
                     <button
                         type="button"
+                        aria-pressed={view.pulse !== ""}
+                        onClick={change.togglePulse}
+                        title="What flows, and what shows no life? (P)"
+                    >
+                        <Icon name="stream" />
+                        Pulse
+                    </button>
+                    <button
+                        type="button"
                         aria-pressed={view.bar > 0}
                         onClick={change.toggleBar}
                         title="What changed since it was right? (H)"
@@ -108,6 +121,7 @@ export default function Lineage({ view }: { view: LineageView }) {
                     </button>
                 </p>
             )}
+            {view.pulse !== "" && picture && <PulseBar {...{ view, pulse, picture }} select={change.select} />}
             <div className="stage">
                 {picture === undefined ? (
                     error ? (
@@ -124,18 +138,21 @@ export default function Lineage({ view }: { view: LineageView }) {
                         picture={picture}
                         isSeen={isSeen}
                         changes={comparison?.changes}
+                        flows={view.pulse === "" ? undefined : pulse.flows}
                         rootId={rootId}
                         selectedId={selectedId}
                         actions={actions}
                         select={change.select}
                     />
                 ) : (
-                    <ReactFlowProvider>
-                        <Canvas
-                            {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
-                            select={change.select}
-                        />
-                    </ReactFlowProvider>
+                    <Pulses.Provider value={pulse.store}>
+                        <ReactFlowProvider>
+                            <Canvas
+                                {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
+                                select={change.select}
+                            />
+                        </ReactFlowProvider>
+                    </Pulses.Provider>
                 )}
             </div>
             {view.bar > 0 && <TimeBar view={view} time={time} />}
@@ -234,6 +251,7 @@ function changes(view: LineageView) {
             show({ ...view, column: `${node}.${field}`, open: [...new Set([...view.open, ...open])] });
         },
         leaveColumn: () => show({ ...view, column: "" }),
+        togglePulse: () => show({ ...view, pulse: view.pulse === "" ? "live" : "" }),
         toggleBar: () => show({ ...view, ...(view.bar > 0 ? { bar: 0, at: "", from: "" } : { bar: 24 * 7 }) }),
         toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
         hops: (step: number) => show({ ...view, up: bounded(view.up + step), down: bounded(view.down + step) }),

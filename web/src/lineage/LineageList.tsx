@@ -5,6 +5,7 @@ import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
 import type { CardActions } from "./NodeCard";
 import type { Picture, PictureNode } from "./picture";
+import type { Flow } from "./pulse/rates";
 import type { Change } from "./time/comparison";
 
 interface Props {
@@ -12,6 +13,8 @@ interface Props {
     isSeen: (id: string) => boolean;
     /** How nodes and links differ from the earlier time, where two times are compared. */
     changes: ReadonlyMap<string, Change> | undefined;
+    /** What flows on the links, where the pulse is on. */
+    flows: ReadonlyMap<string, Flow> | undefined;
     rootId: string;
     selectedId: string;
     actions: CardActions;
@@ -19,7 +22,7 @@ interface Props {
 }
 
 /** The picture as a table: the same nodes and links as the graph. */
-export function LineageList({ picture: whole, isSeen, changes, rootId, selectedId, actions, select }: Props) {
+export function LineageList({ picture: whole, isSeen, changes, flows, rootId, selectedId, actions, select }: Props) {
     const picture = {
         ...whole,
         nodes: whole.nodes.filter(({ id }) => isSeen(id)),
@@ -40,7 +43,7 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
         );
     return (
         <div className="table-frame">
-            <CsvButton name="lineage" rows={() => csvRows(picture, changes)} />
+            <CsvButton name="lineage" rows={() => csvRows(picture, changes, flows)} />
             <table>
                 <caption className="visually-hidden">
                     Nodes of the lineage, with what they get data from and give it to
@@ -78,11 +81,19 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
                             {changes && <td>{changes.get(node.id) ?? ""}</td>}
                             <td>
-                                <Ends nodes={from} select={select} />
+                                <Ends
+                                    nodes={from}
+                                    labelOf={({ id }) => flows?.get(`${id}>${node.id}`)?.label}
+                                    select={select}
+                                />
                                 {more(node, "upstream")}
                             </td>
                             <td>
-                                <Ends nodes={to} select={select} />
+                                <Ends
+                                    nodes={to}
+                                    labelOf={({ id }) => flows?.get(`${node.id}>${id}`)?.label}
+                                    select={select}
+                                />
                                 {more(node, "downstream")}
                             </td>
                         </tr>
@@ -93,7 +104,14 @@ export function LineageList({ picture: whole, isSeen, changes, rootId, selectedI
     );
 }
 
-function Ends({ nodes, select }: { nodes: PictureNode[]; select: (id: string) => void }) {
+interface EndsProps {
+    nodes: PictureNode[];
+    /** What flows between it and the node of the row. */
+    labelOf: (node: PictureNode) => string | undefined;
+    select: (id: string) => void;
+}
+
+function Ends({ nodes, labelOf, select }: EndsProps) {
     return (
         <ul className="plain">
             {nodes.map((node) => (
@@ -101,13 +119,18 @@ function Ends({ nodes, select }: { nodes: PictureNode[]; select: (id: string) =>
                     <button type="button" className="row-name" onClick={() => select(node.id)}>
                         <FullName {...node} />
                     </button>
+                    <small>{labelOf(node) ?? ""}</small>
                 </li>
             ))}
         </ul>
     );
 }
 
-function csvRows(picture: Picture, changes: ReadonlyMap<string, Change> | undefined): (string | number)[][] {
+function csvRows(
+    picture: Picture,
+    changes: ReadonlyMap<string, Change> | undefined,
+    flows: ReadonlyMap<string, Flow> | undefined,
+): (string | number | undefined)[][] {
     const byId = new Map(picture.nodes.map((node) => [node.id, node]));
     const head = [
         "source_kind",
@@ -119,6 +142,7 @@ function csvRows(picture: Picture, changes: ReadonlyMap<string, Change> | undefi
         "origin",
         "label",
         ...(changes ? ["change"] : []),
+        ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
     ];
     const ends = (id: string) => {
         const node = byId.get(id);
@@ -132,6 +156,7 @@ function csvRows(picture: Picture, changes: ReadonlyMap<string, Change> | undefi
             link.origin,
             link.label,
             ...(changes ? [changes.get(link.id) ?? ""] : []),
+            ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
         ]),
     ];
 }

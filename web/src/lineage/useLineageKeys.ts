@@ -31,6 +31,7 @@ export function useLineageKeys({ view, change, selected, picture }: Keyed): void
             b: () => show(impactOf(subject)),
             t: change.toggleList,
             h: change.toggleBar,
+            p: change.togglePulse,
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
             u: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),

@@ -6,6 +6,7 @@ const KEYS: readonly [string, string][] = [
     ["L", "hop ledger: where did the number go wrong?"],
     ["B", "blast radius: what does a change affect?"],
     ["T", "list instead of graph, and back"],
+    ["P", "pulse: rates on the links, and what shows no life"],
     ["H", "time bar: what changed since it was right?"],
     ["Page up and down", "on the time bar: to the next or the previous change"],
     ["Arrow keys", "to the nearest node in that direction"],

@@ -1,4 +1,4 @@
-import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
+import { useState, type KeyboardEvent, type PointerEvent } from "react";
 
 import { show } from "../../address/history";
 import type { LineageView } from "../../address/view";
@@ -20,11 +20,10 @@ const STEP = 1 / 100;
 export function TimeBar({ view, time }: { view: LineageView; time: TimeState }) {
     const { span, marks, comparison } = time;
     const [dragged, setDragged] = useState<{ end: "at" | "from"; share: number }>();
-    const track = useRef<HTMLDivElement>(null);
     const times = (marks ?? []).map(({ at }) => at);
     const set = (change: Partial<LineageView>, replace = false) => show(ordered({ ...view, ...change }), { replace });
-    const shareAt = (event: PointerEvent) => {
-        const box = track.current?.getBoundingClientRect();
+    const shareAt = (event: PointerEvent<HTMLElement>) => {
+        const box = event.currentTarget.parentElement?.getBoundingClientRect();
         return box ? Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) : 1;
     };
     const handle = (end: "at" | "from", label: string) => {
@@ -91,7 +90,7 @@ export function TimeBar({ view, time }: { view: LineageView; time: TimeState }) 
                 )}
                 <Summary comparison={comparison} marks={times.length} isPartial={time.truncated} />
             </div>
-            <div className="track" ref={track}>
+            <div className="track">
                 {view.from !== "" && (
                     <i className="range" style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }} />
                 )}

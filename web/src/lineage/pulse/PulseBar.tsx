@@ -1,0 +1,64 @@
+import { show } from "../../address/history";
+import type { LineageView } from "../../address/view";
+import { counted, moment } from "../../format/text";
+import { Icon } from "../../parts/Icon";
+import { Name } from "../../parts/Name";
+import { State } from "../../parts/State";
+import type { Picture } from "../picture";
+import { worstFirst } from "./rates";
+import type { PulseState } from "./usePulse";
+
+/** What needs attention in the picture, the worst first, and the way to hold its numbers still. */
+export function PulseBar({
+    view,
+    pulse,
+    picture,
+    select,
+}: {
+    view: LineageView;
+    pulse: PulseState;
+    picture: Picture;
+    select: (id: string) => void;
+}) {
+    const urgent = worstFirst(picture);
+    const isLive = view.pulse === "live";
+    return (
+        <section className="pulse-bar" aria-label="Pulse">
+            <button
+                type="button"
+                aria-pressed={!isLive}
+                disabled={pulse.at === ""}
+                onClick={() => show({ ...view, pulse: isLive ? pulse.at : "live" })}
+                title="Keep these numbers, also in the address"
+            >
+                <Icon name={isLive ? "pause" : "clock"} />
+                {isLive ? "Hold" : "Live again"}
+            </button>
+            <span className="hint">
+                {pulse.error
+                    ? pulse.error.message
+                    : pulse.at === ""
+                      ? "asking"
+                      : `rates over the hour until ${moment(pulse.at)}`}
+            </span>
+            {urgent.length === 0 ? (
+                <span className="state good">
+                    <Icon name="check" />
+                    every job shows life
+                </span>
+            ) : (
+                <ol className="plain">
+                    {urgent.slice(0, 8).map(({ id, name, state, reach }) => (
+                        <li key={id}>
+                            <button type="button" onClick={() => select(id)}>
+                                <State state={state} />
+                                <Name text={name} />
+                                <small>{counted(reach, "node")} downstream</small>
+                            </button>
+                        </li>
+                    ))}
+                </ol>
+            )}
+        </section>
+    );
+}

@@ -1,0 +1,91 @@
+/** What flows on each link: how much, how long ago, and in what state. Pure. */
+
+import type { Schemas } from "../../api/client";
+import { ago } from "../../format/text";
+import { toneOf, type Tone } from "../../parts/State";
+import type { Picture } from "../picture";
+
+export interface Flow {
+    rowsPerSecond: number | undefined;
+    /** When rows were last reported within the window; empty if they were not. */
+    last: string;
+    label: string;
+    /** Of the line, pixels; it grows with the logarithm of the rate. */
+    width: number;
+    tone: Tone;
+}
+
+export interface Urgency {
+    id: string;
+    name: string;
+    state: string;
+    /** How many nodes of the picture lie downstream. */
+    reach: number;
+}
+
+const UNSURE = new Set(["silent", "gone"]);
+const SEVERITY = ["gone", "fail", "silent", "abort", "idle"];
+
+/** The flow on each link of a picture, by the link's id. `heads` leads from the id of a name to that of its node. */
+export function ratesOf(
+    answer: Schemas["PulseAnswer"],
+    picture: Picture,
+    heads: ReadonlyMap<string, string>,
+): Map<string, Flow> {
+    const head = (id: string) => heads.get(id) ?? id;
+    const found = new Map<string, { rows: number | undefined; last: string }>();
+    for (const { job, dataset, side, last, rows_per_second: rows } of answer.flows) {
+        const [source, target] = side === "input" ? [dataset, job] : [job, dataset];
+        const id = `${head(source.id)}>${head(target.id)}`;
+        const known = found.get(id);
+        found.set(id, {
+            rows: rows === undefined ? known?.rows : rows + (known?.rows ?? 0),
+            last: known && known.last > last ? known.last : last,
+        });
+    }
+    return new Map(
+        picture.links.flatMap((link): [string, Flow][] => {
+            const flow = found.get(link.id);
+            if (!flow && link.liveness === "") return [];
+            const { rows, last } = flow ?? { rows: undefined, last: "" };
+            const isUnsure = UNSURE.has(link.liveness);
+            const since = last === "" ? "no rows" : `last rows ${ago(last, Date.parse(answer.at))}`;
+            const label = isUnsure ? since : rows === undefined ? "" : `${perSecond(rows)} rows/s`;
+            return [[link.id, { rowsPerSecond: rows, last, label, width: widthOf(rows), tone: toneOf(link.liveness) }]];
+        }),
+    );
+}
+
+export function perSecond(rows: number): string {
+    return rows >= 100 ? String(Math.round(rows)) : rows >= 1 ? rows.toFixed(1) : rows.toPrecision(2);
+}
+
+function widthOf(rows: number | undefined): number {
+    return rows === undefined ? 1.5 : Math.min(9, 2 + 1.6 * Math.log10(1 + 10 * rows));
+}
+
+/** The jobs that need attention, the worst first; of two in one state, the one that more depends on. */
+export function worstFirst(picture: Picture): Urgency[] {
+    const next = new Map<string, string[]>();
+    for (const { source, target } of picture.links) next.set(source, [...(next.get(source) ?? []), target]);
+    return picture.nodes
+        .flatMap(({ id, name, details }): Urgency[] =>
+            details?.state !== undefined && SEVERITY.includes(details.state)
+                ? [{ id, name, state: details.state, reach: reachOf(id, next) }]
+                : [],
+        )
+        .sort((a, b) => SEVERITY.indexOf(a.state) - SEVERITY.indexOf(b.state) || b.reach - a.reach);
+}
+
+function reachOf(start: string, next: ReadonlyMap<string, string[]>): number {
+    const seen = new Set([start]);
+    const open = [start];
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+        for (const other of next.get(id) ?? []) {
+            if (seen.has(other)) continue;
+            seen.add(other);
+            open.push(other);
+        }
+    }
+    return seen.size - 1;
+}
