@@ -134,8 +134,7 @@ class _EventReader:
         mended = readable_text(raw)
         if mended is not raw:
             check_syntax(mended)
-            values = raw.count(b",") + raw.count(b":")
-            paths = bad_text_paths(raw) if values * _VALUE_NS <= len(raw) * _VALUES_NS else ("$",)
+            paths = bad_text_paths(raw) if (raw.count(b",") + raw.count(b":")) * _VALUE_NS <= len(raw) * _VALUES_NS else ("$",)
             for path in islice(paths, MAX_REPAIRS):
                 self.repair("bad_text", path)
         return mended
