@@ -178,7 +178,7 @@ class Expressions(ABC):
                 return found if len(path) == cut + 1 else found.through(Subtype.TRANSFORMATION)
         reserved = len(names) == 1 and not self.analysis.ksql and self._is_reserved(node)
         if reserved:
-            found = scope.defined(names[0])
+            found = None if names[0].upper() in RESERVED_MOMENTS else scope.defined(names[0])
         elif len(names) == 1:
             found = scope.column(names[0])
         elif not self.analysis.ksql:
