@@ -8,6 +8,8 @@ from tests.servers.broker import Kafka
 from lineage_bridge.catalogs.kinds.kafka import KafkaTarget, KafkaTargetSettings
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.errors import SourceError
+from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
+from lineage_bridge.inputs.input import Positions
 from lineage_bridge.inputs.kafka.kafka_input import KafkaInput
 from lineage_bridge.inputs.kafka.settings import KafkaInputSettings
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
@@ -19,6 +21,16 @@ from lineage_bridge.sources.common.settings import SourceContext
 REFUSED = r"127\.0\.0\.1 is not among the addresses that may be called"
 BY_NAME = SourceContext(outbound=Outbound.parse("localhost"))
 BOTH = SourceContext(outbound=Outbound.parse("localhost, 127.0.0.1"))
+
+
+class NothingRead(Positions):
+    """An input that is opened for the first time."""
+
+    is_new = True
+
+    def next_place(self, where: StreamPartition) -> EventPlace | None:
+        """Of no partition."""
+        return None
 
 
 def bootstrap(kafka: Kafka) -> dict[str, str]:
@@ -33,7 +45,7 @@ def test_sources_inputs_and_targets_do_not_connect_to_such_brokers(kafka: Kafka,
         newest(observed, {"any": (1,)}, {}, Failures())
     read = KafkaInputSettings.model_validate({**bootstrap(kafka), "topics": ["any"]}, context=BY_NAME)
     with pytest.raises(SourceError, match=REFUSED):
-        KafkaInput("refused", read).open({})
+        KafkaInput("refused", read).open(NothingRead())
     checks = list(KafkaInput("refused", read).test(lambda _: ""))
     assert [(check.step, check.works) for check in checks] == [("resolve", True), ("connect", False)]
     written = KafkaTargetSettings.model_validate({**bootstrap(kafka), "topic": "any"}, context=BY_NAME)

@@ -121,7 +121,7 @@ class TopicFinder:
             found = self._admin.list_topics(timeout=self._settings.timeout_s)
         except KafkaException as error:
             raise input_error(error, f"{self._settings.server} does not answer", *self._causes) from error
-        self._settings.outbound.check_servers((broker.host, broker.port) for broker in found.brokers.values())
+        self._settings.outbound.check_servers((str(broker.host), broker.port) for broker in found.brokers.values())
         return found
 
     def _answers(self, names: Sequence[str]) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ def check_brokers(settings: KafkaConnection, admin: AdminClient) -> None:
     except KafkaException:
         admin.poll(0)  # the cause goes to the client's error_cb
         raise
-    settings.outbound.check_servers((broker.host, broker.port) for broker in found.brokers.values())
+    settings.outbound.check_servers((str(broker.host), broker.port) for broker in found.brokers.values())
 
 
 def check_cluster(settings: KafkaConnection, config: Mapping[str, Any]) -> None:
