@@ -28,7 +28,7 @@ class NothingRead(Positions):
 
     is_new = True
 
-    def next_place(self, where: StreamPartition) -> EventPlace | None:
+    def next_place(self, _: StreamPartition) -> EventPlace | None:
         """Of no partition."""
         return None
 
