@@ -1,6 +1,7 @@
 """A cluster that may be called advertises brokers that may not: it is reached by one name, and advertises another address."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.servers.broker import Kafka
@@ -8,8 +9,6 @@ from tests.servers.broker import Kafka
 from lineage_bridge.catalogs.kinds.kafka import KafkaTarget, KafkaTargetSettings
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.errors import SourceError
-from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
-from lineage_bridge.inputs.input import Positions
 from lineage_bridge.inputs.kafka.kafka_input import KafkaInput
 from lineage_bridge.inputs.kafka.settings import KafkaInputSettings
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
@@ -23,14 +22,8 @@ BY_NAME = SourceContext(outbound=Outbound.parse("localhost"))
 BOTH = SourceContext(outbound=Outbound.parse("localhost, 127.0.0.1"))
 
 
-class NothingRead(Positions):
-    """An input that is opened for the first time."""
-
-    is_new = True
-
-    def next_place(self, _: StreamPartition) -> EventPlace | None:
-        """Of no partition."""
-        return None
+NOT_LOOKED_AT: Any = None
+"""Positions of an input that is refused before it looks where to read on."""
 
 
 def bootstrap(kafka: Kafka) -> dict[str, str]:
@@ -45,7 +38,7 @@ def test_sources_inputs_and_targets_do_not_connect_to_such_brokers(kafka: Kafka,
         newest(observed, {"any": (1,)}, {}, Failures())
     read = KafkaInputSettings.model_validate({**bootstrap(kafka), "topics": ["any"]}, context=BY_NAME)
     with pytest.raises(SourceError, match=REFUSED):
-        KafkaInput("refused", read).open(NothingRead())
+        KafkaInput("refused", read).open(NOT_LOOKED_AT)
     checks = list(KafkaInput("refused", read).test(lambda _: ""))
     assert [(check.step, check.works) for check in checks] == [("resolve", True), ("connect", False)]
     written = KafkaTargetSettings.model_validate({**bootstrap(kafka), "topic": "any"}, context=BY_NAME)
