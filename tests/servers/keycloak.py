@@ -17,6 +17,8 @@ from tests.servers import archives
 from tests.servers.process import answers, running
 
 REALM, CLIENT, WEB = "staff", "page", "lineage"
+START_S = 600.0
+"""It builds itself anew before it starts: a minute where nothing else runs, more than three where much does."""
 CALLBACK = "https://lineage.example/auth/callback"
 
 
@@ -98,5 +100,5 @@ def started(folder: Path, people: Sequence[tuple[str, str]], audience: str) -> I
     imported.write_text(json.dumps(_realm(people, audience, keycloak.password)), encoding="utf-8")
     options = [f"--http-host={HOST}", f"--http-port={port}", f"--http-management-port={management}", "--db=dev-mem", "--import-realm"]
     with running("keycloak", ["bash", home / "bin" / "kc.sh", "start-dev", *options], folder) as process:
-        process.wait_until(lambda: answers(f"{keycloak.issuer}/.well-known/openid-configuration"))
+        process.wait_until(lambda: answers(f"{keycloak.issuer}/.well-known/openid-configuration"), START_S)
         yield keycloak

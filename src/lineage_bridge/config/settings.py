@@ -143,6 +143,11 @@ class Settings(BaseModel):
         description="networks (10.0.0.0/8), addresses and host names (*.example.com), separated by commas, that sources may connect to;"
         " empty: any but link-local and metadata addresses",
     )
+    machine_credentials: bool = Field(
+        default=False,
+        description="let inputs and sources use the credentials that a cloud gives this machine: the role of an instance or container, its"
+        " service account or managed identity",
+    )
     pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
 
     max_connections: int = Field(default=512, ge=1, le=65_536, description="connections that may be open at once")

@@ -1,7 +1,7 @@
 """What several processes open: the state database, secrets, the log and readers of the graph."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +35,21 @@ def source_context(settings: Settings) -> SourceContext:
     """What the sources of this process may use."""
     secrets = Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
     folders = tuple(Path(folder).expanduser() for folder in settings.input_folders.split(os.pathsep) if folder)
-    return SourceContext(secrets, Outbound.parse(settings.outbound_allow), folders)
+    withheld = frozenset[str]() if settings.machine_credentials else _withhold_machine_credentials(os.environ)
+    return SourceContext(secrets, Outbound.parse(settings.outbound_allow), folders, withheld)
+
+
+def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozenset[str]:
+    """Have Amazon's clients in this process ask no metadata address; the other clouds that would ask theirs.
+
+    Amazon's clients, in Python and in pyarrow, have no setting for it that both read.
+    """
+    environ["AWS_EC2_METADATA_DISABLED"] = "true"
+    for variable in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
+        environ.pop(variable, None)
+    folder = environ.get("CLOUDSDK_CONFIG") or Path.home() / ".config" / "gcloud"
+    has_file = environ.get("GOOGLE_APPLICATION_CREDENTIALS") or (Path(folder) / "application_default_credentials.json").exists()
+    return frozenset({"azure"} if has_file else {"azure", "google"})
 
 
 def _secret_folders(settings: Settings) -> tuple[Path, ...]:

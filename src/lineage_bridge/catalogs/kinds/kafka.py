@@ -14,6 +14,7 @@ from lineage_bridge.catalogs.settings import EventSettings
 from lineage_bridge.catalogs.target import DONE, Expressed, Json, Operation, Outcome, Target, TargetKind
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.kafka.protocol.brokers import check_cluster
 from lineage_bridge.sources.common.kafka.protocol.login import records_config
 from lineage_bridge.sources.common.kafka.settings import KafkaConnection
 
@@ -112,13 +113,18 @@ class KafkaTarget(Target[KafkaTargetSettings]):
         with self._opening:
             if self._producer is None:
                 timeout_ms = int(self.settings.timeout_s * 1000)
+                connection = records_config(self.settings)
+                try:
+                    check_cluster(self.settings, connection)
+                except KafkaException as error:
+                    raise self._error(error.args[0]) from error
                 self._producer = Producer(
                     {
                         "compression.type": "gzip",
                         "message.timeout.ms": timeout_ms,
                         "message.max.bytes": self.settings.max_bytes + 100_000,
                         "socket.timeout.ms": max(timeout_ms, 1000),
-                        **records_config(self.settings),
+                        **connection,
                         "enable.idempotence": True,
                         "acks": "all",
                         "allow.auto.create.topics": False,

@@ -6,7 +6,7 @@ from typing import Any
 from pyarrow import fs
 from pydantic import Field, model_validator
 
-from lineage_bridge.inputs.files.bucket import BucketStore, authority_of, scheme_of, server_of
+from lineage_bridge.inputs.files.bucket import BucketStore, authority_of, check_machine_credentials, scheme_of, server_of
 from lineage_bridge.inputs.files.files_input import FilesInput
 from lineage_bridge.inputs.files.settings import BucketSettings
 from lineage_bridge.inputs.input import InputKind
@@ -52,6 +52,8 @@ class AzureStore(BucketStore):
     def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """The file system."""
         settings = self._settings
+        if not (settings.account_key or settings.sas_token or settings.client_secret):
+            check_machine_credentials(settings, "azure", "account_key, sas_token or client_secret")
         secrets = {"account_key": settings.account_key, "sas_token": settings.sas_token, "client_secret": settings.client_secret}
         options = {name: reveal(reference) for name, reference in secrets.items() if reference}
         options |= {name: value for name in ("tenant_id", "client_id") if (value := getattr(settings, name))}

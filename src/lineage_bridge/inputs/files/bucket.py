@@ -114,6 +114,16 @@ def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no
     return FoundFile(path, blake2b(path.encode(), digest_size=12).hexdigest(), info.size, info.mtime_ns or 0)
 
 
+def check_machine_credentials(settings: BucketSettings, cloud: str, others: str) -> None:
+    """Check whether a client may use the credentials that the cloud gives this machine; `others` are the settings that need none.
+
+    Raises ConfigError.
+    """
+    if cloud in settings.context.withheld:
+        hint = f"set {others}; an operator can allow them with the setting machine_credentials"
+        raise ConfigError("the credentials of this machine may not be used", hint)
+
+
 def server_of(endpoint: str) -> tuple[str, int]:
     """Host and port of an address."""
     parts = urlsplit(endpoint)

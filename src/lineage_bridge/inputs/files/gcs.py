@@ -7,7 +7,7 @@ from typing import Any, Final
 from pyarrow import fs
 from pydantic import Field
 
-from lineage_bridge.inputs.files.bucket import BucketStore, authority_of, scheme_of, server_of
+from lineage_bridge.inputs.files.bucket import BucketStore, authority_of, check_machine_credentials, scheme_of, server_of
 from lineage_bridge.inputs.files.files_input import FilesInput
 from lineage_bridge.inputs.files.settings import BucketSettings
 from lineage_bridge.inputs.input import InputKind
@@ -42,6 +42,8 @@ class GcsStore(BucketStore):
     def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """The file system."""
         settings = self._settings
+        if not settings.anonymous:
+            check_machine_credentials(settings, "google", "anonymous, or the server's variable GOOGLE_APPLICATION_CREDENTIALS")
         options: dict[str, Any] = {}
         if settings.endpoint_url:
             options = {"endpoint_override": authority_of(settings.endpoint_url), "scheme": scheme_of(settings.endpoint_url)}

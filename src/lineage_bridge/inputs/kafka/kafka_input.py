@@ -48,11 +48,12 @@ class KafkaInput(Input[KafkaInputSettings]):
         self._behind: list[tuple[str, int]] = []
         try:
             self._admin = AdminClient(client_config(self.settings) | {"error_cb": self._note_cause})
+            self._finder = TopicFinder(self.settings, self._admin, self._causes)
+            self._finder.check_brokers()  # a member of a group connects to its coordinator by itself
             callbacks = {"error_cb": self._note_cause, "on_commit": self._note_commit}
             self._consumer = Consumer(consumer_config(self.settings, self.group) | callbacks)
         except (KafkaException, ValueError) as error:
             raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "see properties") from error
-        self._finder = TopicFinder(self.settings, self._admin, self._causes)
         self._assignment = Assignment(self.settings, self._finder, positions)
         self._refresh()
 

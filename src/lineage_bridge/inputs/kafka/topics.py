@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from lineage_bridge.inputs.kafka.errors import error_text, input_error, says_no
 from lineage_bridge.inputs.kafka.settings import EARLIEST, KafkaInputSettings
+from lineage_bridge.sources.common.kafka.protocol.brokers import check_brokers
 
 Offsets = Mapping[tuple[str, int], int]
 """Topic and partition to an offset."""
@@ -38,7 +39,8 @@ class TopicFinder:
         self._settings, self._admin, self._causes = settings, admin, causes
 
     def find(self) -> TopicsFound:
-        """The topics that are there now."""
+        """The topics that are there now, on brokers that may be called."""
+        self.check_brokers()
         names = sorted({*self._settings.names, *self._matching()})
         names = [name for name in names if not any(fnmatchcase(name, glob) for glob in self._settings.exclude_topics)]
         if not names:
@@ -62,6 +64,13 @@ class TopicFinder:
                 cluster = cluster or f"cluster {self.cluster_id()}"
             topics[name] = FoundTopic(cluster if id_ == _NO_ID else id_, len(found.partitions))
         return TopicsFound(topics, tuple(problems), frozenset(unclear))
+
+    def check_brokers(self) -> None:
+        """Check where the brokers are that the cluster advertises now. Raises SourceError."""
+        try:
+            check_brokers(self._settings, self._admin)
+        except KafkaException as error:
+            raise input_error(error, f"{self._settings.server} does not answer", *self._causes) from error
 
     def cluster_id(self) -> str:
         """The id of the cluster."""
@@ -109,9 +118,11 @@ class TopicFinder:
 
     def _metadata(self) -> Any:  # noqa: ANN401  # the client's
         try:
-            return self._admin.list_topics(timeout=self._settings.timeout_s)
+            found = self._admin.list_topics(timeout=self._settings.timeout_s)
         except KafkaException as error:
             raise input_error(error, f"{self._settings.server} does not answer", *self._causes) from error
+        self._settings.outbound.check_servers((str(broker.host), broker.port) for broker in found.brokers.values())
+        return found
 
     def _answers(self, names: Sequence[str]) -> Mapping[str, Any]:
         try:

@@ -54,6 +54,8 @@ class SourceContext:
     outbound: Outbound = ANYWHERE
     input_folders: tuple[Path, ...] | None = None
     """Below which folders inputs may read files; None: anywhere."""
+    withheld: frozenset[str] = frozenset()
+    """The clouds (azure, google) whose clients would use the credentials that they give this machine, and may not."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
         """The same with the secrets that came with one request."""

@@ -1,8 +1,8 @@
 """Clients of Amazon's APIs, and their errors. boto3 is an optional dependency.
 
 What the AWS SDK looks up by itself, without keys or a profile in the settings, includes the credentials of a container or an instance at
-the addresses of their metadata. Whoever runs the server decides that (AWS_EC2_METADATA_DISABLED), not a setting of a source or an input:
-those name no address but that of the API, which is checked.
+the addresses of their metadata. Whoever runs the server decides that with its setting `machine_credentials`, not a setting of a source or
+an input: those name no address but that of the API, which is checked.
 """
 
 import logging
@@ -28,7 +28,9 @@ for _name in ("boto3", "botocore"):  # they log whole answers, including secrets
 TRIES: Final = 4
 """Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
 SESSION: Final = "lineage-bridge"
-_KEYS: Final = "set a profile or keys, or use what the AWS SDK finds: variables, the role of a container or an instance"
+_KEYS: Final = (
+    "set a profile or keys, or use what the AWS SDK finds: variables; a role of this machine, if its operator sets machine_credentials"
+)
 _UNKNOWN_CALLER: Final = frozenset(
     (
         "ExpiredToken",

@@ -9,6 +9,21 @@ from lineage_bridge.sources.common.settings import Secret, SourceSettings, Url, 
 
 SECRET_PROPERTY = re.compile(r"password|secret|passphrase|\.pem$|jaas|token$|sasl\.oauthbearer\.config|credential", re.IGNORECASE)
 """Names of a client's settings whose values are secrets."""
+_FIXED = frozenset(
+    {
+        "bootstrap.servers",
+        "enable.sparse.connections",
+        "metadata.broker.list",
+        "plugin.library.paths",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.oauthbearer.metadata.authentication.type",
+        "sasl.oauthbearer.method",
+        "sasl.oauthbearer.token.endpoint.url",
+        "ssl.engine.location",
+        "ssl.providers",
+    }
+)
+"""Properties of librdkafka that name addresses to call, commands to run or libraries to load: past what is checked here."""
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
 
 
@@ -22,6 +37,8 @@ def _servers(value: str, info: ValidationInfo) -> str:
 
 
 def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    if fixed := sorted(_FIXED & value.keys()):
+        raise ValueError(f"{fixed[0]} cannot be set here: it says where to connect, or what to run")
     return {name: _referred(name, setting, info) if SECRET_PROPERTY.search(name) else setting for name, setting in value.items()}
 
 

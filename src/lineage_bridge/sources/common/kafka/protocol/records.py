@@ -8,6 +8,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from lineage_bridge.sources.common.kafka.look.cluster import RecordSample
 from lineage_bridge.sources.common.kafka.look.sampling import sample
+from lineage_bridge.sources.common.kafka.protocol.brokers import check_cluster
 from lineage_bridge.sources.common.kafka.protocol.fetch import Failures
 from lineage_bridge.sources.common.kafka.protocol.login import records_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
@@ -25,16 +26,24 @@ def newest(
     if not partitions:
         return {}
     errors: list[str] = []
-    config = records_config(settings) | {
+    connection = records_config(settings) | {"error_cb": lambda error: errors.append(error.str())}
+    config = connection | {
         "group.id": "lineage-bridge-samples",
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,
         "auto.offset.reset": "error",
-        "error_cb": lambda error: errors.append(error.str()),
         "log_level": 0,
     }
     held: dict[str, list[Any]] = {topic: [] for topic in ends}
+    try:
+        check_cluster(settings, connection)
+    except KafkaException as error:
+        failures.add_listing(_WHAT, errors[-1] if errors else _reason(error))
+        return {}
+    except ValueError as error:
+        failures.add_listing(_WHAT, f"librdkafka rejects the settings: {error}")
+        return {}
     try:
         consumer = Consumer(config)
     except (KafkaException, ValueError) as error:

@@ -9,6 +9,7 @@ from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, To
 from kafka.errors import for_code
 
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError, UnreachableError
+from lineage_bridge.sources.common.kafka.protocol.brokers import check_cluster
 from lineage_bridge.sources.common.kafka.protocol.login import records_config
 from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 
@@ -46,15 +47,21 @@ class TopicTail:
         self._offsets: dict[int, int] = {}
         self._left: set[int] = set()
         self._gone: set[int] = set()
-        config = records_config(settings) | {
+        connection = records_config(settings) | {"error_cb": self._keep_error}
+        config = connection | {
             "group.id": "lineage-bridge-tail",
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",
-            "error_cb": self._keep_error,
             "log_level": 0,
         }
+        try:
+            check_cluster(settings, connection)
+        except KafkaException as error:
+            raise self._source_error(error.args[0]) from error
+        except ValueError as error:
+            raise SourceError(f"librdkafka rejects the settings: {error}") from error
         try:
             self._consumer = Consumer(config)
         except (KafkaException, ValueError) as error:
@@ -166,6 +173,9 @@ class TopicTail:
     def _failed(self, error: object) -> SourceError:
         """Convert an error. librdkafka reports the cause of a timeout separately, to `error_cb`."""
         self._consumer.poll(0)
+        return self._source_error(error)
+
+    def _source_error(self, error: object) -> SourceError:
         causes = [cause for cause in (*self._errors, error) if isinstance(cause, KafkaError)]
         named = f"topic {self._topic}: {causes[0].str() if causes else error}"
         codes = {cause.code() for cause in causes}
