@@ -14,7 +14,7 @@ from tests.catalogs.standins.server import answering
 from tests.events import RUNS, columns, dataset, facet, job_event, run_event, schema
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-CALLS = [json.loads(line) for line in (SAMPLES / "marquez" / "calls.ndjson").read_text().splitlines()]
+CALLS = [json.loads(line) for line in (SAMPLES / "marquez" / "calls.jsonl").read_text().splitlines()]
 STREAMING = {"jobType": facet(processingType="STREAMING", integration="FLINK")}
 
 

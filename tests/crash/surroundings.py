@@ -80,7 +80,8 @@ class Clock:
     """The wall clock of processes that have its environment (libfaketime): so many seconds ahead of the machine's, or behind.
 
     Clocks that only go on, by which waiting is measured, stay as they are, as they do when an administrator sets the time. So does the
-    clock of Spark's Java, which decides nothing by it: with libfaketime its threads would wait for ever.
+    clock of Spark's Java, which decides nothing by it: with libfaketime its threads would wait for ever. The reader of inputs is without it
+    too: librdkafka waits by C's `cnd_timedwait`, which libfaketime does not know, so that each of its waits would last as long as the jump.
     """
 
     def __init__(self, folder: Path) -> None:

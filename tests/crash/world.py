@@ -113,7 +113,8 @@ class World:
         """Start a process that has ended, or is about to, or has never run."""
         if part in self.running:
             self.running[part].wait()
-        self.running[part] = Process(part, self.settings, {**self.clock.environment, **quick_java()})
+        clock = {} if part == "inputs" else self.clock.environment
+        self.running[part] = Process(part, self.settings, {**clock, **quick_java()})
 
     def spark(self) -> int:
         """The process of Spark's Java, or that of nobody."""
