@@ -69,6 +69,11 @@ def test_names_that_are_too_long_are_left_out_and_counted(ours: Server) -> None:
     assert report.not_expressible["datasets whose URN would be too long"] == 1
 
 
+def test_jobs_of_a_request_are_written_once(ours: Server, there: Place) -> None:
+    assert published(ours).outcomes == {"done": 3}
+    assert len(there.more["there"].requests) == 1
+
+
 def test_a_job_of_many_datasets_is_several_requests(ours: Server, there: Place) -> None:
     ours.send(job_event("wide", inputs=[dataset(f"input-{number}") for number in range(450)], outputs=[dataset("z")]))
     assert published(ours).outcomes == {"done": 4}

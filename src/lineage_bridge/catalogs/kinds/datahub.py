@@ -123,7 +123,8 @@ class DataHubTarget(Target[DataHubSettings]):
         """Delete jobs, and write the aspects of others in few requests."""
         outcomes = {operation.key: self._delete(operation.key) for operation in operations if operation.action == DELETE}
         written = [operation for operation in operations if operation.action != DELETE]
-        return [(outcomes | self._write(written))[operation.key] for operation in operations]
+        outcomes |= self._write(written) if written else {}
+        return [outcomes[operation.key] for operation in operations]
 
     def _delete(self, key: ObjectKey) -> Outcome:
         answer = self._client.call("POST", "/entities?action=delete", encode({"urn": self._job(key)}))
