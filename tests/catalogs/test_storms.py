@@ -55,6 +55,17 @@ def test_a_server_that_stays_broken_is_given_up_and_the_rest_is_sent_later(ours:
     assert http_place.edges() == EDGES
 
 
+def test_one_that_stays_broken_does_not_hold_up_others_and_is_sent_later(ours: Server, http_place: Place, proxy: Faulty) -> None:
+    added(ours, http_place.behind(proxy), at_once=1, tries=2)
+    together = http_place.more.get("answers_in_batches", False)
+    proxy.answer(500, http_place.writes, times=4 if together else 2)
+    report = published(ours)
+    assert (report.state, report.outcomes) == ("failed", {"done": _objects(http_place) - 1, "failed": 1})
+    assert "answered 500" in report.error
+    assert published(ours).outcomes == {"done": 1}
+    assert http_place.edges() == EDGES
+
+
 def test_an_answer_that_breaks_off_is_asked_for_again(ours: Server, http_place: Place, proxy: Faulty) -> None:
     proxy.cut(http_place.writes, times=1)
     assert published(ours).outcomes == {"done": _objects(http_place)}
