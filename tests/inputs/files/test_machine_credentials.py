@@ -57,6 +57,11 @@ def test_google_s_and_azure_s_clients_are_not_made(tmp_path: Path, store: Any) -
     store(context(tmp_path, machine_credentials=True)).connect()
 
 
+def test_a_folder_that_cannot_be_looked_into_holds_no_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / ("x" * 300)))
+    assert context(tmp_path).withheld == {"azure", "google"}
+
+
 def test_google_s_client_takes_a_file_of_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/run/google.json")
     assert context(tmp_path).withheld == {"azure"}
