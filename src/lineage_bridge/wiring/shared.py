@@ -47,15 +47,14 @@ def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozense
     environ["AWS_EC2_METADATA_DISABLED"] = "true"
     for variable in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
         environ.pop(variable, None)
-    folder = Path(environ.get("CLOUDSDK_CONFIG") or "~/.config/gcloud")
-    has_file = environ.get("GOOGLE_APPLICATION_CREDENTIALS") or _has_google_s_file(folder)
+    has_file = environ.get("GOOGLE_APPLICATION_CREDENTIALS") or _has_google_s_file(environ.get("HOME", ""))
     return frozenset({"azure"} if has_file else {"azure", "google"})
 
 
-def _has_google_s_file(folder: Path) -> bool:
-    """Whether there is a file of default credentials that this process can find; a home folder may be missing, or closed to it."""
-    with suppress(OSError, RuntimeError):
-        return (folder.expanduser() / "application_default_credentials.json").exists()
+def _has_google_s_file(home: str) -> bool:
+    """Whether there is a file of default credentials where the client in pyarrow looks for it; the folder may be closed to this process."""
+    with suppress(OSError):
+        return bool(home) and (Path(home) / ".config" / "gcloud" / "application_default_credentials.json").exists()
     return False
 
 
