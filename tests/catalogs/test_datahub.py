@@ -61,12 +61,17 @@ def test_changed_columns_are_drift(ours: Server, there: Place) -> None:
 def test_names_that_are_too_long_are_left_out_and_counted(ours: Server) -> None:
     ours.send(
         run_event(run=RUNS[3], job="x" * 480, inputs=[dataset("a")]),
-        run_event(run=RUNS[4], job="short", inputs=[dataset("a"), dataset("y" * 480)], outputs=[dataset("b")]),
+        run_event(run=RUNS[4], job="short", inputs=[dataset("a"), dataset("y" * 480), dataset("/y" * 120)], outputs=[dataset("b")]),
     )
     report = published(ours)
     assert report.outcomes == {"done": 4}
     assert report.not_expressible["jobs whose URN would be too long"] == 1
-    assert report.not_expressible["datasets whose URN would be too long"] == 1
+    assert report.not_expressible["datasets whose URN would be too long"] == 2
+
+
+def test_jobs_of_a_request_are_written_once(ours: Server, there: Place) -> None:
+    assert published(ours).outcomes == {"done": 3}
+    assert len(there.more["there"].requests) == 1
 
 
 def test_a_job_of_many_datasets_is_several_requests(ours: Server, there: Place) -> None:

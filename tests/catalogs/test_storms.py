@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.api.support import Server
-from tests.catalogs.conftest import EDGES, added, published
+from tests.catalogs.conftest import EDGES, Other, added, published
 from tests.catalogs.places import OVER_HTTP, Place, make_place
 from tests.events import dataset, job_event
 from tests.servers.faulty import Faulty
@@ -53,6 +53,28 @@ def test_a_server_that_stays_broken_is_given_up_and_the_rest_is_sent_later(ours:
     proxy.mend()
     assert published(ours).outcomes == {"done": _objects(http_place)}
     assert http_place.edges() == EDGES
+
+
+def test_one_that_stays_broken_does_not_hold_up_others_and_is_sent_later(ours: Server, http_place: Place, proxy: Faulty) -> None:
+    added(ours, http_place.behind(proxy), at_once=1, tries=2)
+    together = http_place.more.get("answers_in_batches", False)
+    proxy.answer(500, http_place.writes, times=4 if together else 2)
+    report = published(ours)
+    assert (report.state, report.outcomes) == ("failed", {"done": _objects(http_place) - 1, "failed": 1})
+    assert "answered 500" in report.error
+    assert published(ours).outcomes == {"done": 1}
+    assert http_place.edges() == EDGES
+
+
+@pytest.mark.parametrize("status", [302, 404, 520])
+def test_a_proxy_that_leads_nowhere_for_a_while_refuses_nothing_for_good(ours: Server, other: Other, faulty: Callable, status: int) -> None:
+    proxy = faulty(other.url)
+    ours.targets.add("there", "openlineage", {"url": proxy.url, "events": "jobs", "tries": 1}, replace=True)
+    proxy.answer(status)
+    report = published(ours)
+    assert (report.state, set(report.outcomes)) == ("failed", {"failed"})
+    proxy.mend()
+    assert published(ours).outcomes == {"done": 4}
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again(ours: Server, http_place: Place, proxy: Faulty) -> None:

@@ -8,11 +8,20 @@ import pytest
 from bench.body_shapes import SHAPES
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.events import T0, run_event
+from tests.events import RUNS, T0, run_event
 from tests.openlineage.test_redaction import BODIES
 
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.ingest.effort import JUDGING_NS, LEAST_BYTES, MASKING_EVENT_NS, MASKING_NS, SECOND_NS, Effort, TooCostlyError
+from lineage_bridge.ingest.effort import (
+    JUDGING_EVENT_NS,
+    JUDGING_NS,
+    LEAST_BYTES,
+    MASKING_EVENT_NS,
+    MASKING_NS,
+    SECOND_NS,
+    Effort,
+    TooCostlyError,
+)
 from lineage_bridge.ingest.ingest import Ingested, Sender, ingest
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, split_payload
 from lineage_bridge.openlineage.json_text import SMALL
@@ -89,6 +98,21 @@ def test_facets_that_cost_too_much_are_withheld_and_the_rest_is_kept(name: str) 
     again = Kept()
     assert withheld_in(ingested(record.body, again).events[0].verdict) == ["$.run.facets.costly"]
     assert again.records[0].body == record.body
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"name": "password", "value": "hunter2"},
+        {"key": "password", "value": {"a": "hunter2"}},
+        {"c": ["password", "a"], "v": ["hunter2", "b"]},
+    ],
+    ids=["scalar", "object", "columns"],
+)
+def test_a_secret_that_its_neighbour_among_facets_names_is_not_kept(named: dict[str, Any]) -> None:
+    log = Kept()
+    ingested(run_event(run_facets={**named, "costly": "COSTLY"}).replace(b'"COSTLY"', COSTLY["texts"]), log)
+    assert b"hunter2" not in log.records[0].body
 
 
 def test_names_that_cost_too_much_are_refused_without_a_trace_of_them() -> None:
@@ -184,6 +208,16 @@ def test_of_what_no_event_can_be_read_from_the_beginning_is_kept(body: bytes, co
     assert len(record.body) <= most + 10
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["event", "payload"])
+def test_half_a_secret_is_not_kept_where_the_beginning_ends(whole: bool) -> None:
+    log = Kept()
+    before = b'{"a": "' + b"x" * (SAMPLE_BYTES - 30) + b" jdbc://me:"
+    payload = Payload(before + b"hunter2" * 20 + b"@host/db " + b"x" * 200_000, truncated=whole)
+    (event,) = ingest(payload, Sender("http"), log, T0).events
+    assert isinstance(event.verdict, Rejected)
+    assert b"hunter2" not in log.records[0].body
+
+
 def test_a_script_of_a_megabyte_with_one_password_is_taken() -> None:
     query = "SELECT o.a, sum(o.b) FROM shop.orders o WHERE o.status = 'paid' AND o.c > 17 -- nightly\n" * 12_000
     assert ingested(run_event(job_facets={"sql": {"query": query + "; SET password = 'hunter2'"}})).accepted == 1
@@ -203,6 +237,21 @@ def test_many_events_with_a_few_secrets_each_are_taken() -> None:
     facets = {"x": {"password": "hunter2", "url": "https://a:b@c/d"}, "spark_properties": {"properties": properties}}
     events = [run_event(run_facets={**facets, "y": {"_producer": "p", "token": f"x{number}"}}) for number in range(2_500)]
     assert ingested(b"[" + b",".join(events) + b"]").accepted == 2_500
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"dataset": {"namespace": "n", "name": "t"}},
+        {"job": {"namespace": "n", "name": "j"}, "inputs": [{"namespace": "n", "name": "t"}]},
+        {"job": {"namespace": "n", "name": "j"}, "run": {"runId": RUNS[0]}, "eventType": "START"},
+    ],
+    ids=["dataset", "job", "run"],
+)
+def test_many_events_with_nothing_but_what_is_required_are_taken(about: dict[str, Any]) -> None:
+    schema = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
+    event = {"eventTime": "2026-01-01T00:00:00Z", "producer": "https://acme.dev/x", "schemaURL": schema, **about}
+    assert ingested(json.dumps([event] * 2_000, separators=(",", ":")).encode()).accepted == 2_000
 
 
 def test_a_table_of_two_thousand_columns_is_taken() -> None:
@@ -275,4 +324,4 @@ def test_the_counted_work_of_a_body_is_in_proportion_to_its_bytes(name: str, siz
     Counted.spent = 0
     ingest(payload, Sender("http"), Kept(), T0)
     weight = max(LEAST_BYTES, sum(map(len, events)))
-    assert Counted.spent <= weight * (JUDGING_NS + MASKING_NS + SECOND_NS) + len(events) * MASKING_EVENT_NS
+    assert Counted.spent <= weight * (JUDGING_NS + MASKING_NS + SECOND_NS) + len(events) * (JUDGING_EVENT_NS + MASKING_EVENT_NS)

@@ -20,6 +20,8 @@ from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
 
 LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
 """How long to wait before another try at most, and at most if the target says how long."""
+MOST_FAILURES: Final = 5
+"""After how many calls in a row that fail although each was tried often enough a target counts as broken as a whole."""
 AskedT = TypeVar("AskedT")
 AnswerT = TypeVar("AnswerT")
 NOT_TRIED: Final = "not_tried"
@@ -54,6 +56,7 @@ class Publisher:
     clock_us: Callable[[], int]
     wait: Callable[[float], None] = time.sleep
     _stopped: threading.Event = field(default_factory=threading.Event)
+    _failures: int = 0
 
     @property
     def place(self) -> str:
@@ -98,12 +101,29 @@ class Publisher:
         self.ledger.record(self.place, intended)
         operations = [self._operation(step, entry) for step, entry in zip(steps, intended, strict=True)]
         try:
-            outcomes = self._tried(self.target.write, operations)
+            outcomes = self._outcomes(operations)
         except SourceError as error:
             self._stopped.set()
             return [StepResult(step, "failed", _text(error)) for step in steps]
         self._record(steps, intended, outcomes)
         return [StepResult(step, _result(outcome), outcome.detail) for step, outcome in zip(steps, outcomes, strict=True)]
+
+    def _outcomes(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """What became of operations. Of several that fail together each is made by itself, as one may spoil them all.
+
+        Raises SourceError for what every other operation would meet.
+        """
+        try:
+            outcomes = self._tried(self.target.write, operations)
+        except BusyError as error:
+            self._failures += 1
+            if error.limited or error.wait_s is not None or self._failures >= MOST_FAILURES:
+                raise
+            if len(operations) > 1:
+                return [outcome for operation in operations for outcome in self._outcomes([operation])]
+            return [Outcome(False, _text(error), later=True)]
+        self._failures = 0
+        return outcomes
 
     def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
         retrying = tenacity.Retrying(

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -16,7 +17,8 @@ from lineage_bridge.sources.common.http import TlsContext
 from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
 from lineage_bridge.sources.common.settings import reveal
 
-_LATER: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
+_LATER: Final = frozenset((408, 425, 429))
+_ELSEWHERE: Final = frozenset((404, 405, 410, 421))
 _USER_AGENT: Final = f"LineageBridge/{version('lineage-bridge')}"
 
 
@@ -59,8 +61,8 @@ class TargetClient:
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
         """The answer, also if it is an error. `path` is below the address, escaped.
 
-        Raises UnreachableError; BusyError for 408, 425, 429, 500, 502, 503 and 504, with the wait that is asked for; UnauthenticatedError
-        for 401, ForbiddenError for 403.
+        Raises UnreachableError; BusyError for 408, 425, 429 and 5xx, with the wait that is asked for; UnauthenticatedError for 401,
+        ForbiddenError for 403.
         """
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
         client = self._opened()
@@ -103,7 +105,7 @@ class TargetClient:
 def _raise_if_worthless(response: httpx.Response, named: str) -> None:
     message = message_of(response)
     text = f"{named} answered {response.status_code}" + (f": {message}" if message else "")
-    if response.status_code in _LATER:
+    if response.status_code in _LATER or response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise BusyError(text, wait_s=asked_wait(response), limited=response.status_code == 429)
     if response.status_code == 401:
         raise UnauthenticatedError(text, "check user, password or token")
@@ -112,9 +114,13 @@ def _raise_if_worthless(response: httpx.Response, named: str) -> None:
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:
-    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body."""
+    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body.
+
+    An answer that nothing takes events there (a redirect, 404, 405, 410, 421) refuses none for good: a proxy gives it for a while.
+    """
     if not answer.is_success:
-        return Outcome(False, f"answered {answer.status}" + (f": {answer.message}" if answer.message else ""))
+        text = f"answered {answer.status}" + (f": {answer.message}" if answer.message else "")
+        return Outcome(False, text, later=answer.status < HTTPStatus.BAD_REQUEST or answer.status in _ELSEWHERE)
     try:
         status = answer.json().get("status") if answer.body.startswith(b"{") else ""
     except (AttributeError, SourceError):

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from lineage_bridge.ingest.effort import Allowance, Effort, TooCostlyError
+from lineage_bridge.ingest.payload import beginning
 from lineage_bridge.ingest.withholding import withhold
 from lineage_bridge.openlineage.redaction import mask
 
@@ -34,7 +35,7 @@ class Masking:
     def sample(self, raw: bytes, most: int = SHORT_SAMPLE) -> bytes:
         """The masked beginning of what is refused: as much as its size allows, or else only what tells it from others."""
         for size, allowance in ((most, self.effort.masking), (SHORT_SAMPLE, self.effort.second)):
-            masked = self._attempt(raw[:size], allowance) if allowance.left_ns > 0 else None
+            masked = self._attempt(beginning(raw, size), allowance) if allowance.left_ns > 0 else None
             if masked is not None:
                 return masked
         digest = blake2s(raw, digest_size=16, key=self.key, person=b"withheld").hexdigest()

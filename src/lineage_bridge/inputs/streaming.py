@@ -146,7 +146,9 @@ class StreamReader(SessionReader):
         if taken is None:
             return
         if taken.is_cut:
-            self._most = max(1, min(taken.read, BATCH_BYTES // max(1, taken.size // max(1, taken.read))))
+            # At most half as many, as large records of one partition may count little among many small ones of others.
+            planned = sum(given.end - given.start for given in ranges)
+            self._most = max(1, min(planned // 2, BATCH_BYTES // max(1, taken.size // max(1, taken.read))))
             return
         positions.moved(ranges)
         self.source.taken(ranges)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,9 +47,15 @@ def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozense
     environ["AWS_EC2_METADATA_DISABLED"] = "true"
     for variable in ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"):
         environ.pop(variable, None)
-    folder = environ.get("CLOUDSDK_CONFIG") or Path.home() / ".config" / "gcloud"
-    has_file = environ.get("GOOGLE_APPLICATION_CREDENTIALS") or (Path(folder) / "application_default_credentials.json").exists()
+    has_file = environ.get("GOOGLE_APPLICATION_CREDENTIALS") or _has_google_s_file(environ.get("HOME", ""))
     return frozenset({"azure"} if has_file else {"azure", "google"})
+
+
+def _has_google_s_file(home: str) -> bool:
+    """Whether there is a file of default credentials where the client in pyarrow looks for it; the folder may be closed to this process."""
+    with suppress(OSError):
+        return bool(home) and (Path(home) / ".config" / "gcloud" / "application_default_credentials.json").exists()
+    return False
 
 
 def _secret_folders(settings: Settings) -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ Aspects and their required members are those of the Avro schemas in acryl-datahu
 import json
 import re
 from typing import Any
+from urllib.parse import quote_plus
 
 from tests.catalogs.standins.server import Answer, Request
 
@@ -97,7 +98,7 @@ def _problem(proposal: dict[str, Any]) -> str:
     kind, urn, name = proposal.get("entityType", ""), proposal.get("entityUrn", ""), proposal.get("aspectName", "")
     if proposal.keys() != PROPOSAL or proposal["changeType"] != "UPSERT" or (kind, name) not in ASPECTS:
         return f"unknown proposal {proposal}"
-    if not URNS[kind].fullmatch(urn) or len(urn) > 500:
+    if not URNS[kind].fullmatch(urn) or len(quote_plus(urn, safe="*").replace("~", "%7E")) > 512:
         return f"invalid urn {urn}"
     if proposal["aspect"].keys() != {"contentType", "value"} or proposal["aspect"]["contentType"] != "application/json":
         return "invalid aspect"

@@ -22,7 +22,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in (*VARIABLES, "GOOGLE_APPLICATION_CREDENTIALS"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 def context(tmp_path: Path, **settings: Any) -> Any:
@@ -55,6 +55,19 @@ def test_google_s_and_azure_s_clients_are_not_made(tmp_path: Path, store: Any) -
         store(context(tmp_path)).connect()
     assert "machine_credentials" in refused.value.hint
     store(context(tmp_path, machine_credentials=True)).connect()
+
+
+def test_only_a_file_that_google_s_client_finds_by_itself_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere, known = tmp_path / "elsewhere", tmp_path / ".config" / "gcloud"
+    for folder in (elsewhere, known):
+        folder.mkdir(parents=True)
+        (folder / "application_default_credentials.json").touch()
+    assert context(tmp_path).withheld == {"azure"}
+    monkeypatch.setenv("HOME", str(elsewhere))
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(elsewhere))
+    assert context(tmp_path).withheld == {"azure", "google"}
+    monkeypatch.setenv("HOME", str(tmp_path / ("x" * 300)))  # one that cannot be looked into
+    assert context(tmp_path).withheld == {"azure", "google"}
 
 
 def test_google_s_client_takes_a_file_of_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

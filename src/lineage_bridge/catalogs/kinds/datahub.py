@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import msgspec
 from pydantic import AfterValidator, Field
@@ -33,7 +33,8 @@ from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 _HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}
-_LONGEST_URN: Final = 500
+_LONGEST_URN: Final = 512
+"""How many bytes a URN of a job or dataset has at most, encoded as in an address."""
 _MOST: Final = 200
 """How many proposals a request has, as its own clients do."""
 _PLATFORMS: Final[Mapping[str, str]] = {
@@ -92,11 +93,11 @@ class DataHubTarget(Target[DataHubSettings]):
     def express(self, event: Json) -> Expressed:
         """A completed run. Raises InexpressibleError."""
         made = in_form(event, "runs").event
-        if len(self._job(key_of_job(made))) > _LONGEST_URN:
+        if _is_too_long(self._job(key_of_job(made))):
             raise InexpressibleError("jobs whose URN would be too long")
         lost = Counter[str]()
         for side in ("inputs", "outputs"):
-            datasets = [dataset for dataset in made.get(side, ()) if len(self._dataset(dataset)) <= _LONGEST_URN]
+            datasets = [dataset for dataset in made.get(side, ()) if not _is_too_long(self._dataset(dataset))]
             lost["datasets whose URN would be too long"] += len(made.get(side, ())) - len(datasets)
             made[side] = [_with_held(dataset, lost) for dataset in datasets]
         made["job"] = _with_held(made["job"], lost)
@@ -123,7 +124,8 @@ class DataHubTarget(Target[DataHubSettings]):
         """Delete jobs, and write the aspects of others in few requests."""
         outcomes = {operation.key: self._delete(operation.key) for operation in operations if operation.action == DELETE}
         written = [operation for operation in operations if operation.action != DELETE]
-        return [(outcomes | self._write(written))[operation.key] for operation in operations]
+        outcomes |= self._write(written) if written else {}
+        return [outcomes[operation.key] for operation in operations]
 
     def _delete(self, key: ObjectKey) -> Outcome:
         answer = self._client.call("POST", "/entities?action=delete", encode({"urn": self._job(key)}))
@@ -232,6 +234,10 @@ _RESERVED: Final = str.maketrans({sign: quote(sign) for sign in ",()\u241f"})
 def key_of_job(event: Json) -> ObjectKey:
     """The key of an event's job."""
     return ObjectKey("job", event["job"]["namespace"], event["job"]["name"])
+
+
+def _is_too_long(urn: str) -> bool:
+    return len(quote_plus(urn, safe="*", errors="replace").replace("~", "%7E")) > _LONGEST_URN
 
 
 def _encoded(text: str) -> str:

@@ -1,6 +1,6 @@
 """Lists what is damaged or missing in the archive, and with it in the log; and repairs it when nothing writes it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -64,7 +64,7 @@ def _look(root: Path) -> Iterator[Damage]:
     listing: Listing = read_listing(root)
     reported: set[tuple[str, int]] = set()
     for folder, listed in sorted(listing.items()):
-        found = files_in(root / folder)
+        found = {(file.start, file.end, file.level): file for file in files_in(root / folder)}
         for file in listed:
             for item in _compare(root, file, found):
                 reported.add((folder, file.end))
@@ -77,10 +77,10 @@ def _look(root: Path) -> Iterator[Damage]:
                 yield _damage(root, "missing", following.path, 0, 0, detail)
 
 
-def _compare(root: Path, listed: ListedFile, found: list[ArchivedFile]) -> Iterator[Damage]:
-    same = next((file for file in found if (file.start, file.end, file.level) == (listed.start, listed.end, listed.level)), None)
+def _compare(root: Path, listed: ListedFile, found: Mapping[tuple[int, int, int], ArchivedFile]) -> Iterator[Damage]:
+    same = found.get((listed.start, listed.end, listed.level))
     if same is None:
-        if not any(file.start <= listed.start and listed.end <= file.end for file in found):
+        if not any(file.start <= listed.start and listed.end <= file.end for file in found.values()):
             path = root / listed.folder / f"{listed.start:020d}-{listed.end:020d}.{listed.level}"
             yield _damage(root, "missing", path, 0, listed.size, "is missing")
         return

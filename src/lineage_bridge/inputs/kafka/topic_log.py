@@ -24,6 +24,8 @@ BATCH_BYTES: Final = 1_000_000
 POLL_S: Final = 0.1
 TRY_AGAIN_S: Final = 1.0
 CLOSE_S: Final = 10.0
+GIVEN_UP_S: Final = 30.0
+"""How long it counts as a problem that a producer failed for good, if nothing is written: whoever asks whether to send has to try."""
 log = logging.getLogger(__name__)
 
 
@@ -62,7 +64,7 @@ class TopicLog:
         self._ends: dict[tuple[str, int], int] = {}
         self._causes: list[KafkaError] = []
         self._pending = 0
-        self._problem, self._given_up = f"topic {self.topic} has not been found yet", ""
+        self._problem, self._given_up, self._given_up_at = f"topic {self.topic} has not been found yet", "", 0.0
         self._threads = [threading.Thread(target=run, name=name, daemon=True) for run, name in self._loops()]
         for thread in self._threads:
             thread.start()
@@ -188,7 +190,8 @@ class TopicLog:
         for old in retiring:
             self._poll_one(old, 0)
         with self._lock:
-            self._retiring = [old for old in self._retiring if len(old)]
+            # The last one may be given records still, by a request that has just looked which one to write with.
+            self._retiring = [*(old for old in self._retiring[:-1] if len(old)), *self._retiring[-1:]]
         if producer is None:
             self._stop.wait(seconds)
         else:
@@ -211,7 +214,7 @@ class TopicLog:
                 self._producer = None
                 self._retiring.append(producer)
         if is_current:
-            self._given_up = f"topic {self.topic}: {found.str()}"
+            self._given_up, self._given_up_at = f"topic {self.topic}: {found.str()}", self._clock()
             log.warning("%s", self._given_up)
             producer.purge()
             self._wake.set()
@@ -235,6 +238,7 @@ class TopicLog:
 
     def _look_once(self) -> bool:
         finder = self._finder()
+        finder.check_brokers()
         found = finder.look_at([self.topic])
         topic = found.topics.get(self.topic)
         if topic is None:
@@ -246,7 +250,7 @@ class TopicLog:
         self._limit = self._read_limit()
         batch = min(BATCH_BYTES, self._limit)
         with self._lock:
-            known = self._ends if source == self._source else {}
+            known = {at: end for at, end in self._ends.items() if at[0] == source}
             current = {(source, number): offset for (_, number), offset in ends.items()}
             self._ends = {at: max(known.get(at, 0), current.get(at, 0)) for at in {*known, *current}}
             is_new = self._producer is None or source != self._source or batch < self._batch
@@ -255,6 +259,8 @@ class TopicLog:
             self._batch = batch
             self._replace()
         self._problem = ""
+        if self._clock() - self._given_up_at > GIVEN_UP_S:
+            self._given_up = ""
         return True
 
     def _finder(self) -> TopicFinder:
@@ -263,11 +269,12 @@ class TopicLog:
         return TopicFinder(self._settings, self._admin, self._causes)
 
     def _read_limit(self) -> int:
-        """The topic's max.message.bytes; Kafka's default if it may not be read."""
+        """The topic's max.message.bytes; Kafka's default if it may not be read, or the broker has no such setting."""
         resource, name = ConfigResource(ResourceType.TOPIC, self.topic), "max.message.bytes"
         try:
             answers: Any = self._admin.describe_configs([resource], request_timeout=self._settings.timeout_s)  # type: ignore[union-attr]  # _finder has made it
-            return int(answers[resource].result()[name].value)
+            found = answers[resource].result().get(name)
+            return int(found.value) if found and found.value else LIMIT_BYTES
         except KafkaException as error:
             if not says_no(error):
                 raise
