@@ -151,7 +151,8 @@ def test_a_fault_of_a_template_is_reported(template, wrong):
 
 
 @pytest.mark.parametrize(
-    "value", ["caf%C3%A9", "%E4%BD%A0", r"shop\.\p{L}+", "${topic}", "kafka_${topic}", "V$SESSION", "__consumer_offsets", "50%"]
+    "value",
+    ["caf%C3%A9", "%E4%BD%A0", r"shop\.\p{L}+", r"\$OLD_\w+", "${topic}", "kafka_${topic}", "V$SESSION", "__consumer_offsets", "50%"],
 )
 def test_a_value_that_looks_like_one_to_fill_in_is_read(value):
     assert not is_unreadable(value)
