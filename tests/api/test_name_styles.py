@@ -10,6 +10,8 @@ from tests.api.routes.questions.test_aliases import CONFLUENT, KAFKA, order
 from tests.api.support import Server, running
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event, schema
 
+from lineage_bridge.openlineage.times import format_time
+
 STREAMED = {"source_namespace": KAFKA, "source_name": "orders", "target_namespace": "ns", "target_name": "b"}
 TOPIC = {"namespace": KAFKA, "name": "orders"}
 JOB = {"namespace": "jobs", "name": "job"}
@@ -31,6 +33,8 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("/graph/schemas", TOPIC),
     ("/graph/life", TOPIC),
     ("/graph/statistics", {"run": RUNS[0]}),
+    ("/graph/timeline", TOPIC),
+    ("/graph/pulse", {**TOPIC, "window_s": 86_400, "until": format_time(T0 + 1)}),
     ("/lineage/jobs/detail", JOB),
 ]
 
@@ -46,11 +50,12 @@ def _fill(server: Server) -> None:
     topic = dataset("orders", KAFKA, access=("inputFacets", {"inputStatistics": facet(rowCount=5)}), schema=schema("x"))
     server.send(
         job_event(outputs=[dataset("else")]),
+        run_event(run=RUNS[1], job="writer", time_us=T0 - 3_600_000_000, outputs=[dataset("orders", KAFKA, schema=schema("w"))]),
         run_event(
             run=RUNS[1],
             job="writer",
             time_us=T0 - 1,
-            outputs=[dataset("orders", KAFKA, lifecycleStateChange=facet(lifecycleStateChange="CREATE"))],
+            outputs=[dataset("orders", KAFKA, schema=schema("x"), lifecycleStateChange=facet(lifecycleStateChange="CREATE"))],
         ),
         run_event(inputs=[topic], outputs=[dataset("b", columnLineage=columns(y=[(KAFKA, "orders", "x")]))]),
     )

@@ -117,6 +117,10 @@ def test_the_time_bar_is_moved_with_keys_from_change_to_change(page: Page, shown
     expect(page.locator(".react-flow__node")).to_have_count(3)
     handle.press("End")
     expect(page.locator(".react-flow__node")).to_have_count(5)
+    handle.press("ArrowLeft")
+    expect(handle).not_to_have_attribute("aria-valuetext", "now")
+    handle.press("ArrowRight")
+    expect(handle).to_have_attribute("aria-valuetext", "now")
 
 
 def test_the_pulse_has_the_rates_of_the_links_and_can_be_held(page: Page, shown: Shown) -> None:

@@ -50,6 +50,8 @@ ROUTED = [
     ([(KAFKA + "RegexRouter", {"regex": ".*", "replacement": "all"})], "orders", ["all"]),
     ([(KAFKA + "RegexRouter", {"regex": "(.*)", "replacement": "\\$$1"})], "orders", ["$orders"]),
     ([(KAFKA + "RegexRouter", {"regex": "(broken", "replacement": "x"})], "orders", ["~.+"]),
+    ([(KAFKA + "RegexRouter", {"regex": "(...)-(.*)", "replacement": "$2"})], "eu1-orders", ["orders"]),
+    ([(KAFKA + "RegexRouter", {"regex": "...", "replacement": "$2"})], "eu1-orders", ["~.+"]),
     (
         [("io.confluent.connect.cloud.transforms.TopicRegexRouter", {"regex": "pre_(.*)", "replacement": "$1"})],
         "pre_orders",

@@ -90,3 +90,15 @@ def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(write
         writer.apply(Batch({}, dict(flat(fold_records(copies, NAMES)))), Budget(10**6))
     (series,) = asked(writer, T0, T0 + 4 * DAY_US)
     assert (series.amount.rows, series.samples, series.first) == (500, 1, T0)
+
+
+def test_of_many_datasets_a_job_is_asked_about_its_own_alone(writer: GraphWriter) -> None:
+    add(writer, wrote(60, 70))
+    many = frozenset({NAMES.dataset("ns", "b"), *(NAMES.dataset("ns", f"other{number}") for number in range(500))})
+    reader = reader_of(writer)
+    statements: list[str] = []
+    reader.nodes.connection.raw.set_trace_callback(statements.append)
+    (series,) = reader.runs.statistics(StatisticsFilter(T0, T0 + DAY_US, datasets=many)).series
+    reader.nodes.connection.raw.set_trace_callback(None)
+    assert series.amount.rows == 70
+    assert 0 < sum("io_sample" in statement for statement in statements) <= 2

@@ -55,6 +55,12 @@ describe("a view's address", () => {
         },
     );
 
+    test("with two times the wrong way round compares with the earlier one", () => {
+        const [early, late] = ["2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"];
+        const query = `namespace=a&name=b&from=${late}&at=${early}`;
+        expect(viewOf("view/lineage", query)).toMatchObject({ from: early, at: late });
+    });
+
     test("with numbers out of range has the usual ones", () => {
         expect(viewOf("view/lineage", "namespace=a&name=b&up=999&down=x")).toMatchObject({ up: 1, down: 1 });
     });

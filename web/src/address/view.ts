@@ -185,8 +185,7 @@ export function viewOf(path: string, query: string): View {
                 column: given.get("column") ?? "",
                 as: given.get("as") === "list" ? "list" : "graph",
                 bar: within(given.get("bar"), 1, MOST_BAR_HOURS, 0),
-                at: time(given.get("at")),
-                from: time(given.get("from")),
+                ...times(time(given.get("from")), time(given.get("at"))),
                 pulse: given.get("pulse") === "live" ? "live" : time(given.get("pulse")),
             }));
         case "view/ledger":
@@ -244,6 +243,12 @@ function expansion(word: string): Expansion[] {
 
 function time(text: string | null): string {
     return text !== null && /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
+}
+
+/** The earlier time is the one that is compared with, whichever way round they stand. */
+function times(from: string, at: string): { from: string; at: string } {
+    const isReversed = from !== "" && at !== "" && Date.parse(from) > Date.parse(at);
+    return isReversed ? { from: at, at: from } : { from, at };
 }
 
 function hops(text: string | null): number {

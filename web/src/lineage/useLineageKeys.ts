@@ -42,7 +42,8 @@ export function useLineageKeys({ view, change, selected, picture }: Keyed): void
         const onKey = (event: KeyboardEvent) => {
             if (isTyping(event)) return;
             const way = WAYS[event.key];
-            if (way && view.as === "graph" && !(event.target instanceof HTMLElement && event.target.closest(".side"))) {
+            const hasOwnKeys = event.target instanceof HTMLElement && event.target.closest(".side, .time-bar") !== null;
+            if (way && view.as === "graph" && !hasOwnKeys) {
                 const id = nearest(way, selected?.id ?? "");
                 if (id === undefined) return;
                 event.preventDefault();

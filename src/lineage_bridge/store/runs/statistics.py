@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from lineage_bridge.graph.merge_rules import Row
@@ -19,7 +20,11 @@ _SAMPLES = 200_000
 _JOBS = 1_000
 """The maximum number of jobs that are read for a dataset."""
 
+_FEW_DATASETS = 20
+"""Of more datasets than these, only those that a job names are looked for in its runs."""
+
 _JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
+_NAMED_BY = "SELECT dataset FROM job_io WHERE job = ? AND origin = 1"
 _RUNS_OF = "SELECT asserted_by FROM run_shape WHERE job = ? AND origin = 1 AND last >= ? AND first < ? ORDER BY last DESC LIMIT ?"
 _SAMPLES_OF = "SELECT dataset, side, time, rows, bytes, files, event FROM io_sample WHERE run = ? AND job = ? AND time < ?"
 _IN_ORDER = "ORDER BY dataset, side, time"
@@ -60,6 +65,9 @@ class Statistics:
                 yield from (row[0] for row in self.connection.execute(_JOBS_OF, (dataset, int(side), _JOBS)))
 
     def _of_job(self, job: int, which: StatisticsFilter) -> tuple[list[StatisticsSeries], bool]:
+        if which.datasets is not None and len(which.datasets) > _FEW_DATASETS:
+            named = {row[0] for row in self.connection.execute(_NAMED_BY, (job,))}
+            which = replace(which, datasets=which.datasets & named)
         runs = [which.run] if which.run is not None else self._runs(job, which)
         by_port: dict[tuple[int, int], dict[bytes, list[Sample]]] = defaultdict(lambda: defaultdict(list))
         read = 0

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from lineage_bridge.sources.common.connect.catalogue.filters import server
-from lineage_bridge.sources.common.connect.catalogue.templates import fault, fill, holes, invert
+from lineage_bridge.sources.common.connect.catalogue.templates import fault, fill, holes, invert, is_unreadable
 
 CONFIG = {
     "host": "db.example.com",
@@ -148,3 +148,12 @@ def test_what_a_template_asks_for():
 def test_a_fault_of_a_template_is_reported(template, wrong):
     assert bool(fault(template)) is bool(wrong)
     assert re.search(wrong, fault(template))
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["caf%C3%A9", "%E4%BD%A0", r"shop\.\p{L}+", r"\$OLD_\w+", "${topic}", "kafka_${topic}", "V$SESSION", "__consumer_offsets", "50%"],
+)
+def test_a_value_that_looks_like_one_to_fill_in_is_read(value):
+    assert not is_unreadable(value)
+    assert is_unreadable(f"{value}%BUCKET%")

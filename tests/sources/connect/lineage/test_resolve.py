@@ -305,6 +305,14 @@ def test_debezium_writes_no_topic_that_kafka_would_refuse():
     assert flows(resolve(config | {"topic.delimiter": "_"})) == [("shop.C##USER.ORDERS", "cdc_C__USER_ORDERS")]
 
 
+def test_transforms_may_turn_what_is_no_name_of_a_topic_into_one():
+    jdbc = {"connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector", "connection.url": "jdbc:postgresql://db/x"}
+    config = {**jdbc, "table.whitelist": "orders#2", "topic.prefix": "p-", "transforms": "r", "transforms.r.type": ROUTER}
+    routed = {**config, "transforms.r.regex": r"p-(\w+)#\d", "transforms.r.replacement": "$1"}
+    assert flows(resolve(routed)) == [("x.public.orders#2", "orders")]
+    assert flows(resolve({**routed, "transforms.r.replacement": "$1#"})) == []
+
+
 def test_patterns_of_one_database_server_are_matched_in_each_database():
     config = {
         "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",

@@ -8,6 +8,8 @@ import type { Picture } from "../picture";
 import { worstFirst } from "./rates";
 import type { PulseState } from "./usePulse";
 
+const SHOWN = 8;
+
 /** What needs attention in the picture, the worst first, and the way to hold its numbers still. */
 export function PulseBar({
     view,
@@ -48,7 +50,7 @@ export function PulseBar({
                 </span>
             ) : (
                 <ol className="plain">
-                    {urgent.slice(0, 8).map(({ id, name, state, reach }) => (
+                    {urgent.slice(0, SHOWN).map(({ id, name, state, reach }) => (
                         <li key={id}>
                             <button type="button" onClick={() => select(id)}>
                                 <State state={state} />
@@ -57,6 +59,7 @@ export function PulseBar({
                             </button>
                         </li>
                     ))}
+                    {urgent.length > SHOWN && <li className="hint">and {urgent.length - SHOWN} more</li>}
                 </ol>
             )}
         </section>

@@ -26,11 +26,15 @@ export interface Urgency {
 const UNSURE = new Set(["silent", "gone"]);
 const SEVERITY = ["gone", "fail", "silent", "abort", "idle"];
 
-/** The flow on each link of a picture, by the link's id. `heads` leads from the id of a name to that of its node. */
+/**
+ * The flow on each link of a picture, by the link's id. `heads` leads from the id of a name to that of its node; only of links at the
+ * nodes `asked` about does the answer know that nothing flowed.
+ */
 export function ratesOf(
     answer: Schemas["PulseAnswer"],
     picture: Picture,
     heads: ReadonlyMap<string, string>,
+    asked: ReadonlySet<string>,
 ): Map<string, Flow> {
     const head = (id: string) => heads.get(id) ?? id;
     const found = new Map<string, { rows: number | undefined; last: string }>();
@@ -49,7 +53,8 @@ export function ratesOf(
             if (!flow && link.liveness === "") return [];
             const { rows, last } = flow ?? { rows: undefined, last: "" };
             const isUnsure = UNSURE.has(link.liveness);
-            const since = last === "" ? "no rows" : `last rows ${ago(last, Date.parse(answer.at))}`;
+            const isKnown = !answer.truncated && (asked.has(link.source) || asked.has(link.target));
+            const since = last === "" ? (isKnown ? "no rows" : "") : `last rows ${ago(last, Date.parse(answer.at))}`;
             const label = isUnsure ? since : rows === undefined ? "" : `${perSecond(rows)} rows/s`;
             return [[link.id, { rowsPerSecond: rows, last, label, width: widthOf(rows), tone: toneOf(link.liveness) }]];
         }),

@@ -26,7 +26,10 @@ export function usePulse(view: LineageView, { picture, answers }: PictureState):
     const flows = useMemo(() => {
         if (!isOn || !found.data || !picture) return NOTHING;
         const names = answers.flatMap(({ nodes }) => nodes.map(({ id, canonical }) => [id, canonical ?? id] as const));
-        return ratesOf(found.data, picture, new Map(names));
+        // The first two answers are those around the root, as the pulse is; further ones are of expansions.
+        const asked = answers.slice(0, 2).flatMap(({ nodes }) => nodes);
+        const datasets = asked.flatMap(({ id, kind, canonical }) => (kind === "dataset" ? [canonical ?? id] : []));
+        return ratesOf(found.data, picture, new Map(names), new Set(datasets));
     }, [isOn, found.data, picture, answers]);
     useEffect(() => store.set(flows), [store, flows]);
     return { flows, store, at: isOn ? (found.data?.at ?? "") : "", error: isOn ? found.error : null };

@@ -48,12 +48,15 @@ export function TimeBar({ view, time }: { view: LineageView; time: TimeState }) 
                     set({ [end]: end === "from" && next === "" ? view.from : next }, true);
                 }}
                 onPointerDown={(event) => {
+                    if (event.button !== 0) return;
                     event.currentTarget.setPointerCapture(event.pointerId);
                     setDragged({ end, share });
                 }}
                 onPointerMove={(event) => dragged?.end === end && setDragged({ end, share: shareAt(event) })}
+                onPointerCancel={() => setDragged(undefined)}
                 onPointerUp={() => {
-                    if (dragged) set({ [end]: timeAt(span, end === "from" ? Math.min(0.99, share) : share) });
+                    if (dragged && share !== shareOf(span, view[end]))
+                        set({ [end]: timeAt(span, end === "from" ? Math.min(0.99, share) : share) });
                     setDragged(undefined);
                 }}
             >

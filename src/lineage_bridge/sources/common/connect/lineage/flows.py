@@ -65,7 +65,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
     for found in reader(view, _before_routing(view, chain, observed, side)):
         name = traced.see(view, found, found.topic or "", (found.how,))
         for topic in listed(found.topic or ""):
-            if _is_topic(topic):
+            if not TO_FILL_IN.search(topic):
                 _routed(traced, view, chain, found._replace(topic=topic), name, observed)
     if not traced.topics:
         for topic in _literal_topics(view, chain):
@@ -94,7 +94,8 @@ def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
         same = found[0] if all(topics == found[0] for topics in found) else set()
         return sorted(topic.text for topic in same if not topic.is_pattern and _is_topic(topic.text))
     named = listed(view.text(template) or "") if template else view.list_of(["topics"])
-    return sorted({topic.text for name in named if _is_topic(name) for topic in replay(chain, name).topics if not topic.is_pattern})
+    routed = {topic for name in named if not TO_FILL_IN.search(name) for topic in replay(chain, name).topics}
+    return sorted(topic.text for topic in routed if not topic.is_pattern and _is_topic(topic.text))
 
 
 def trace_sink(view: ConnectorView, chain: Chain, side: frozenset[str]) -> TracedFlows:
@@ -149,10 +150,12 @@ def _solved(view: ConnectorView, chain: Chain, topic: str) -> list[str]:
 def _routed(
     traced: TracedFlows, view: ConnectorView, chain: Chain, found: FoundObject, name: DatasetName | None, observed: list[str]
 ) -> None:
-    """Add the flow from an object to each topic that may contain its records after the transforms."""
+    """Add the flow from an object to each topic that may contain its records after the transforms: what they rename need not be one."""
     before = found.topic or ""
     how = EvidenceKind.PREDICTED if found.how is EvidenceKind.LISTED and not view.names(before) else found.how
     for outcome in replay(chain, before).outcomes:
+        if not (outcome.topic.is_pattern or _is_topic(outcome.topic.text)):
+            continue
         topics = _topics_of(outcome.topic, observed, view.evidence.known_topics or ())
         several = outcome.topic.is_pattern and len(topics) > 1
         for topic, evidence in topics:

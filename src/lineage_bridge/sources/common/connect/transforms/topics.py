@@ -29,6 +29,8 @@ ANY = TopicName(".+", is_pattern=True)
 _FORMAT = re.compile(r"\$\{(topic|timestamp)\}")
 _REFERENCES = re.compile(r"\(\?<\w+>|\$\{\w+\}")
 """Groups by name, in a regular expression and in its replacement."""
+_ANY_SIGNS = re.compile(r"(?<=.)\.{3,}|\.{3,}(?=.)")
+"""Several signs of any kind, in a regular expression that has more."""
 _LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -98,7 +100,7 @@ def change_case(topic: TopicName, transform: Transform) -> list[TopicName]:
 
 
 def _replaced(topic: TopicName, pattern: str, replacement: str) -> TopicName:
-    open_ = any(TO_FILL_IN.search(_REFERENCES.sub("", text)) for text in (pattern, replacement))
+    open_ = any(TO_FILL_IN.search(_REFERENCES.sub("", text)) for text in (_ANY_SIGNS.sub("", pattern), replacement))
     if topic.is_pattern or open_ or compile_java(pattern) is None:
         return ANY
     return TopicName(replace_all_of(pattern, replacement, topic.text) or topic.text)
