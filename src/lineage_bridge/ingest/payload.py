@@ -15,7 +15,6 @@ from lineage_bridge.openlineage.wire import MAX_BYTES
 MAX_EVENTS: Final = 10_000
 SAMPLE_BYTES: Final = 64 << 10
 """How much is kept of a payload that is refused as a whole."""
-_LONGEST_WORD: Final = 512
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
@@ -82,16 +81,8 @@ def split_payload(payload: Payload) -> SplitPayload:
     return events
 
 
-def beginning(data: bytes, most: int = SAMPLE_BYTES) -> bytes:
-    """At most so many bytes of what is refused, up to the end of a word: half a secret may not look like one."""
-    if len(data) <= most:
-        return data
-    end = max(data.rfind(sign, max(0, most - _LONGEST_WORD), most + 1) for sign in (b" ", b"\n", b'"'))
-    return data[: end if end > 0 else most]
-
-
 def _refused(data: bytes, code: str, message: str) -> SplitPayload:
-    return SplitPayload([beginning(data)], True, Rejected(code, "$", message))
+    return SplitPayload([data[:SAMPLE_BYTES]], True, Rejected(code, "$", message))
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from lineage_bridge.graph.record_origin import RecordOrigin
-from lineage_bridge.ingest.payload import Payload, SplitPayload, beginning
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload
 from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected
@@ -30,16 +30,16 @@ def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
     With `refused`, it holds no event, for that reason.
     """
     if refused:
-        return SplitPayload([beginning(value)], True, Rejected("not_json", "$", refused))
+        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", refused))
     if value[:1] == b"\0" and len(value) >= _SCHEMA_HEADER:
         if value[_SCHEMA_HEADER:].lstrip(_BLANK)[:1] in (b"{", b"["):
             return _plain(value[_SCHEMA_HEADER:])
         schema = int.from_bytes(value[1:_SCHEMA_HEADER], "big")
         message = f"the value begins as a schema registry's serializers write it (schema {schema}), and is not JSON"
-        return SplitPayload([beginning(value)], True, Rejected("not_json", "$", message))
+        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_PUT_TOGETHER):
         message = "the value begins as Kinesis' producer library puts records together, and its checksum or its table of keys is wrong"
-        return SplitPayload([beginning(value)], True, Rejected("not_json", "$", message))
+        return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_GZIP) or _is_zlib(value):
         return Payload(value, compressed=True, max_bytes=MAX_VALUE_BYTES)
     return _plain(value)
