@@ -12,7 +12,6 @@ from lineage_bridge.openlineage.redaction import mask
 
 SHORT_SAMPLE: Final = 2048
 """Bytes that are kept of what is too costly to mask as a whole."""
-_LONGEST_WORD: Final = 512
 
 
 class Masking:
@@ -35,7 +34,7 @@ class Masking:
     def sample(self, raw: bytes, most: int = SHORT_SAMPLE) -> bytes:
         """The masked beginning of what is refused: as much as its size allows, or else only what tells it from others."""
         for size, allowance in ((most, self.effort.masking), (SHORT_SAMPLE, self.effort.second)):
-            masked = self._attempt(_beginning(raw, size), allowance) if allowance.left_ns > 0 else None
+            masked = self._attempt(raw[:size], allowance) if allowance.left_ns > 0 else None
             if masked is not None:
                 return masked
         digest = blake2s(raw, digest_size=16, key=self.key, person=b"withheld").hexdigest()
@@ -46,11 +45,3 @@ class Masking:
             return mask(raw, allowance.spend, self.key)
         except TooCostlyError:
             return None
-
-
-def _beginning(raw: bytes, most: int) -> bytes:
-    """At most so many bytes, up to the end of a word: half a secret may not look like one."""
-    if len(raw) <= most:
-        return raw
-    end = max(raw.rfind(sign, max(0, most - _LONGEST_WORD), most) for sign in (b" ", b"\n", b'"'))
-    return raw[: end if end > 0 else most]
