@@ -18,8 +18,6 @@ EVENT_NS: Final = 20_000
 """What judging an object in an event, and judging and recording an event, cost at least."""
 LEAST_EVENT: Final = 50
 """Bytes of the shortest event: whatever is shorter names no job or dataset, or has no time."""
-JUDGING_EVENT_NS: Final = 12_000
-"""What judging an event may cost besides its bytes, if it is not shorter: many with nothing but what is required are taken."""
 TINY_EVENT_NS: Final = 200_000
 """What such a one may cost, so that a payload of thousands is refused as a whole instead of each by itself."""
 
@@ -54,7 +52,7 @@ class Effort:
     def __init__(self, events: Sequence[bytes]) -> None:
         self.size = sum(map(len, events))
         missing = max(0, LEAST_BYTES - self.size)
-        self.judging = Allowance((self.size + missing) * JUDGING_NS + sum(len(raw) >= LEAST_EVENT for raw in events) * JUDGING_EVENT_NS)
+        self.judging = Allowance((self.size + missing) * JUDGING_NS)
         self.masking = Allowance(missing * MASKING_NS + self.size * MASKING_NS // 2)
         self.second = Allowance(missing * SECOND_NS)
 
