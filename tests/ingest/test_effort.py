@@ -91,21 +91,6 @@ def test_facets_that_cost_too_much_are_withheld_and_the_rest_is_kept(name: str) 
     assert again.records[0].body == record.body
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        {"name": "password", "value": "hunter2"},
-        {"key": "password", "value": {"a": "hunter2"}},
-        {"c": ["password", "a"], "v": ["hunter2", "b"]},
-    ],
-    ids=["scalar", "object", "columns"],
-)
-def test_a_secret_that_its_neighbour_among_facets_names_is_not_kept(named: dict[str, Any]) -> None:
-    log = Kept()
-    ingested(run_event(run_facets={**named, "costly": "COSTLY"}).replace(b'"COSTLY"', COSTLY["texts"]), log)
-    assert b"hunter2" not in log.records[0].body
-
-
 def test_names_that_cost_too_much_are_refused_without_a_trace_of_them() -> None:
     log = Kept()
     outputs = [{"namespace": "n", "name": f"a?token=hunter{number}"} for number in range(10_000)]

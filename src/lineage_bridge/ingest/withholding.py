@@ -8,7 +8,6 @@ from msgspec import Raw
 
 from lineage_bridge.openlineage.facets.withheld import MOST_NAMES, WITHHELD, WithheldFacet
 from lineage_bridge.openlineage.json_text import Spend
-from lineage_bridge.openlineage.secret_rules.companions import may_be_named
 from lineage_bridge.openlineage.suspicion import is_suspicious
 
 _LONGEST_NAME: Final = 200
@@ -78,36 +77,25 @@ def _facets(value: Raw) -> dict[str, Raw]:
 
 def _masked(maps: list[dict[str, Raw]], attempt: Attempt) -> Iterator[Raw]:
     """The texts of facet maps, each with its secrets masked and without what costs too much."""
-    pieces = [_pieces(facets) for facets in maps]
-    texts: dict[tuple[int, int], bytes | None] = {}
-    suspicious: list[tuple[int, tuple[int, int], bytes]] = []
-    for number, some in enumerate(pieces):
-        for index, piece in enumerate(some):
-            texts[number, index] = text = msgspec.json.encode(piece)
+    suspicious: list[tuple[int, int, str, bytes]] = []
+    for number, facets in enumerate(maps):
+        for key, value in facets.items():
+            text = msgspec.json.encode({key: value})
             if is_suspicious(text):
-                suspicious.append((len(text), (number, index), text))
-    for _, at, text in sorted(suspicious):
-        texts[at] = attempt(text)
-    for number, some in enumerate(pieces):
-        yield Raw(_joined([(piece, texts[number, index]) for index, piece in enumerate(some)]))
+                suspicious.append((len(text), number, key, text))
+    kept: dict[tuple[int, str], bytes | None] = {}
+    for _, number, key, text in sorted(suspicious):
+        kept[number, key] = attempt(text)
+    for number, facets in enumerate(maps):
+        members = [kept.get((number, key), b"") for key in facets]
+        yield Raw(_joined(facets, members))
 
 
-def _pieces(facets: dict[str, Raw]) -> list[dict[str, Raw]]:
-    """What is masked by itself: each facet; and together the members that are none, of which one may say that another is a secret."""
-    pieces: list[dict[str, Raw]] = []
-    others: dict[str, Raw] = {}
-    for key, value in facets.items():
-        if bytes(value).startswith(b"{") and not may_be_named(key):
-            pieces.append({key: value})
-        else:
-            others[key] = value
-    return [*pieces, others] if others else pieces
-
-
-def _joined(pieces: list[tuple[dict[str, Raw], bytes | None]]) -> bytes:
-    """The text of a facet map from its pieces, each with its masked text in braces; None if it is withheld."""
-    members = [text.strip()[1:-1] for _, text in pieces if text is not None]
-    names = [key for piece, text in pieces if text is None for key in piece]
+def _joined(facets: dict[str, Raw], masked: list[bytes | None]) -> bytes:
+    """The text of a facet map. `masked`: for each facet its text in braces; empty if it is as it was, None if it is withheld."""
+    texts = [msgspec.json.encode({key: facets[key]}) if text == b"" else text for key, text in zip(facets, masked, strict=True)]
+    members = [text.strip()[1:-1] for text in texts if text is not None]
+    names = [key for key, text in zip(facets, masked, strict=True) if text is None]
     return b"{" + b",".join((*members, *((_marker(names),) if names else ()))) + b"}"
 
 

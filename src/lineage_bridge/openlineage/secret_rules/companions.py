@@ -22,11 +22,6 @@ SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?k
 """Members that contain several values, of which those are secrets that look like ones."""
 
 
-def may_be_named(key: str) -> bool:
-    """Whether another member of an object may say that the one under this key is a secret."""
-    return bool(_VALUES.fullmatch(key) or _TEXTS.fullmatch(key))
-
-
 def is_valued(raw: bytes, start: int, end: int) -> bool:
     """Whether an object has a member that another one may name."""
     return bool(_VALUED.search(raw, start, end))
