@@ -134,7 +134,8 @@ class _EventReader:
         mended = readable_text(raw)
         if mended is not raw:
             check_syntax(mended)
-            paths = bad_text_paths(raw) if (raw.count(b",") + raw.count(b":")) * _VALUE_NS <= len(raw) * _VALUES_NS else ("$",)
+            values = raw.count(b",") + raw.count(b":")
+            paths = bad_text_paths(raw) if values * _VALUE_NS <= len(raw) * _VALUES_NS else ("$",)
             for path in islice(paths, MAX_REPAIRS):
                 self.repair("bad_text", path)
         return mended
