@@ -188,7 +188,7 @@ class _Scan:
 
     def edit_companions(self, frame: Container, end: int) -> None:
         """Mask what other values of an object or array, which is closed, say to be secrets."""
-        self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS + self.raw.count(b",", frame.start, end) * _TOKEN_NS)
+        self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
         for span in secrets_beside(frame, self.raw, end):
             self.edit_secret(*span)
 
