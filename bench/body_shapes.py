@@ -146,9 +146,6 @@ SHAPES: Final[Mapping[str, Callable[[int], Payload]]] = {
     "calls": _text(b"set('password','x') "),
     "parameters": _text(b"?token=x&"),
     "identified": _text(b"identified by "),
-    "events_with_secrets": _raw(
-        lambda size: b"[" + _repeated(EVENT % (b'{"password":"hunter2","url":"https://a:b@c/d","pad":"' + b"y" * 600 + b'"}'), size) + b"]"
-    ),
     "gzip_members": lambda size: Payload(gzip.compress(b"") * (size // 20), compressed=True),
     "gzip_ordinary": lambda size: Payload(gzip.compress(b"\n".join([EVENT % b"{}"] * (size // 250))), compressed=True),
 }

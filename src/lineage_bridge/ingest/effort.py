@@ -7,12 +7,10 @@ from lineage_bridge.openlineage.verdict import Rejected
 
 LEAST_BYTES: Final = 16 << 10
 """A smaller payload may cost what one of this size may."""
-JUDGING_NS: Final = 80
-MASKING_NS: Final = 90
+JUDGING_NS: Final = 60
+MASKING_NS: Final = 60
 SECOND_NS: Final = 20
 """What each byte may cost: for judging, for masking, and for masking what remains without the facets that were too costly."""
-MASKING_EVENT_NS: Final = 100_000
-"""What masking an event may cost besides: to leave facets out of it costs as much."""
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
 """What judging an object in an event, and judging and recording an event, cost at least."""
@@ -44,21 +42,18 @@ class Allowance:
 
 
 class Effort:
-    """What a payload of events may cost.
-
-    `judging` is for all of them. Half of `masking` is, too: the other half, and `second`, come with each event.
-    """
+    """What a payload of events may cost. `judging` is for all of them; of the others, each event adds its own share when its turn comes."""
 
     def __init__(self, events: Sequence[bytes]) -> None:
         self.size = sum(map(len, events))
         missing = max(0, LEAST_BYTES - self.size)
         self.judging = Allowance((self.size + missing) * JUDGING_NS)
-        self.masking = Allowance(missing * MASKING_NS + self.size * MASKING_NS // 2)
+        self.masking = Allowance(missing * MASKING_NS)
         self.second = Allowance(missing * SECOND_NS)
 
     def begin(self, size: int) -> None:
         """An event of so many bytes follows."""
-        self.masking.add(size * MASKING_NS // 2 + MASKING_EVENT_NS)
+        self.masking.add(size * MASKING_NS)
         self.second.add(size * SECOND_NS)
 
 

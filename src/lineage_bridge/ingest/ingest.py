@@ -163,8 +163,8 @@ def _judge_event(raw: bytes, masking: Masking, sender: Sender, arrival_us: int) 
     masked = masking.event(raw)
     if masked is None:
         found = judge(raw, arrival_us, spend)
-        refused = found if isinstance(found, Rejected) else too_costly(1, len(raw))
-        return _rejected(masking.sample(raw), refused, sender, arrival_us)
+        verdict = found if isinstance(found, Rejected) else too_costly(1, len(raw))
+        return _rejected(masking.sample(raw), verdict, sender, arrival_us)
     verdict = judge(masked, arrival_us, spend)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked

@@ -47,7 +47,7 @@ _LONG = 2048
 _TINY = 256
 """Bytes up to which reading JSON token by token costs less than looking for suspicious places first."""
 
-_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _WHOLE_TEXT_NS, _PLACE_NS, _FOUND_NS = 20, 1_500, 2_500, 5_000, 25, 40, 2_500, 8_000
+_PASS_NS, _TOKEN_NS, _OPEN_NS, _TEXT_NS, _TEXT_BYTE_NS, _PLACE_NS, _FOUND_NS = 30, 1_500, 2_500, 5_000, 80, 4_000, 8_000
 
 
 def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
@@ -64,7 +64,8 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
         if not (is_text := not is_json(masked)) and not scan.is_unsettled:
             return masked
         if is_text:
-            spend(len(masked) * _WHOLE_TEXT_NS + len(suspicious_places(masked, spend)) * _PLACE_NS)
+            spend(len(masked) * _TEXT_BYTE_NS)
+            suspicious_places(masked, spend, _PLACE_NS)
             masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
@@ -249,7 +250,7 @@ class _Scan:
             # That something is in a long text is known from its places.
             if (len(text) <= _LONG or self.plain.places is None) and not is_suspicious(text):
                 return text
-            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS + text.count(b"'") * 75 + text.count(b"/*") * 500)
+            self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)
             masked = masked_token(text, mask_string)
             if masked == text:
                 return text
