@@ -34,7 +34,7 @@ class Masking:
     def sample(self, raw: bytes, most: int = SHORT_SAMPLE) -> bytes:
         """The masked beginning of what is refused: as much as its size allows, or else only what tells it from others."""
         for size, allowance in ((most, self.effort.masking), (SHORT_SAMPLE, self.effort.second)):
-            masked = self._attempt(raw[:size], allowance) if allowance.left_ns > 0 else None
+            masked = self._attempt(raw[:size], allowance)
             if masked is not None:
                 return masked
         digest = blake2s(raw, digest_size=16, key=self.key, person=b"withheld").hexdigest()

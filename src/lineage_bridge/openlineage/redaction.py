@@ -64,8 +64,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
         if not (is_text := not is_json(masked)) and not scan.is_unsettled:
             return masked
         if is_text:
-            spend(len(masked) * _TEXT_BYTE_NS)
-            suspicious_places(masked, spend, _PLACE_NS)
+            spend(len(masked) * _TEXT_BYTE_NS + len(suspicious_places(masked)) * _PLACE_NS)
             masked = mask_text(masked.decode("latin-1")).encode("latin-1")
         if masked == raw:
             break
@@ -82,9 +81,9 @@ class _Scan:
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:
         self.raw, self.spend, self.key, self.depth = raw, spend, key, depth
         self.mask_name = partial(mask_name, key=key)
-        # What is full of suspicious places costs too much before any of them is looked at.
-        spend(len(raw) * _PASS_NS)
-        places = suspicious_places(raw, spend, _PLACE_NS)
+        places = suspicious_places(raw)
+        # What is full of suspicious places is refused before any of them is looked at.
+        spend(len(raw) * _PASS_NS + len(places) * _PLACE_NS)
         self.plain = PlainParts(raw, places if not places or len(raw) > _TINY else None)
         self.memo: dict[tuple[bytes, bool], bytes] = {}
         self.edits: dict[int, tuple[int, bytes]] = {}

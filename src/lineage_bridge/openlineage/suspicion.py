@@ -1,13 +1,10 @@
 """Which parts of a body may contain a secret: a fast look at the bytes, before anything is read."""
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from lineage_bridge.openlineage.json_text import Spend, no_limit
 from lineage_bridge.openlineage.secret_rules.foreign import foreign_places
 
 _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|sh|pg|gp|sa|pp|se|ac|wt|ok|th|oy|ls|vt|dk|in"
@@ -247,9 +244,6 @@ _WEAK_MARKS = [
 _ANY_MARK = BytesAhoCorasick(sorted({*_MARKS, *_WEAK_MARKS}), implementation=Implementation.DFA)
 _USER_INFO = re.compile(rb":\\?/\\?/[^\s\"/@]{0,300}@|:oracle:[^\s\"@]{0,300}@|[\w.\-]:[^\s\"/@:]{3,128}@|\w/[^\s\"/@:]{1,64}@")
 _MASKED = re.compile(rb"(?<![\w.\-])[\w.\-]+=\*{8}(?:(?:[0-9a-f]{8}){1,2})?(?=[\"\s/])|\"[\w.\-]+\"\s*:\s*\"\*{8}\"")
-_AT_ONCE, _PLACES_AT_ONCE = 1 << 14, 64
-"""How many bytes are looked through for marks, and how many places are found, before they are accounted for."""
-_LONGEST_MARK = max(map(len, (*_MARKS, *_WEAK_MARKS)))
 _CACHED = 8192
 _CACHED_BYTES = 2048
 
@@ -264,35 +258,23 @@ def _is_suspicious(piece: bytes) -> bool:
     if b"@" in text and _USER_INFO.search(text):
         return True
     lower = text.lower()
-    return bool(_SUSPECT.search(lower) or _UPPER.search(text) or foreign_places(text)) or any(_marks(lower))
-
-
-def _marks(lower: bytes) -> Iterator[list[tuple[int, int, int]]]:
-    """Where marks are in a text in lower case, piece by piece: each from where its piece begins."""
-    for at in range(0, max(1, len(lower)), _AT_ONCE):
-        piece = lower[at : at + _AT_ONCE + _LONGEST_MARK] if len(lower) > _AT_ONCE else lower
-        found = _ANY_MARK.find_matches_as_indexes(piece)
-        yield [(number, at + start, at + end) for number, start, end in found] if at else found
+    return bool(_SUSPECT.search(lower) or _UPPER.search(text) or foreign_places(text)) or bool(_ANY_MARK.find_matches_as_indexes(lower))
 
 
 _is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
 
 
-def suspicious_places(raw: bytes, spend: Spend = no_limit, place_ns: int = 0) -> list[int]:
-    """Where in a body something begins that may be a secret, or name one; sorted. Pieces without any are not suspicious.
-
-    `place_ns` is spent for each place while they are looked for, so that a body that is full of them is not looked through to its end.
-    """
+def suspicious_places(raw: bytes) -> list[int]:
+    """Where in a body something begins that may be a secret, or name one; sorted. Pieces without any are not suspicious."""
     lower = raw.lower()
-    places: list[int] = []
-    for pattern, text in ((_SUSPECT, lower), (_UPPER, raw), (_USER_INFO, raw if b"@" in raw else b"")):
-        matches = pattern.finditer(text)
-        while found := [match.start() for match in islice(matches, _PLACES_AT_ONCE)]:
-            spend(len(found) * place_ns)
-            places += found
-    for marks in _marks(lower):
-        spend(len(marks) * place_ns)
-        places += [start for _, start, _ in marks]
-    foreign = foreign_places(raw)
-    spend(len(foreign) * place_ns)
-    return sorted((*places, *foreign))
+    found = (
+        match.start()
+        for pattern, text in (
+            (_SUSPECT, lower),
+            (_UPPER, raw),
+            (_USER_INFO, raw if b"@" in raw else b""),
+        )
+        for match in pattern.finditer(text)
+    )
+    marks = (start for _, start, _ in _ANY_MARK.find_matches_as_indexes(lower))
+    return sorted((*found, *marks, *foreign_places(raw)))

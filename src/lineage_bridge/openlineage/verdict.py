@@ -82,8 +82,8 @@ class Rejected(Struct, frozen=True, gc=False):
 
 
 Verdict = Clean | Repaired | Rejected
-_DATASET_NS, _VALUE_NS, _VALUES_NS = 1_500, 250, 25
-"""What judging a dataset costs at least; what looking for bad texts costs for each value, and how much for each byte at most."""
+_BAD_TEXT_NS, _DATASET_NS = 150, 1_500
+"""What finding the paths of bad texts costs about for each byte, and judging a dataset at least."""
 _TOO_DEEP = Rejected("too_deep", "$", "the event is nested too deeply")
 
 
@@ -134,9 +134,8 @@ class _EventReader:
         mended = readable_text(raw)
         if mended is not raw:
             check_syntax(mended)
-            values = raw.count(b",") + raw.count(b":")
-            paths = bad_text_paths(raw) if values * _VALUE_NS <= len(raw) * _VALUES_NS else ("$",)
-            for path in islice(paths, MAX_REPAIRS):
+            self.spend(len(raw) * _BAD_TEXT_NS)
+            for path in islice(bad_text_paths(raw), MAX_REPAIRS):
                 self.repair("bad_text", path)
         return mended
 
