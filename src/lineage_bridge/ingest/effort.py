@@ -1,16 +1,16 @@
-"""How much work a payload may cause, in proportion to its bytes: about what two of its size with ordinary events take besides."""
+"""How much work a payload may cause, in proportion to its bytes."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from lineage_bridge.openlineage.verdict import Rejected
 
-LEAST_BYTES: Final = 16 << 10
-"""A smaller payload may cost what one of this size may."""
-JUDGING_NS: Final = 60
-MASKING_NS: Final = 60
-SECOND_NS: Final = 20
-"""What each byte may cost: for judging, for masking, and for masking what remains without the facets that were too costly."""
+LEAST_NS: Final = 200_000_000
+"""What the smallest payload may cost. Plans and scripts of a megabyte that mention secrets are taken."""
+NS_PER_BYTE: Final = 80
+FIRST_BYTES: Final = 4096
+FIRST_NS_PER_BYTE: Final = 250
+"""What more each of the first bytes of an event may cost: payloads of many ordinary events with a few secrets each are taken."""
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
 """What judging an object in an event, and judging and recording an event, cost at least."""
@@ -21,40 +21,21 @@ TINY_EVENT_NS: Final = 200_000
 
 
 class TooCostlyError(Exception):
-    """Something causes more work than its size allows. `ingest` catches it."""
+    """A payload causes more work than its size allows. `ingest` catches it."""
 
 
-class Allowance:
-    """What work may still cost, in nanoseconds that it takes about; counted, not measured, so that it is the same on every machine."""
+class Effort:
+    """What a payload of events may still cost, in nanoseconds that its work takes about; counted, not measured."""
 
-    def __init__(self, nanoseconds: int) -> None:
-        self.left_ns = nanoseconds
-
-    def add(self, nanoseconds: int) -> None:
-        """Allow for more work; what was overdrawn before is forgiven."""
-        self.left_ns = max(0, self.left_ns) + nanoseconds
+    def __init__(self, events: Sequence[bytes]) -> None:
+        sizes = [len(event) for event in events]
+        self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(min(size, FIRST_BYTES) for size in sizes) * FIRST_NS_PER_BYTE
 
     def spend(self, nanoseconds: int) -> None:
         """Account for work that follows. Raises TooCostlyError."""
         self.left_ns -= nanoseconds
         if self.left_ns < 0:
             raise TooCostlyError
-
-
-class Effort:
-    """What a payload of events may cost. `judging` is for all of them; of the others, each event adds its own share when its turn comes."""
-
-    def __init__(self, events: Sequence[bytes]) -> None:
-        self.size = sum(map(len, events))
-        missing = max(0, LEAST_BYTES - self.size)
-        self.judging = Allowance((self.size + missing) * JUDGING_NS)
-        self.masking = Allowance(missing * MASKING_NS)
-        self.second = Allowance(missing * SECOND_NS)
-
-    def begin(self, size: int) -> None:
-        """An event of so many bytes follows."""
-        self.masking.add(size * MASKING_NS)
-        self.second.add(size * SECOND_NS)
 
 
 def too_costly(events: int, size: int) -> Rejected:

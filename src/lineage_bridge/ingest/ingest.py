@@ -12,17 +12,18 @@ from lineage_bridge.graph.ids import event_id, graph_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, read_note, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
-from lineage_bridge.ingest.masking import Masking
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
+from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.verdict import Rejected, Verdict, judge, unreadable
 from lineage_bridge.ports.log import EventLog, Written
 
 _WHOLE_PAYLOAD = frozenset({"not_json", "too_costly", "too_large", "too_many"})
 _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
+_COSTLY_SAMPLE_BYTES = 2048
 _NOTE_CHARACTERS = 2000
 
 
@@ -131,45 +132,37 @@ def ingest_operation(operation: bytes, sender: Sender, log: EventLog, arrival_us
 
 def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: bytes) -> list[JudgedEvent]:
     """The events of a payload, or its rejection as a whole."""
+    size = sum(map(len, events.items))
     effort = Effort(events.items)
-    masking = Masking(effort, key)
-    if events.rejected:
-        effort.begin(effort.size)
-        return [_rejected(masking.sample(events.items[0], SAMPLE_BYTES), events.rejected, sender, arrival_us)]
     try:
-        effort.judging.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
+        if events.rejected:
+            return [_rejected(mask(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
+        effort.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
         senders = [sender]
         if sender.origin:
             count = len(events.items)
             senders = [sender._replace(origin=sender.event_origin(index, count)) for index in range(count)]
-        return [_judge_event(raw, masking, by, arrival_us) for raw, by in zip(events.items, cycle(senders), strict=False)]
+        return [_judge_event(raw, effort, by, arrival_us, key) for raw, by in zip(events.items, cycle(senders), strict=False)]
     except TooCostlyError:
-        verdict = too_costly(len(events.items), effort.size)
-        effort.begin(len(events.items[0]))
-        return [_rejected(masking.sample(events.items[0]), verdict, sender, arrival_us)]
+        verdict = events.rejected or too_costly(len(events.items), size)
+        return [_rejected(mask(events.items[0][:_COSTLY_SAMPLE_BYTES], key=key), verdict, sender, arrival_us)]
 
 
 def _is_too_costly(event: JudgedEvent) -> bool:
     return isinstance(event.verdict, Rejected) and event.verdict.code == "too_costly"
 
 
-def _judge_event(raw: bytes, masking: Masking, sender: Sender, arrival_us: int) -> JudgedEvent:
-    masking.effort.begin(len(raw))
+def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
-        kept = masking.sample(raw) if refused.code == "too_deep" else masking.sample(raw, SAMPLE_BYTES)
-        return _rejected(kept, refused, sender, arrival_us)
-    spend = masking.effort.judging.spend
-    spend(raw.count(b"{") * OBJECT_NS)
-    masked = masking.event(raw)
-    if masked is None:
-        found = judge(raw, arrival_us, spend)
-        verdict = found if isinstance(found, Rejected) else too_costly(1, len(raw))
-        return _rejected(masking.sample(raw), verdict, sender, arrival_us)
-    verdict = judge(masked, arrival_us, spend)
+        kept = raw[: _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES]
+        return _rejected(mask(kept, effort.spend, key), refused, sender, arrival_us)
+    effort.spend(raw.count(b"{") * OBJECT_NS)
+    masked = mask(raw, effort.spend, key)
+    verdict = judge(masked, arrival_us, effort.spend)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
         return _rejected(kept, verdict, sender, arrival_us)
-    if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(masking.key))):
+    if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(key))):
         return _rejected(masked, own, sender, arrival_us)
     note = sender.note if sender.first or sender.origin or sender.principal.namespaces else NO_NOTE
     if note.namespaces and not note.waived and (foreign := _foreign_namespace(verdict.event, note)):

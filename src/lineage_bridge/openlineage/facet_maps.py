@@ -7,7 +7,6 @@ from msgspec.json import Decoder
 
 from lineage_bridge.openlineage.event import Facets
 from lineage_bridge.openlineage.facets import KINDS, MAX_NAME, ParentRunFacet, Where, inspect, read
-from lineage_bridge.openlineage.facets.withheld import WITHHELD, withheld_names
 from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 from lineage_bridge.openlineage.wire import reject
 
@@ -49,8 +48,6 @@ def _read(where: Where, text: bytes, spend: Spend = no_limit) -> FacetMap | None
         if (found or lost) and len(problems) < MAX_PROBLEMS:
             path = member_path("", key)
             problems += [(problem, path) for problem in found] + [("facet_item", path + item) for item in lost]
-    if WITHHELD in facets:
-        problems += [("withheld", member_path("", name)) for name in withheld_names(facets[WITHHELD])]
     return facets, tuple(problems)
 
 
