@@ -21,7 +21,6 @@ lock postgres.txt requirements/postgres.in --no-deps "$@"
 lock object-stores.txt requirements/object-stores.in "$@"
 lock moto.txt requirements/moto.in "$@"
 lock nginx.txt requirements/nginx.in --no-deps "$@"
-lock libfaketime.txt requirements/libfaketime.in --no-deps "$@"
 # What `make producers` runs: an environment each, in the user's cache.
 for file in requirements/producers-*.in; do
     name=$(basename "$file" .in)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import psutil
 from confluent_kafka import Consumer, TopicPartition
 from tests.crash.support import SOON_S, processes_of
-from tests.crash.surroundings import jump_of
 from tests.crash.test_workers import workers_under
 from tests.crash.ways import PARTITIONS
 
@@ -167,14 +166,6 @@ def expired(victim: "World", chance: random.Random) -> str:
     return f"{done}; deleted {sum(end.offset for end in ends)} records of topics and {len(origins)} of the stream"
 
 
-def clock_jump(victim: "World", chance: random.Random) -> str:
-    """The clock of all processes is set while they run, and not set back."""
-    time.sleep(chance.random())
-    ahead_s = jump_of(chance)
-    victim.clock.jump(ahead_s)
-    return f"set the clock {abs(ahead_s)} s {'ahead' if ahead_s > 0 else 'back'}"
-
-
 FAULTS: Mapping[str, Callable[["World", random.Random], str]] = MappingProxyType(
     {
         "kill the API": kill_api,
@@ -191,7 +182,6 @@ FAULTS: Mapping[str, Callable[["World", random.Random], str]] = MappingProxyType
         "lost graph": lost_graph,
         "rebalance": rebalance,
         "expired records": expired,
-        "clock jump": clock_jump,
     }
 )
 TOGETHER = (

@@ -1,11 +1,9 @@
-"""What the processes of an installation run on: a disk that can be full, and a clock that can be set, both of their own."""
+"""What the processes of an installation run on: a disk of their own that can be full."""
 
 import errno
 import os
-import random
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,8 +14,6 @@ from lineage_bridge.pipeline.streams.jars import ivy_for
 
 DISK_MB = 256
 _MOUNTED = "--mounted"
-_SETTLED_S = 1.2
-"""After so many seconds every process has read the clock's file again."""
 
 
 def alone(program: str, arguments: Sequence[str]) -> int | None:
@@ -74,52 +70,6 @@ class Disk:
     def close(self) -> None:
         """Remove it, with all that is on it."""
         subprocess.run(["umount", "--lazy", self.folder], check=True)
-
-
-class Clock:
-    """The wall clock of processes that have its environment (libfaketime): so many seconds ahead of the machine's, or behind.
-
-    Clocks that only go on, by which waiting is measured, stay as they are, as they do when an administrator sets the time. So does the
-    clock of Spark's Java, which decides nothing by it: with libfaketime its threads would wait for ever. The reader of inputs is without it
-    too: librdkafka waits by C's `cnd_timedwait`, which libfaketime does not know, so that each of its waits would last as long as the jump.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / "clock"
-        self._put(0)
-        probe = [sys.executable, "-c", "import time; print(time.time())"]
-        self._put(86_400)
-        shown = subprocess.run(probe, env={**os.environ, **self.environment}, capture_output=True, text=True, check=True).stdout
-        assert float(shown) > time.time() + 80_000, "the clock of processes cannot be set here"
-        self._put(0)
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """The variables by which a process gets this clock."""
-        library = archives.installed("libfaketime") / "libfaketime/vendor/libfaketime/src/libfaketime.so.1"
-        return {
-            "LD_PRELOAD": str(library),
-            "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            "FAKETIME_CACHE_DURATION": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            "FAKETIME_SKIP_CMDS": "java",
-            "NO_FAKE_STAT": "1",
-        }
-
-    def jump(self, ahead_s: int) -> None:
-        """Set it; returns when all have seen it."""
-        self._put(ahead_s)
-        time.sleep(_SETTLED_S)
-
-    def _put(self, ahead_s: int) -> None:
-        fresh = self._file.with_suffix(".new")
-        fresh.write_text(f"{ahead_s:+d}\n")
-        fresh.replace(self._file)
-
-
-def jump_of(chance: random.Random) -> int:
-    """Seconds to the past or the future: from minutes to weeks."""
-    return chance.choice((-1, 1)) * chance.choice((120, 3_700, 90_000, 1_300_000)) + chance.randrange(60)
 
 
 _SESSION = """

@@ -5,7 +5,6 @@
 
 import argparse
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,8 +41,6 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if (code := alone("tests.crash.torture", arguments)) is not None:
         return code
-    # Processes that are killed leave what their clocks share there.
-    subprocess.run(["mount", "-t", "tmpfs", "none", "/dev/shm"], check=True)
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-torture-") as folder:
         (Path(folder) / "rounds").mkdir()
         torture(Path(folder) / "rounds", options.rounds, options.seed, print_line, options.fault)

@@ -26,7 +26,7 @@ from tests.crash.support import (
     settings_in,
     until,
 )
-from tests.crash.surroundings import Clock, Disk, quick_java
+from tests.crash.surroundings import Disk, quick_java
 from tests.crash.ways import PARTITIONS, WAYS, Way
 from tests.events import dataset, run_event
 from tests.inputs.kinesis import faults as kinesis_faults
@@ -58,7 +58,7 @@ PATIENCE_S = 600.0
 
 
 class World:
-    """An installation on a disk and a clock of its own. `sent` are the numbers of the good events that were accepted.
+    """An installation on a disk of its own. `sent` are the numbers of the good events that were accepted.
 
     `settled` are all records as the last round left them, and `ends` the offsets behind them in each topic's partitions.
     """
@@ -67,7 +67,7 @@ class World:
 
     def __init__(self, folder: Path, kafka: Kafka, stream: Faults, brokers: ExitStack) -> None:
         data = folder / "data"
-        self.disk, self.clock = Disk(data), Clock(folder)
+        self.disk = Disk(data)
         for part in self.parts:  # what they log is kept when the disk is full
             (data / f"output-{part}").symlink_to(folder / f"output-{part}")
         self.settings = settings_in(data, input_folders=str(folder))
@@ -113,8 +113,7 @@ class World:
         """Start a process that has ended, or is about to, or has never run."""
         if part in self.running:
             self.running[part].wait()
-        clock = {} if part == "inputs" else self.clock.environment
-        self.running[part] = Process(part, self.settings, {**clock, **quick_java()})
+        self.running[part] = Process(part, self.settings, quick_java())
 
     def spark(self) -> int:
         """The process of Spark's Java, or that of nobody."""
