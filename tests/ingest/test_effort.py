@@ -164,3 +164,11 @@ def test_effort_ends() -> None:
     effort.spend(LEAST_NS)
     with pytest.raises(TooCostlyError):
         effort.spend(1)
+
+
+def test_half_a_secret_is_not_kept_where_the_beginning_ends() -> None:
+    log = Kept()
+    before = b'{"a": "' + b"x" * (SAMPLE_BYTES - 30) + b" jdbc://me:"
+    (event,) = ingested(before + b"hunter2" * 20 + b"@host/db " + b"x" * 200_000, log).events
+    assert isinstance(event.verdict, Rejected)
+    assert b"hunter2" not in log.records[0].body

@@ -13,7 +13,7 @@ from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, Reco
 from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, split_payload
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.redaction import mask
@@ -145,7 +145,7 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
         return [_judge_event(raw, effort, by, arrival_us, key) for raw, by in zip(events.items, cycle(senders), strict=False)]
     except TooCostlyError:
         verdict = events.rejected or too_costly(len(events.items), size)
-        return [_rejected(mask(events.items[0][:_COSTLY_SAMPLE_BYTES], key=key), verdict, sender, arrival_us)]
+        return [_rejected(mask(beginning(events.items[0], _COSTLY_SAMPLE_BYTES), key=key), verdict, sender, arrival_us)]
 
 
 def _is_too_costly(event: JudgedEvent) -> bool:
@@ -154,7 +154,7 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
-        kept = raw[: _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES]
+        kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)
     masked = mask(raw, effort.spend, key)

@@ -15,6 +15,7 @@ from lineage_bridge.openlineage.wire import MAX_BYTES
 MAX_EVENTS: Final = 10_000
 SAMPLE_BYTES: Final = 64 << 10
 """How much is kept of a payload that is refused as a whole."""
+_LONGEST_WORD: Final = 512
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
@@ -81,8 +82,16 @@ def split_payload(payload: Payload) -> SplitPayload:
     return events
 
 
+def beginning(raw: bytes, most: int) -> bytes:
+    """At most so many bytes, up to the end of a word: half a secret may not look like one."""
+    if len(raw) <= most:
+        return raw
+    end = max(raw.rfind(sign, max(0, most - _LONGEST_WORD), most) for sign in (b" ", b"\n", b'"'))
+    return raw[: end + 1 if end > 0 else most]
+
+
 def _refused(data: bytes, code: str, message: str) -> SplitPayload:
-    return SplitPayload([data[:SAMPLE_BYTES]], True, Rejected(code, "$", message))
+    return SplitPayload([beginning(data, SAMPLE_BYTES)], True, Rejected(code, "$", message))
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
