@@ -72,16 +72,19 @@ def read_timeline(reader: GraphReader, around: Surroundings, between: Between, *
             marks += [*_code_marks(reader, node), *_run_marks(node, found)]
     marks += _flow_marks(walks, between.since, until)
     inside = (mark for mark in marks if between.since < mark.at <= until)
-    return Timeline(tuple(sorted(inside, key=lambda mark: (mark.at, mark.what, mark.node.id, mark.text))), truncated or walks.is_spent)
+    return Timeline(tuple(sorted(inside, key=lambda mark: (mark.at, mark.what, mark.node.id, mark.text))), truncated or walks.is_cut)
 
 
 class _Walks:
-    """What lies around a node at different times, each walked once; `is_spent` when no more may be walked."""
+    """What lies around a node at different times, each walked once.
+
+    `is_spent` when no more may be walked; `is_cut` when a change was looked for less finely for that.
+    """
 
     def __init__(self, reader: GraphReader, around: Surroundings, now_us: int) -> None:
         self._reader, self._around, self._now_us = reader, around, now_us
         self._found: dict[int, Walk] = {}
-        self.is_spent = False
+        self.is_spent = self.is_cut = False
 
     def at(self, at_us: int) -> Walk:
         """The walk at a time."""
@@ -142,6 +145,7 @@ def _flow_marks(walks: _Walks, since: int, until: int) -> Iterator[Mark]:
             continue
         if last - first <= FINEST_US or walks.is_spent:
             done.append((first, last))
+            walks.is_cut = walks.is_cut or last - first > FINEST_US
         else:
             middle = (first + last) // 2
             periods += [(first, middle), (middle, last)]

@@ -70,6 +70,16 @@ def test_a_flow_that_appears_is_a_mark_within_a_minute(server: Server) -> None:
     assert format_time(NOW - 3 * HOUR + 60_000_000) >= mark["at"]
 
 
+@pytest.mark.parametrize(("minutes", "is_cut"), [(1 << 18, False), ((1 << 18) + 1, True)])
+def test_a_change_that_is_looked_for_less_finely_than_a_minute_is_stated(server: Server, minutes: int, is_cut: bool) -> None:
+    server.send(
+        run_event(run=RUNS[0], time_us=NOW - 300 * 24 * HOUR, inputs=[dataset("a")], outputs=[dataset("b")]),
+        run_event(run=RUNS[1], job="other", time_us=NOW - 30 * 24 * HOUR, inputs=[dataset("a")], outputs=[dataset("c")]),
+    )
+    answer = server.ask("/graph/timeline", **A, since=format_time(NOW - minutes * 60_000_000), until=format_time(NOW))
+    assert (len(answer["marks"]), answer["truncated"]) == (1, is_cut)
+
+
 @pytest.mark.parametrize("window", [{"since": format_time(NOW)}, {"since": "never"}])
 def test_an_impossible_window_is_refused(server: Server, window: dict[str, Any]) -> None:
     server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b")]))
