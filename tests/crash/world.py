@@ -17,6 +17,7 @@ from confluent_kafka import Consumer, TopicPartition
 from tests.crash.faults import FAULTS
 from tests.crash.support import (
     SOON_S,
+    SPARK_S,
     Asking,
     Process,
     is_running,
@@ -53,8 +54,6 @@ CLUSTER = "dG9ydHVyZS1jbHVzdGVyMQ"
 EVENTS = 8
 """How many events come by each way in a round; one more is damaged."""
 _PAUSE_S = 0.4
-PATIENCE_S = 600.0
-"""So long at most until everything is in the graph: on a busy machine, slow is no fault."""
 
 
 class World:
@@ -184,10 +183,10 @@ class World:
 
     def settle(self) -> None:
         """Until the graph has all that was sent."""
-        until(self.asking.answers, PATIENCE_S, "the API")
-        until(self._streams, PATIENCE_S, "the pipeline")
+        until(self.asking.answers, SPARK_S, "the API")
+        until(self._streams, SPARK_S, "the pipeline")
         try:
-            until(self._has_all, PATIENCE_S, "all events in the graph")
+            until(self._has_all, SPARK_S, "all events in the graph")
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self._state()}") from error
         self.ends = self._ends()
