@@ -57,12 +57,12 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `classes` may have `*` in them; `managed` are Confluent Cloud's short names. The outside dataset of each object is made of the
     templates `namespace` and `name`, or of `path`, a URI, or of `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other names.
 
-    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `folded`: the
-    database keeps names in capitals, however a list writes them. `object` is the object if there is no list; for a sink, the object of a
-    topic. `also`: settings that name an object without a topic. `parents`: settings that list databases; all their objects are used if
-    none are listed. `within`: settings whose elements prefix each object. `excluded`:
-    settings that list objects to leave out. `numbered`: the settings of an object and of its topics, with `*` for a number. `task_objects`:
-    the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name an object.
+    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `plain`: those
+    of `objects` that list names, whatever the form. `folded`: the database keeps names in capitals, however a list writes them. `object`
+    is the object if there is no list; for a sink, the object of a topic. `also`: settings that name an object without a topic. `parents`:
+    settings that list databases; all their objects are used if none are listed. `within`: settings whose elements prefix each object.
+    `excluded`: settings that list objects to leave out. `numbered`: the settings of an object and of its topics, with `*` for a number.
+    `task_objects`: the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name an object.
 
     Topics: `topic` is the template of a source's topics. `maps`: settings that list pairs of topic and object, separated by `pair`;
     `turned` if the object comes first. `varies`: templates of settings with which the records, or a class of the user's own, decide the
@@ -86,6 +86,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     symlinks: tuple[Symlink, ...] = ()
     objects: tuple[str, ...] = ()
     form: Literal["list", "regex"] = "list"
+    plain: tuple[str, ...] = ()
     folded: bool = False
     object: str = ""
     also: tuple[str, ...] = ()

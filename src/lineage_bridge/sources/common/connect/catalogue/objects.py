@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
-from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, alternatives, literal, matches_any
+from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, alternatives, literal, matches_any, name_in_list
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
@@ -78,7 +78,8 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     elements = view.list_of(connector.objects)
     if connector.form != "regex":
         return _within(view, elements), [] if elements else [ALL]
-    names = [literal(element) for element in elements]
+    read = name_in_list if view.first_of(connector.objects) in connector.plain else literal
+    names = [read(element) for element in elements]
     patterns = [element for element, name in zip(elements, names, strict=True) if name is None]
     if not elements:
         parents = view.list_of(connector.parents)

@@ -14,6 +14,10 @@ from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN, has_placeh
 from lineage_bridge.sources.common.connect.transforms.patterns import compile_java, listed
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
+_NO_NAME = re.compile(r"[*+?()\[\]{}|^%\\]")
+"""Signs that a name in a list hardly has: whoever writes one means an expression."""
+_ESCAPED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\([^A-Za-z0-9])|\[([^\[\]^\\])\]")
+"""Signs that a regular expression takes as they are: `\\Qa$b\\E`, `\\$`, `[$]`."""
 
 _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
@@ -38,6 +42,10 @@ class ConnectorView:
         values = (self.config.get(key, "").strip() for key in keys)
         value = next(filter(None, values), default)
         return "" if has_placeholder(value) else value
+
+    def first_of(self, keys: Iterable[str]) -> str:
+        """Return the first of these settings that exists; empty if none does."""
+        return next((key for key in keys if self.config.get(key, "").strip()), "")
 
     def list_of(self, keys: Iterable[str]) -> list[str]:
         """Return the elements of the first of these settings that exists."""
@@ -90,8 +98,16 @@ _ANY = {"object": "object", "topic": "topic"}
 
 def literal(pattern: str) -> str | None:
     """Return the only name that an anchored regular expression is meant to match; None if it has more than dots and escapes."""
-    text = pattern.strip().removeprefix("^").removesuffix("$").replace(r"\.", ".").replace("[.]", ".")
-    return None if _METACHARACTERS.search(text) else text
+    bare = pattern.strip().removeprefix("^")
+    text = bare if bare.endswith(r"\$") else bare.removesuffix("$")
+    if _METACHARACTERS.search(_ESCAPED.sub("", text)):
+        return None
+    return _ESCAPED.sub(lambda found: next(part for part in found.groups() if part is not None), text)
+
+
+def name_in_list(element: str) -> str | None:
+    """Return the name that an element of a list of names is; None if it is meant as a regular expression."""
+    return None if _NO_NAME.search(element) else element
 
 
 def alternatives(pattern: str) -> list[str]:
