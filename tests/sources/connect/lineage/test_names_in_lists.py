@@ -74,3 +74,14 @@ def test_an_expression_names_a_table_with_a_dollar_sign(pattern):
 )
 def test_a_sign_of_an_expression_is_no_part_of_a_name(pattern, datasets):
     assert named({**ORACLE, "table.include.list": pattern})[0] == datasets
+
+
+def test_a_topic_of_a_table_that_is_no_longer_listed_is_not_another_tables():
+    listed = {"table.include.list": "APP.ORDERS"}
+    found = resolve({**ORACLE, **listed}, ConnectorEvidence(observed_topics=("o.APP.ORDERS", "o.APP.OLD", "elsewhere")))
+    assert {flow.topic: flow.outside and flow.outside[1] for flow in found.flows} == {
+        "o.APP.ORDERS": "ORCL.APP.ORDERS",
+        "o.APP.OLD": None,
+        "elsewhere": "ORCL.APP.ORDERS",
+    }
+    assert [flow.topic for flow in found.flows if flow.maybe] == ["o.APP.OLD", "elsewhere"]

@@ -8,7 +8,7 @@ from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects, numbered, pairs
 from lineage_bridge.sources.common.connect.catalogue.readers import SINK_READERS, SOURCE_READERS
-from lineage_bridge.sources.common.connect.catalogue.templates import holes
+from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, literal
 from lineage_bridge.sources.common.connect.lineage.connection import ConnectorFlow, EvidenceKind, ExternalDataset, FoundObject, TopicUse
 from lineage_bridge.sources.common.connect.secrets import TO_FILL_IN
@@ -72,12 +72,21 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
             traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.LISTED,)))
             traced.flows.append(ConnectorFlow(_only(traced), topic, "", (EvidenceKind.LISTED,)))
     explained = {topic.name for topic in traced.topics if not topic.is_pattern}
-    only = _only(traced)
+    only, others = _only(traced), _topics_of_objects(view, chain)
     for topic in observed:
         if topic not in explained:
+            outside = None if others and others.fullmatch(topic) else only
             traced.topics.append(TopicUse(topic, evidence=(EvidenceKind.OBSERVED,)))
-            traced.flows.append(ConnectorFlow(only, topic, "", (EvidenceKind.OBSERVED,), maybe=True))
+            traced.flows.append(ConnectorFlow(outside, topic, "", (EvidenceKind.OBSERVED,), maybe=True))
     return traced
+
+
+def _topics_of_objects(view: ConnectorView, chain: Chain) -> re.Pattern[str] | None:
+    """The pattern of topics that have the name of one object, such as one that was listed before; None if a name says nothing."""
+    if "object" not in holes(view.connector.topic) or any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
+        return None
+    pattern = invert(view.connector.topic, "object", view.config)
+    return None if pattern is None or pattern.pattern == ANY_VALUE else pattern
 
 
 def _only(traced: TracedFlows) -> DatasetName | None:
