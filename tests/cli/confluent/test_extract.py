@@ -113,7 +113,7 @@ def test_the_documented_example_runs_as_printed(healthy: Installation, tmp_path:
 
 
 def test_an_extraction_lists_each_plane_and_what_could_not_be_read(call, healthy: Installation) -> None:
-    done = call("extract", "--env", STAGING, "--cluster", DEV, "--url", healthy.server.url)
+    done = call("extract", "--environment", STAGING, "--cluster", DEV, "--url", healthy.server.url)
     assert re.search(r"^connect +1 +1 ", done.out, re.MULTILINE)
     assert f"connect {STAGING}/{DEV}: observed" in done.err
     assert re.search(r"^completed: \d+ events?; the graph has \d+ nodes and \d+ edges$", done.out, re.MULTILINE)
@@ -122,7 +122,7 @@ def test_an_extraction_lists_each_plane_and_what_could_not_be_read(call, healthy
     broken = call("extract", "--url", healthy.server.url)
     assert broken.code == 3
     assert re.search(rf"^failed +connect {STAGING}/{DEV}, .*500", broken.out, re.MULTILINE)
-    result = json.loads(call("extract", "--off", "connect", "--json", "--url", healthy.server.url).out)
+    result = json.loads(call("extract", "--off", "connect", "-o", "json", "--url", healthy.server.url).out)
     assert result["status"] == "completed"
     assert "connect" not in {plane["plane"] for plane in result["planes"]}
 
