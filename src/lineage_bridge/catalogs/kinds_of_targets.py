@@ -16,6 +16,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
     {
         "datahub": "lineage_bridge.catalogs.kinds.datahub",
         "files": "lineage_bridge.catalogs.kinds.files",
+        "glue": "lineage_bridge.catalogs.kinds.glue.kind",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
