@@ -9,7 +9,7 @@ import msgspec
 
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
-from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, Table, by_table, digest_of_parameters, express_table, table_of_key
+from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.model.sources import SourceCheck
@@ -77,7 +77,7 @@ class GlueTarget(Target[GlueSettings]):
                 return outcome
         return Outcome(False, f"others changed the table {MOST_CONFLICTS} times while it was to be changed", later=True)
 
-    def _tried(self, table: Table, goal: Json, *, is_deletion: bool) -> Outcome | None:
+    def _tried(self, table: GlueTable, goal: Json, *, is_deletion: bool) -> Outcome | None:
         """What became of a change; None if somebody else changed the table since it was read."""
         try:
             return self._replace(table, goal, is_deletion=is_deletion)
@@ -91,7 +91,7 @@ class GlueTarget(Target[GlueSettings]):
                 return None
             raise
 
-    def _replace(self, table: Table, goal: Json, *, is_deletion: bool) -> Outcome:
+    def _replace(self, table: GlueTable, goal: Json, *, is_deletion: bool) -> Outcome:
         found = self._table(table)
         if found is None:
             return DONE if is_deletion else Outcome(False, "there is no such table in the catalog")
@@ -104,7 +104,7 @@ class GlueTarget(Target[GlueSettings]):
                 self._opened().update_table(**where, TableInput=definition, VersionId=found["VersionId"], SkipArchive=True)
         return DONE
 
-    def _table(self, table: Table) -> Json | None:
+    def _table(self, table: GlueTable) -> Json | None:
         """A table's definition with what is read-only; None if there is no such table."""
         try:
             with service_errors(f"GetTable of {table.database}.{table.name}", _RIGHTS):

@@ -24,14 +24,14 @@ _HELD: Final = frozenset(("sql", PUBLICATION))
 _HELD_OF_TABLES: Final = frozenset(("columnLineage", "documentation", "schema", "symlinks", PUBLICATION))
 
 
-class Table(NamedTuple):
+class GlueTable(NamedTuple):
     """A table of the catalog; both names are in lower case, as Glue keeps them."""
 
     database: str
     name: str
 
 
-def table_of(dataset: Json, settings: GlueSettings) -> Table | None:
+def table_of(dataset: Json, settings: GlueSettings) -> GlueTable | None:
     """The table that a dataset is in this catalog, by its name or another one that its producers state."""
     symlinks = dataset.get("facets", {}).get("symlinks", {})
     others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
@@ -40,32 +40,32 @@ def table_of(dataset: Json, settings: GlueSettings) -> Table | None:
     return next((table for table in found if table and all(0 < len(part) <= _LONGEST_NAME for part in table)), None)
 
 
-def _named(namespace: str, name: str, settings: GlueSettings) -> Table | None:
+def _named(namespace: str, name: str, settings: GlueSettings) -> GlueTable | None:
     region, catalog = settings.region, settings.catalog_id
     if namespace in settings.databases:
-        return Table(settings.databases[namespace].lower(), name.lower())
+        return GlueTable(settings.databases[namespace].lower(), name.lower())
     if match := _ARN.fullmatch(namespace):
         parts = _ARN_NAME.fullmatch(name)
-        return Table(parts[1].lower(), parts[2].lower()) if parts and match.groups() == (region, catalog) else None
+        return GlueTable(parts[1].lower(), parts[2].lower()) if parts and match.groups() == (region, catalog) else None
     if namespace == f"aws://{region}" and (parts := _ARN_NAME.fullmatch(name)):  # of whose account nothing is known
-        return Table(parts[1].lower(), parts[2].lower())
+        return GlueTable(parts[1].lower(), parts[2].lower())
     if namespace.startswith(f"aws://{region}/"):
-        return Table(namespace.removeprefix(f"aws://{region}/").lower(), name.lower())
+        return GlueTable(namespace.removeprefix(f"aws://{region}/").lower(), name.lower())
     if namespace.startswith(f"awsathena://athena.{region}."):
         found = name.lower().split(".")
-        return Table(found[1], found[2]) if len(found) == 3 and found[0] == "awsdatacatalog" else None
+        return GlueTable(found[1], found[2]) if len(found) == 3 and found[0] == "awsdatacatalog" else None
     return None
 
 
-def key_of_table(table: Table, settings: GlueSettings) -> ObjectKey:
+def key_of_table(table: GlueTable, settings: GlueSettings) -> ObjectKey:
     """The key of a table: the name that OpenLineage gives it."""
     return ObjectKey("dataset", f"arn:aws:glue:{settings.region}:{settings.catalog_id}", f"table/{table.database}/{table.name}")
 
 
-def table_of_key(key: ObjectKey) -> Table:
+def table_of_key(key: ObjectKey) -> GlueTable:
     """The table of a key."""
     _, database, name = key.name.split("/", 2)
-    return Table(database, name)
+    return GlueTable(database, name)
 
 
 # jobs by table
@@ -73,7 +73,7 @@ def table_of_key(key: ObjectKey) -> Table:
 
 def by_table(events: Iterable[Json], settings: GlueSettings) -> Iterator[Json]:
     """An event for each table that jobs read or write, after the events of what has no table, as they are."""
-    found: dict[Table, Json] = {}
+    found: dict[GlueTable, Json] = {}
     for event in events:
         sides = {side: [(table_of(dataset, settings), dataset) for dataset in event.get(side, ())] for side in ("inputs", "outputs")}
         if "job" not in event or not any(table for datasets in sides.values() for table, _ in datasets):
