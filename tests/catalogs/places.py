@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from tests.api.support import Server
 from tests.catalogs.standins.datahub import DataHub
+from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
 from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
@@ -149,6 +150,14 @@ def _datahub(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place("datahub", {"url": url}, there.edges, True, True, False, "ingestProposalBatch", plant, loses, more)
 
 
+def _datazone(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = DataZone()
+    url = _serving(request, answering(there.handle))
+    keys = {"access_key_id": "AKIATEST", "secret_access_key": "${env:PATH}"}
+    settings = {"endpoint_url": url, "region": REGION, "domain": DOMAIN, "poll_s": 0.01, **keys}
+    return Place("datazone", settings, lambda: edges_of(there.events), has_datasets=False, more={"there": there})
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -160,10 +169,11 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "kafka": _kafka,
     "openlineage": _openlineage,
     "datahub": _datahub,
+    "datazone": _datazone,
     "marquez": _marquez,
     "openmetadata": _openmetadata,
 }
-LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "datahub")
+LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "datahub", "datazone")
 """The places that need no server of the session."""
 OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "datahub")
 READABLE = ("files", "marquez", "datahub")

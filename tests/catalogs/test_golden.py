@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import added
-from tests.catalogs.places import LOCAL, make_place
+from tests.catalogs.places import LOCAL, Place, make_place
 from tests.events import KEY, RUNS, columns, dataset, facet, run_event, schema
 
 from lineage_bridge.catalogs.desired import desired_state
@@ -42,7 +42,11 @@ EVENTS = [
 
 @pytest.mark.parametrize("kind", LOCAL)
 def test_what_is_published_is_as_the_file_has_it(request: pytest.FixtureRequest, ours: Server, kind: str) -> None:
-    place = make_place(kind, request, ours)
+    check_golden(ours, make_place(kind, request, ours), kind)
+
+
+def check_golden(ours: Server, place: Place, kind: str) -> None:
+    """Compare what a target would get with the file of this name."""
     ours.send(*EVENTS)
     added(ours, place)
     target = ours.targets.target("there")

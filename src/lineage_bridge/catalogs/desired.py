@@ -52,8 +52,10 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
     """What should be at a target. `installation` is the id of this one, which everything is marked with."""
     settings: TargetSettings = target.settings
     state = DesiredState()
-    for view in state_events(graph, now_us, settings.names, make_filter(settings)):
-        add_object(state, target, marked(view, installation))
+    views = state_events(graph, now_us, settings.names, make_filter(settings))
+    named = (renamed(marked(view, installation), settings.map_namespaces, settings.map_names) for view in views)
+    for event in target.arranged(named):
+        add_object(state, target, event)
     for edge in graph.inventory.direct(now_us=now_us):
         if NodeKind.JOB in (edge.source.kind, edge.target.kind):
             state.not_expressible["edges from job to job"] += 1
@@ -62,10 +64,8 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
 
 def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
     """Add the object that an event describes to a state, or count what the target cannot hold."""
-    settings: TargetSettings = target.settings
-    event = renamed(event, settings.map_namespaces, settings.map_names)
     try:
-        expressed = fitted(target.express(event), settings.max_bytes)
+        expressed = fitted(target.express(event), target.settings.max_bytes)
     except InexpressibleError as error:
         state.not_expressible[str(error)] += 1
         return

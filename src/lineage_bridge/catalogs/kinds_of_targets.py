@@ -15,7 +15,9 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 MODULES: Mapping[str, str] = MappingProxyType(
     {
         "datahub": "lineage_bridge.catalogs.kinds.datahub",
+        "datazone": "lineage_bridge.catalogs.kinds.datazone.kind",
         "files": "lineage_bridge.catalogs.kinds.files",
+        "glue": "lineage_bridge.catalogs.kinds.glue.kind",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",

@@ -72,9 +72,13 @@ class Target(ABC, Generic[SettingsT]):
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
 
+    def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
+        """The events to express, of those of jobs and datasets: these themselves, unless lineage belongs to something else. Pure."""
+        return events
+
     @abstractmethod
     def express(self, event: Json) -> Expressed:
-        """A JobEvent or DatasetEvent in the form that the target takes. Pure. Raises InexpressibleError."""
+        """A JobEvent or DatasetEvent, as `arranged` has it, in the form that the target takes. Pure. Raises InexpressibleError."""
 
     @abstractmethod
     def visible(self, event: Json) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -24,10 +25,11 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A status, and a body: JSON, or bytes as they are."""
+    """A status, a body (JSON, or bytes as they are), and more headers."""
 
     status: int
     body: Any = b""
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 @contextmanager
@@ -44,7 +46,8 @@ def answering(handle: Callable[[Request], Answer]) -> Iterator[str]:
             found = handle(Request(request.command, segments, query, {k.lower(): v for k, v in request.headers.items()}, body))
         content = found.body if isinstance(found.body, bytes) else json.dumps(found.body).encode()
         request.send_response(found.status)
-        request.send_header("Content-Type", "application/json")
+        for name, value in {"Content-Type": "application/json", **found.headers}.items():
+            request.send_header(name, value)
         request.send_header("Content-Length", str(len(content)))
         request.end_headers()
         request.wfile.write(content)

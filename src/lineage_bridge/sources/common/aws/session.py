@@ -146,10 +146,16 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
     if code in _UNKNOWN_CALLER:
         return UnauthenticatedError(text, "check the keys, whether they have expired, and this machine's clock")
     if status == 429 or status >= 500 or code in _BUSY or "Throttl" in code:
-        return BusyError(text)
+        return BusyError(text, wait_s=_asked_wait(error), limited=status == 429 or "Throttl" in code)
     if status in (401, 403) or code in _DENIED:
         return ForbiddenError(text, "grant kms:Decrypt on the stream's key" if code.startswith("KMS") else rights)
     return MissingError(text) if status == 404 or code in _MISSING else SourceError(text)
+
+
+def _asked_wait(error: exceptions.ClientError) -> float | None:
+    """How many seconds an answer asks to wait, if it does."""
+    asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
+    return float(asked) if asked.isdigit() and len(asked) < 7 else None
 
 
 def line(error: BaseException) -> str:

@@ -1,0 +1,1 @@
+"""Amazon DataZone and SageMaker Catalog: OpenLineage events to a domain."""

@@ -1,0 +1,110 @@
+"""Sends events by DataZone's API, and waits until they are processed. It needs boto3, which is an optional dependency."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from lineage_bridge.catalogs.events import digest, digest_of, in_form
+from lineage_bridge.catalogs.kinds.datazone.settings import DataZoneSettings
+from lineage_bridge.catalogs.target import DONE, Expressed, InexpressibleError, Json, Operation, Outcome, Target
+from lineage_bridge.errors import SourceError
+from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+
+LONGEST_IDENTIFIER: Final = 2086
+"""Characters of the identifier of a job (`namespace.name`) or dataset (`namespace/name`)."""
+_RIGHTS: Final = "grant datazone:PostLineageEvent and datazone:GetLineageEvent on the domain"
+_INVALID: Final = frozenset(("ConflictException", "ValidationException"))
+_OPEN: Final = frozenset(("PROCESSING", "REQUESTED"))
+
+
+class DataZoneTarget(Target[DataZoneSettings]):
+    """Sends each job as a completed run. What is taken is processed later; whether that went well is asked for."""
+
+    batch = 20
+
+    def __init__(self, name: str, settings: DataZoneSettings, _: Path, wait: Callable[[float], None] = time.sleep) -> None:
+        super().__init__(name, settings)
+        self._wait = wait
+        self._opening = threading.Lock()
+        self._client: Any = None
+
+    def express(self, event: Json) -> Expressed:
+        """A completed run, with the datasets whose names it can hold. Raises InexpressibleError."""
+        made, lost = in_form(event, "runs").event, Counter[str]()
+        if _is_too_long(made["job"]):
+            raise InexpressibleError("jobs whose names are too long")
+        for side in ("inputs", "outputs"):
+            datasets = made.get(side, ())
+            made[side] = [dataset for dataset in datasets if not _is_too_long(dataset)]
+            lost["datasets whose names are too long"] += len(datasets) - len(made[side])
+        return Expressed(made, +lost)
+
+    def visible(self, event: Json) -> str:
+        """Of the whole event."""
+        return digest(event)
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Send events, each by itself, then ask for all until they are processed."""
+        posted = [self._post(operation) for operation in operations]
+        states = self._settled([answer for answer in posted if isinstance(answer, str)])
+        return [answer if isinstance(answer, Outcome) else _outcome(states[answer]) for answer in posted]
+
+    def _post(self, operation: Operation) -> str | Outcome:
+        """The id of the event there, or why it is refused. The same bytes have the same token, so that they are one event if sent twice."""
+        token = digest_of([operation.idempotency_key, operation.body.decode()])
+        try:
+            with service_errors("PostLineageEvent", _RIGHTS):
+                answer = self._opened().post_lineage_event(domainIdentifier=self.settings.domain, event=operation.body, clientToken=token)
+        except SourceError as error:
+            if error_code(error.__cause__) in _INVALID:
+                return Outcome(False, str(error))
+            raise
+        return str(answer["id"])
+
+    def _settled(self, ids: Sequence[str]) -> dict[str, str]:
+        """The status of each event, after as many questions as `settle_s` has room for."""
+        states = dict.fromkeys(ids, "REQUESTED")
+        for question in range(1 + int(self.settings.settle_s / self.settings.poll_s)):
+            unsettled = [event for event, state in states.items() if state in _OPEN]
+            if not unsettled:
+                break
+            if question:
+                self._wait(self.settings.poll_s)
+            states |= {event: self._state(event) for event in unsettled}
+        return states
+
+    def _state(self, event: str) -> str:
+        with service_errors("GetLineageEvent", _RIGHTS):
+            answer = self._opened().get_lineage_event(domainIdentifier=self.settings.domain, identifier=event)
+        return str(answer.get("processingStatus", "REQUESTED"))
+
+    def test(self) -> list[SourceCheck]:
+        """Whether the domain's events can be listed; whether it takes events shows when one is sent."""
+        with service_errors("ListLineageEvents", "grant datazone:ListLineageEvents on the domain"):
+            answer = self._opened().list_lineage_events(domainIdentifier=self.settings.domain, maxResults=1)
+        return [SourceCheck("connect", isinstance(answer.get("items"), list), f"the domain {self.settings.domain} answers")]
+
+    def close(self) -> None:
+        """Close connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _opened(self) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+        with self._opening:
+            if self._client is None:
+                self._client = open_client(self.settings, "datazone", connections=self.settings.at_once, tries=1)
+            return self._client
+
+
+def _is_too_long(subject: Json) -> bool:
+    return len(subject["namespace"]) + 1 + len(subject["name"]) > LONGEST_IDENTIFIER
+
+
+def _outcome(state: str) -> Outcome:
+    if state in _OPEN:
+        return Outcome(False, "was taken, but is not processed yet; settle_s says how long to wait", later=True)
+    return DONE if state == "SUCCESS" else Outcome(False, f"was taken, but processing it ended as {state}")

@@ -1,0 +1,1 @@
+"""AWS Glue: the lineage of tables in the parameters of their definitions in the Data Catalog."""

@@ -1,0 +1,89 @@
+"""Definitions of tables as Glue's UpdateTable takes them: the whole definition, with other lineage in its parameters. Pure."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from lineage_bridge.catalogs.events import digest_of
+from lineage_bridge.catalogs.kinds.glue.tables import DESCRIBED, PREFIX
+from lineage_bridge.catalogs.target import Json
+
+TABLE_INPUT: Final = frozenset(
+    (
+        "Description",
+        "LastAccessTime",
+        "LastAnalyzedTime",
+        "Name",
+        "Owner",
+        "Parameters",
+        "PartitionKeys",
+        "Retention",
+        "StorageDescriptor",
+        "TableType",
+        "ViewExpandedText",
+        "ViewOriginalText",
+    )
+)
+"""What of the answer of GetTable is in a definition that replaces it; the rest is read-only, or belongs to what is not changed here."""
+
+
+def obstacle(table: Json) -> str:
+    """Why a table is not changed; empty if it can be."""
+    if table.get("TargetTable"):
+        return "it is a link to a table of another catalog: publish to that one"
+    if table.get("FederatedTable"):
+        return "it is a table of a federated catalog"
+    if table.get("ViewDefinition") or table.get("IsMultiDialectView"):
+        return "it is a view of several dialects, whose definition cannot be sent back as it is read"
+    return "" if table.get("VersionId") else "it has no version, so that others' changes could be lost"
+
+
+def changed_definition(table: Json, parameters: Mapping[str, str], descriptions: Mapping[str, str]) -> Json | None:
+    """The definition of a table with these parameters instead of those published before; None if nothing differs.
+
+    A description is only set where there is none, or where it is still the one from here. Tables of Iceberg have theirs from the schema of
+    Iceberg, so those are not touched.
+    """
+    definition: Json = {name: value for name, value in table.items() if name in TABLE_INPUT}
+    own = dict(table.get("Parameters") or {})
+    others = {name: value for name, value in own.items() if not name.startswith(PREFIX)}
+    is_iceberg = str(own.get("table_type", "")).upper() == "ICEBERG"
+    marks = _marks(own)
+    described = {} if is_iceberg else _describe(definition, descriptions, marks)
+    more = {DESCRIBED: json.dumps(described, separators=(",", ":"), sort_keys=True)} if described else {}
+    definition["Parameters"] = {**others, **parameters, **more}
+    before = {name: value for name, value in table.items() if name in TABLE_INPUT}
+    return None if definition == {**before, "Parameters": own} else definition
+
+
+def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
+    """Describe a table and its columns where that is free; return a digest of each description that is from here, by column."""
+    storage = dict(definition.get("StorageDescriptor") or {})
+    lists: dict[str, list[Json]] = {
+        "Columns": [dict(column) for column in storage.get("Columns") or ()],
+        "PartitionKeys": [dict(column) for column in definition.get("PartitionKeys") or ()],
+    }
+    described = {}
+    places = [("", definition, "Description")]
+    places += [(str(column.get("Name", "")).lower(), column, "Comment") for columns in lists.values() for column in columns]
+    for name, holder, member in places:
+        current, goal = holder.get(member) or "", descriptions.get(name, "")
+        if current and digest_of(current) != marks.get(name):
+            continue
+        if goal:
+            holder[member], described[name] = goal, digest_of(goal)
+        elif current:
+            del holder[member]
+    if "Columns" in storage:
+        definition["StorageDescriptor"] = {**storage, "Columns": lists["Columns"]}
+    if "PartitionKeys" in definition:
+        definition["PartitionKeys"] = lists["PartitionKeys"]
+    return described
+
+
+def _marks(parameters: Mapping[str, Any]) -> dict[str, str]:
+    try:
+        found = json.loads(parameters.get(DESCRIBED, "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}

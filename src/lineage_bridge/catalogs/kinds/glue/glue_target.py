@@ -1,0 +1,138 @@
+"""Reads and writes definitions of tables by Glue's API. It needs boto3, which is an optional dependency."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, obstacle
+from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
+from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.errors import BusyError, SourceError
+from lineage_bridge.model.sources import SourceCheck
+from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
+
+MOST_CONFLICTS: Final = 4
+"""How many times in a row somebody else may change a table between its reading and its writing."""
+_RIGHTS: Final = "grant glue:GetTable and glue:UpdateTable on the catalog, the database and its tables"
+_MISSING: Final = "EntityNotFoundException"
+_CONFLICT: Final = "ConcurrentModificationException"
+_LATER: Final = frozenset(
+    ("AccessDeniedException", "GlueEncryptionException", "ResourceNotReadyException", "FederationSourceRetryableException")
+)
+"""Errors of one table that may pass; rights on tables are given table by table."""
+_REFUSED: Final = frozenset(
+    (_MISSING, "FederationSourceException", "InvalidInputException", "ResourceNumberLimitExceededException", "ValidationException")
+)
+_BUSY: Final = frozenset(("OperationTimeoutException", "InternalServiceException"))
+
+
+class GlueTarget(Target[GlueSettings]):
+    """Keeps the lineage of each table in its parameters. Tables are neither created nor deleted; deleting removes what was published."""
+
+    deletes = True
+    reads = True
+    read_batch = 20
+
+    def __init__(self, name: str, settings: GlueSettings, _: Path) -> None:
+        super().__init__(name, settings)
+        self._opening = threading.Lock()
+        self._client: Any = None
+
+    def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
+        """An event for each table."""
+        return by_table(events, self.settings)
+
+    def express(self, event: Json) -> Expressed:
+        """The parameters and descriptions of a table. Raises InexpressibleError."""
+        return express_table(event, self.settings)
+
+    def visible(self, event: Json) -> str:
+        """Of the lineage among the parameters."""
+        return digest_of_parameters(event["parameters"])
+
+    def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
+        """The tables that have lineage from an installation of LineageBridge."""
+        found = {}
+        for key in keys:
+            table = self._table(table_of_key(key))
+            parameters = (table or {}).get("Parameters") or {}
+            if any(name.startswith(PREFIX) for name in parameters):
+                found[key] = digest_of_parameters(parameters)
+        return found
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Change the definitions of tables."""
+        return [self._write(operation) for operation in operations]
+
+    def _write(self, operation: Operation) -> Outcome:
+        goal = msgspec.json.decode(operation.body) if operation.body else {"parameters": {}, "descriptions": {}}
+        table = table_of_key(operation.key)
+        for _ in range(MOST_CONFLICTS):
+            outcome = self._tried(table, goal, is_deletion=operation.action == DELETE)
+            if outcome is not None:
+                return outcome
+        return Outcome(False, f"others changed the table {MOST_CONFLICTS} times while it was to be changed", later=True)
+
+    def _tried(self, table: GlueTable, goal: Json, *, is_deletion: bool) -> Outcome | None:
+        """What became of a change; None if somebody else changed the table since it was read."""
+        try:
+            return self._replace(table, goal, is_deletion=is_deletion)
+        except SourceError as error:
+            code = error_code(error.__cause__)
+            if code in _LATER or code in _REFUSED:
+                return Outcome(False, _text(error), later=code in _LATER)
+            if code in _BUSY:
+                raise BusyError(str(error)) from error
+            if code == _CONFLICT:
+                return None
+            raise
+
+    def _replace(self, table: GlueTable, goal: Json, *, is_deletion: bool) -> Outcome:
+        found = self._table(table)
+        if found is None:
+            return DONE if is_deletion else Outcome(False, "there is no such table in the catalog")
+        if why := obstacle(found):
+            return Outcome(False, why)
+        definition = changed_definition(found, goal["parameters"], goal["descriptions"])
+        if definition is not None:
+            where = {"CatalogId": self.settings.catalog_id, "DatabaseName": table.database}
+            with service_errors(f"UpdateTable of {table.database}.{table.name}", _RIGHTS):
+                self._opened().update_table(**where, TableInput=definition, VersionId=found["VersionId"], SkipArchive=True)
+        return DONE
+
+    def _table(self, table: GlueTable) -> Json | None:
+        """A table's definition with what is read-only; None if there is no such table."""
+        try:
+            with service_errors(f"GetTable of {table.database}.{table.name}", _RIGHTS):
+                answer = self._opened().get_table(CatalogId=self.settings.catalog_id, DatabaseName=table.database, Name=table.name)
+        except SourceError as error:
+            if error_code(error.__cause__) == _MISSING:
+                return None
+            raise
+        found: Json = answer["Table"]
+        return found
+
+    def test(self) -> list[SourceCheck]:
+        """Whether databases can be listed; rights on tables are given table by table, and show when one is published."""
+        with service_errors("GetDatabases", "grant glue:GetDatabases on the catalog"):
+            answer = self._opened().get_databases(CatalogId=self.settings.catalog_id, MaxResults=1)
+        return [SourceCheck("connect", isinstance(answer.get("DatabaseList"), list), f"the catalog {self.settings.catalog_id} answers")]
+
+    def close(self) -> None:
+        """Close connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _opened(self) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+        with self._opening:
+            if self._client is None:
+                self._client = open_client(self.settings, "glue", connections=self.settings.at_once, tries=1)
+            return self._client
+
+
+def _text(error: SourceError) -> str:
+    return f"{error} ({error.hint})" if error.hint else str(error)

@@ -1,0 +1,22 @@
+"""The settings of a Glue Data Catalog as a target."""
+
+from pydantic import Field
+
+from lineage_bridge.catalogs.settings import Renames, TargetSettings
+from lineage_bridge.sources.common.aws.settings import AwsConnection
+
+
+class GlueSettings(AwsConnection, TargetSettings):
+    """One Data Catalog: that of an account in a region."""
+
+    region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the catalog")
+    catalog_id: str = Field(pattern=r"^\d{12}$", description="id of the account whose catalog it is")
+    databases: Renames = Field(
+        default={}, description="databases of the catalog by the namespace of datasets that are tables in them, such as that of a metastore"
+    )
+    comments: bool = Field(default=True, description="also describe tables and columns where the catalog has no description")
+
+    @property
+    def place(self) -> str:
+        """The catalog."""
+        return f"{self.endpoint_url or ''} {self.region} {self.catalog_id}".strip()
