@@ -71,12 +71,13 @@ def opened(port: int, host: str = "127.0.0.1", outbound: str = "") -> S3Store:
     return S3Store(S3Settings.model_validate(settings, context=SourceContext(outbound=Outbound.parse(outbound))))
 
 
+@pytest.mark.parametrize("names_region", [True, False], ids=["region", "nowhere"])
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_no_answer_sends_it_to_another_host(status: int) -> None:
+def test_no_answer_sends_it_to_another_host(status: int, names_region: bool) -> None:
     with serving() as other, serving() as first:
         elsewhere = f"127.0.0.1:{other.server_port}"
         body = f"<Error><Code>TemporaryRedirect</Code><Endpoint>{elsewhere}</Endpoint><Bucket>bucket</Bucket></Error>".encode()
-        headers = {"Location": f"http://{elsewhere}/bucket/a.json", "x-amz-bucket-region": f"{elsewhere}/"}
+        headers = {"Location": f"http://{elsewhere}/bucket/a.json", **({"x-amz-bucket-region": "eu-west-2"} if names_region else {})}
         first.answer = (status, headers, body)
         store = opened(first.server_port)
         with pytest.raises(SourceError):
@@ -85,7 +86,7 @@ def test_no_answer_sends_it_to_another_host(status: int) -> None:
             list(store.entries("bucket", recursive=False))
         with pytest.raises(OSError, match=r"a\.json"):
             store.open(FoundFile("a.json", "", 10, 0)).read(10)
-    assert first.asked
+    assert len(first.asked) == 3
     assert other.asked == []
 
 

@@ -75,7 +75,15 @@ def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    return _client(settings, "s3", config, ca_file)
+    client = _client(settings, "s3", config, ca_file)
+    if settings.endpoint_url:
+        client.meta.events.register("before-call.s3", _stay)
+    return client
+
+
+def _stay(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
+    """Mark a call as redirected, so that botocore does not look for the region of the bucket, which it does again for each redirect."""
+    params["context"].setdefault("s3_redirect", {})["redirected"] = True
 
 
 def _client(settings: AwsConnection, service: str, config: Config, ca_file: str = "") -> Any:  # noqa: ANN401  # as above
