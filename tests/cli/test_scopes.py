@@ -42,6 +42,8 @@ operate target pause t
 operate target resume t
 operate target remove t
 operate publish t
+admin   session list
+admin   session end x
 operate extract
 operate extract --resume t
 read    watch

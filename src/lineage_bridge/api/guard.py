@@ -19,7 +19,7 @@ from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.answering.visibility import CURRENT_VISIBILITY
 from lineage_bridge.api.responses import error_response
 from lineage_bridge.api.scopes import Requirement, RouteRequirements
-from lineage_bridge.api.web.forwarding import hosts_of, peer_address, restore_request, route_path
+from lineage_bridge.api.web.forwarding import client_address, hosts_of, peer_address, restore_request, route_path
 from lineage_bridge.api.web.redirects import login_redirect
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import RefusedError
@@ -155,7 +155,7 @@ class Guard:
     def _signed_in(self, scope: Scope, headers: Headers) -> Principal | None:
         """Who has logged in with the browser that sends a request. Raises RefusedError for a write that no page of this server sends."""
         browsers = self.policy.browsers
-        found = browsers.signed_in(headers) if browsers else None
+        found = browsers.signed_in(headers, client_address(scope)) if browsers else None
         if browsers is None or found is None:
             return None
         if scope.get("method", "") not in _READING:

@@ -133,7 +133,15 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "DELETE /tasks/{task_id}",
     ),
     "internal": ("GET /inputs/{name}/positions", "POST /inputs/{name}/positions", "POST /inputs/{name}/records"),
-    AccessScope.ADMIN: ("GET /audit", "GET /keys", "POST /keys", "POST /keys/{name:path}/rotate", "DELETE /keys/{name:path}"),
+    AccessScope.ADMIN: (
+        "GET /audit",
+        "GET /keys",
+        "GET /sessions",
+        "POST /keys",
+        "POST /keys/{name:path}/rotate",
+        "DELETE /keys/{name:path}",
+        "DELETE /sessions/{name:path}",
+    ),
 }
 """Requirement to routes, below /api/v1 unless they begin with two slashes."""
 

@@ -31,6 +31,7 @@ _LISTS = {
     "/api/v1/sources/": "lineage-bridge source list lists the sources",
     "/api/v1/inputs/": "lineage-bridge input list lists the inputs",
     "/api/v1/targets/": "lineage-bridge target list lists the targets",
+    "/api/v1/sessions/": "lineage-bridge session list lists the sessions",
     "/api/v1/tasks/": "lineage-bridge task list lists the tasks",
 }
 """Paths of the API, and the command that lists what they name; all others name datasets and jobs."""

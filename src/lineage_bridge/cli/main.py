@@ -23,6 +23,7 @@ COMMANDS = {
     "publish": "publish",
     "secret": "secret",
     "key": "key",
+    "session": "session",
     "audit": "audit",
     "extract": "extract",
     "watch": "watch",

@@ -1,5 +1,6 @@
 """Who asks the server for something, by which credentials, and what that principal may do."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +12,7 @@ from lineage_bridge.graph.identity.limits import matches
 class AccessScope(str, Enum):
     """What a principal may do. No scope includes another.
 
-    `ingest` sends events, `read` asks questions, `operate` changes the graph and what is observed, `admin` manages keys.
+    `ingest` sends events, `read` asks questions, `operate` changes the graph and what is observed, `admin` manages keys and sessions.
     """
 
     INGEST = "ingest"
@@ -125,3 +126,8 @@ class BrowserSession:
     created_us: int
     used_us: int
     expires_us: int
+
+    @property
+    def id(self) -> str:
+        """By which people tell it from others. It is no secret: neither digest nor cookie follows from it."""
+        return hashlib.sha256(b"session id\0" + self.digest).hexdigest()[:16]

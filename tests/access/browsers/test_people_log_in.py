@@ -1,5 +1,6 @@
 """People who log in with a browser: the server as an operator starts it, a real issuer with its own forms, and who attacks in between."""
 
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -184,6 +185,40 @@ def test_logins_and_logouts_are_in_the_audit_trail(site):
     assert text.count('"company:data-grace#data-grace"') == 2
     assert '"login"' in text
     assert '"logout"' in text
+
+
+def test_an_administrator_ends_one_session_and_all_of_a_person(site, tmp_path):
+    at = ["--config", site.folder / "settings.toml", "--data-dir", site.folder / "data"]
+    key = ran(["key", "create", "ender", "--scope", "admin", *at], tmp_path).strip()
+
+    def session(*line: str) -> Any:
+        return json.loads(ran(["session", *line, "--json", "--url", f"{site.url}{PREFIX}"], tmp_path, LINEAGE_BRIDGE_API_KEY=key))
+
+    with site.logged_in("data-hal") as first, site.logged_in("data-hal") as second, site.logged_in("data-ida") as other:
+        name = "company:data-hal#data-hal"
+        assert code_of(other.get(f"{PREFIX}/api/v1/sessions")) == (403, "missing_scope")
+        *_, oldest = found = session("list", "--principal", name)["sessions"]
+        assert [(item["principal"], item["issuer"], item["address"]) for item in found] == [(name, "company", HOST)] * 2
+        assert not any(browser.cookies[COOKIE][:16] in json.dumps(found) for browser in (first, second))
+        assert session("end", oldest["id"]) == {"ended": 1}
+        assert code_of(first.get(READ)) == (401, "no_key")
+        assert second.get(READ).is_success
+        assert session("end", name) == {"ended": 1}
+        assert code_of(second.get(READ)) == (401, "no_key")
+        assert second.get(f"{PREFIX}/docs", headers=HTML).headers["location"].startswith(f"{site.url}{LOGIN}")
+        assert other.get(READ).is_success
+        assert session("list", "--principal", name) == {"sessions": []}
+    entries = json.loads(ran(["audit", "list", "--principal", "ender", "--json", *at], tmp_path))
+    assert [(entry["action"], entry["target"]) for entry in entries] == [
+        ("DELETE /sessions/{name:path}", name),
+        ("DELETE /sessions/{name:path}", oldest["id"]),
+    ]
+
+
+def ran(line: list[Any], folder: Path, **variables: str) -> str:
+    """What a command prints."""
+    environment = {**bare_environment(), **variables}
+    return subprocess.run([*COMMAND, *line], env=environment, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def test_a_login_makes_a_new_session_and_ends_the_one_before(site):

@@ -10,7 +10,7 @@ from lineage_bridge.access.browsers.sessions import SessionLimits, Sessions
 from lineage_bridge.access.roles import Roles
 from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.config.people import RoleSettings
-from lineage_bridge.errors import OverloadedError
+from lineage_bridge.errors import NotFoundError, OverloadedError
 from lineage_bridge.model.access import AccessScope, LoginIdentity, Principal
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sessions import BrowserSessionRepository
@@ -71,6 +71,33 @@ def test_a_session_outlives_a_restart_with_the_roles_of_today(shelf: Shelf) -> N
     assert found[1] == Principal("company:ada#1", frozenset({AccessScope.OPERATE}))
     assert shelf.opened(issuers=()).find(secret) is None
     assert shelf.stored() == 0
+
+
+def test_a_session_that_is_ended_by_its_id_is_not_found_again(shelf: Shelf) -> None:
+    first, second = shelf.sessions.begin(ADA, address="192.0.2.1"), shelf.sessions.begin(ADA)
+    shelf.now_us = 50
+    assert shelf.sessions.find(second, "192.0.2.2")
+    found = {each.address: each for each in shelf.sessions.records()}
+    assert {address: each.used_us for address, each in found.items()} == {"192.0.2.1": 0, "192.0.2.2": 50}
+    assert not {each.session.id for each in found.values()} & {first, second, *(each.session.digest.hex()[:16] for each in found.values())}
+    assert shelf.sessions.end_named(found["192.0.2.1"].session.id) == 1
+    assert shelf.sessions.find(first) is None
+    assert shelf.sessions.find(second)
+    with pytest.raises(NotFoundError, match="there is no session"):
+        shelf.sessions.end_named(found["192.0.2.1"].session.id)
+    again = shelf.opened()
+    assert [each.address for each in again.records()] == [""]
+    assert again.find(first) is None
+
+
+def test_all_sessions_of_a_principal_end_together(shelf: Shelf) -> None:
+    others = LoginIdentity("company:bob#2", "company", ("data",))
+    secrets_ = [shelf.sessions.begin(ADA), shelf.sessions.begin(ADA), shelf.sessions.begin(others)]
+    assert shelf.sessions.end_named("company:ada#1") == 2
+    assert [shelf.sessions.find(secret) is not None for secret in secrets_] == [False, False, True]
+    assert shelf.stored() == 1
+    shelf.now_us = 100
+    assert shelf.sessions.records() == []
 
 
 def test_only_a_digest_is_stored(shelf: Shelf, tmp_path: Path) -> None:

@@ -147,6 +147,8 @@ own     POST    /api/v1/inputs/x/positions
 own     POST    /api/v1/inputs/x/records
 admin   GET     /api/v1/audit
 admin   GET     /api/v1/keys
+admin   GET     /api/v1/sessions
+admin   DELETE  /api/v1/sessions/x
 admin   POST    /api/v1/keys
 admin   DELETE  /api/v1/keys/x
 admin   POST    /api/v1/keys/x/rotate

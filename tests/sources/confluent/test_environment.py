@@ -15,6 +15,7 @@ from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 
 EVERY = {name: f"value of {name}" for name in VARIABLES} | {
+    "LINEAGE_BRIDGE_AUDIT_LOG_BOOTSTRAP_SERVERS": "audit.example:9092",
     "LINEAGE_BRIDGE_SCHEMA_REGISTRY_ENDPOINT": "https://psrc",
     "LINEAGE_BRIDGE_CLUSTER_CREDENTIALS": '{"lkc-1": {"api_key": "K1", "api_secret": "S1"}}',
 }

@@ -9,13 +9,25 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lineage_bridge.access.roles import Roles
-from lineage_bridge.errors import OverloadedError
+from lineage_bridge.errors import NotFoundError, OverloadedError
 from lineage_bridge.model.access import BrowserSession, LoginIdentity, Principal
 from lineage_bridge.ports.sessions import SessionRepository
 
 SECRET_BYTES: Final = 32
 _DIGEST: Final = b"session\0"
 _CSRF: Final = b"csrf\0"
+
+
+@dataclass(frozen=True)
+class OpenSession:
+    """A session that is not over, as administrators see it. `used_us` is its last request, `address` where that came from, if it is known.
+
+    The address is kept in memory only.
+    """
+
+    session: BrowserSession
+    used_us: int
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,7 @@ class Sessions:
         self._key, self._clock_us, self._random_bytes = installation_key, clock_us, random_bytes
         self._open: dict[bytes, tuple[BrowserSession, Principal]] = {}
         self._used: dict[bytes, int] = {}
+        self._addresses: dict[bytes, str] = {}
         self._lock = threading.Lock()
         stored = repository.records()
         repository.replace([session.digest for session in stored if session.identity.issuer not in issuers])
@@ -59,8 +72,8 @@ class Sessions:
             if session.identity.issuer in issuers:
                 self._open[session.digest] = session, self._principal(session.identity)
 
-    def begin(self, identity: LoginIdentity, replaced: str = "") -> str:
-        """Begin a session, and end the one whose secret the browser had before; the new secret.
+    def begin(self, identity: LoginIdentity, replaced: str = "", address: str = "") -> str:
+        """Begin a session of a browser at an address, and end the one whose secret it had before; the new secret.
 
         Raises OverloadedError if there are too many.
         """
@@ -74,16 +87,43 @@ class Sessions:
             self._repository.replace(ended, session)
             self._forget(ended)
             self._open[session.digest] = session, self._principal(identity)
+            self._addresses[session.digest] = address
         return secret
 
-    def find(self, secret: str) -> tuple[BrowserSession, Principal] | None:
-        """The session with this secret, which is used by that, and its principal; None if there is none, or it is over."""
+    def find(self, secret: str, address: str = "") -> tuple[BrowserSession, Principal] | None:
+        """The session with this secret, which is used by that from an address, and its principal; None if there is none, or it is over."""
         digest = self._digest(secret)
         found, now_us = self._open.get(digest), self._clock_us()
         if found is None or self._is_over(found[0], now_us):
             return None
         self._used[digest] = now_us
+        if address:
+            self._addresses[digest] = address
         return found
+
+    def records(self) -> list[OpenSession]:
+        """The sessions that are not over, the one that began last first."""
+        now_us = self._clock_us()
+        with self._lock:
+            found = [session for session, _ in self._open.values() if not self._is_over(session, now_us)]
+            shown = [OpenSession(session, self._last_use(session), self._addresses.get(session.digest, "")) for session in found]
+        return sorted(shown, key=lambda each: (-each.session.created_us, each.session.id))
+
+    def end_named(self, name: str) -> int:
+        """End the session with this id, or all of the principal with this name, from their next request on; how many there were.
+
+        Raises NotFoundError if there is none.
+        """
+        with self._lock:
+            every = [session for session, _ in self._open.values()]
+            named = [session.digest for session in every if name in (session.id, session.identity.principal)]
+            if not named:
+                raise NotFoundError(
+                    f"there is no session {name!r}, and no session of a principal of this name", "lineage-bridge session list"
+                )
+            self._repository.replace(named)
+            self._forget(named)
+        return len(named)
 
     def end(self, secret: str) -> LoginIdentity | None:
         """End the session with this secret; whose it was."""
@@ -112,7 +152,7 @@ class Sessions:
             over = self._over(self._clock_us())
             if over:
                 self._repository.replace(over)
-            self._forget(over | (set(self._used) - self._open.keys()))
+            self._forget(over | ({*self._used, *self._addresses} - self._open.keys()))
 
     def _is_news(self, digest: bytes, used_us: int) -> bool:
         """Whether a session was used later than is stored."""
@@ -122,8 +162,10 @@ class Sessions:
         return self._roles.principal(identity.principal, identity.issuer, identity.roles)
 
     def _is_over(self, session: BrowserSession, now_us: int) -> bool:
-        used_us = max(session.used_us, self._used.get(session.digest, 0))
-        return now_us >= session.expires_us or now_us - used_us >= self._limits.idle_us
+        return now_us >= session.expires_us or now_us - self._last_use(session) >= self._limits.idle_us
+
+    def _last_use(self, session: BrowserSession) -> int:
+        return max(session.used_us, self._used.get(session.digest, 0))
 
     def _over(self, now_us: int) -> set[bytes]:
         return {session.digest for session, _ in self._open.values() if self._is_over(session, now_us)}
@@ -137,6 +179,7 @@ class Sessions:
         for digest in digests:
             self._open.pop(digest, None)
             self._used.pop(digest, None)
+            self._addresses.pop(digest, None)
 
     def _digest(self, secret: str) -> bytes:
         return self._hash(_DIGEST, secret)

@@ -30,12 +30,12 @@ class SignedInBrowsers:
     def __init__(self, sessions: Sessions, external: ExternalAddress) -> None:
         self.sessions, self.external, self.cookie = sessions, external, Cookie.session(external)
 
-    def signed_in(self, headers: Mapping[str, str]) -> SignedIn | None:
-        """The session of a request; None without one. Other credentials outrank it. Does not wait."""
+    def signed_in(self, headers: Mapping[str, str], address: str = "") -> SignedIn | None:
+        """The session of a request from an address; None without one. Other credentials outrank it. Does not wait."""
         if "cookie" not in headers or "authorization" in headers:
             return None
         secret = self.cookie.value(headers)
-        found = self.sessions.find(secret) if secret else None
+        found = self.sessions.find(secret, address) if secret else None
         return SignedIn(found[1], found[0], secret) if found else None
 
     def check_write(self, signed_in: SignedIn, headers: Mapping[str, str]) -> None:

@@ -161,6 +161,33 @@ class KeysRevoked(Struct, frozen=True):
     revoked: int
 
 
+class SessionItem(Struct, frozen=True, omit_defaults=True):
+    """A browser that has logged in: whose it is, and the `issuer`. `id` is no secret. `address`: where its last request came from.
+
+    Without `address`, the server was started after that request. `expires_at` is when it is over at the latest.
+    """
+
+    id: str
+    principal: str
+    issuer: str
+    began_at: str
+    last_used_at: str
+    expires_at: str
+    address: str = ""
+
+
+class SessionsAnswer(Struct, frozen=True):
+    """The sessions of browsers, the one that began last first."""
+
+    sessions: list[SessionItem]
+
+
+class SessionsEnded(Struct, frozen=True):
+    """How many sessions were ended."""
+
+    ended: int
+
+
 class SessionInfo(Struct, frozen=True, omit_defaults=True):
     """Who sends the request, and what that principal may do; `principal` is empty for a program without credentials.
 

@@ -6,7 +6,7 @@ from typing import Any
 from pyarrow import fs
 from pydantic import Field, model_validator
 
-from lineage_bridge.inputs.files.bucket import BucketStore, authority_of, check_machine_credentials, scheme_of, server_of
+from lineage_bridge.inputs.files.bucket import ArrowStore, authority_of, check_machine_credentials, scheme_of, server_of
 from lineage_bridge.inputs.files.files_input import FilesInput
 from lineage_bridge.inputs.files.settings import BucketSettings
 from lineage_bridge.inputs.input import InputKind
@@ -34,7 +34,7 @@ class AzureSettings(BucketSettings):
         return self
 
 
-class AzureStore(BucketStore):
+class AzureStore(ArrowStore):
     """A folder in a container of Azure Blob Storage."""
 
     def __init__(self, settings: AzureSettings) -> None:

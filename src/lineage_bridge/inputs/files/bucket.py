@@ -1,7 +1,7 @@
-"""Files in a bucket of an object store, by pyarrow's file systems. Object stores have no symbolic links."""
+"""Files in a bucket of an object store. Object stores have no symbolic links."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -13,22 +13,21 @@ from lineage_bridge.inputs.files.listing import error_text
 from lineage_bridge.inputs.files.settings import BucketSettings
 from lineage_bridge.inputs.files.store import MOST_DEPTH, FileStore, FoundFile, RawFile, by_number
 
-_HINT: Final = "check bucket, credentials, region and endpoint_url"
+HINT: Final = "check bucket, credentials, region and endpoint_url"
 
 
 class BucketStore(FileStore):
     """A folder in a bucket. The key of a file is made of its path: what is renamed is another file.
 
-    `lists_folders`: pyarrow shows the folders in a folder; otherwise everything below a folder is listed at once.
+    `lists_folders`: the folders in a folder are shown; otherwise everything below a folder is listed at once.
     """
 
     lists_folders = True
 
     def __init__(self, settings: BucketSettings, bucket: str, scheme: str) -> None:
         super().__init__(settings)
-        self._bucket, self._scheme = bucket, scheme
+        self._scheme = scheme
         self._root = f"{bucket}/{settings.folder}".rstrip("/")
-        self._system: fs.FileSystem | None = None
 
     @property
     def place(self) -> str:
@@ -41,28 +40,14 @@ class BucketStore(FileStore):
         """Hosts and ports that it connects to."""
 
     @abstractmethod
-    def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
-        """The file system."""
-
-    def check(self) -> str:
-        """Look whether the bucket is there."""
-        if self._info(self._bucket).type == fs.FileType.NotFound:
-            raise MissingError(f"there is no bucket {self._bucket}", _HINT)
-        return f"{self.place} is there"
+    def entries(self, folder: str, *, recursive: bool) -> Iterable[Any]:
+        """What a folder has, as pyarrow's FileInfo, whose paths begin with the bucket. Raises SourceError."""
 
     def files(self) -> Iterator[FoundFile]:
         """The objects in the folder."""
         self.problems = []
         self.check()
         yield from self._walk(self._root, 0) if self.lists_folders or not self.settings.recursive else self._all()
-
-    def open(self, found: FoundFile) -> RawFile:
-        """Open an object."""
-        try:
-            opened: RawFile = self._opened().open_input_file(f"{self._root}/{found.path}")
-        except ArrowException as error:
-            raise OSError(str(error)) from error
-        return opened
 
     def _walk(self, folder: str, depth: int) -> Iterator[FoundFile]:
         for info in self._listed(folder):
@@ -82,17 +67,47 @@ class BucketStore(FileStore):
                 yield _found(path, info)
 
     def _listed(self, folder: str, *, recursive: bool = False) -> list[Any]:
-        try:
-            found = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
-        except (OSError, ArrowException) as error:
-            raise self._failure(error) from error
+        found = self.entries(folder, recursive=recursive)
         return sorted(found, key=lambda info: [by_number(part) for part in info.path.split("/")])
 
-    def _info(self, path: str) -> Any:  # noqa: ANN401  # pyarrow has no types
+
+class ArrowStore(BucketStore):
+    """A folder in a bucket that one of pyarrow's file systems reads."""
+
+    def __init__(self, settings: BucketSettings, bucket: str, scheme: str) -> None:
+        super().__init__(settings, bucket, scheme)
+        self._bucket = bucket
+        self._system: fs.FileSystem | None = None
+
+    @abstractmethod
+    def connect(self) -> Any:  # noqa: ANN401  # pyarrow has no types
+        """The file system."""
+
+    def check(self) -> str:
+        """Look whether the bucket is there."""
         try:
-            return self._opened().get_file_info(path)
+            found = self._opened().get_file_info(self._bucket)
         except (OSError, ArrowException) as error:
             raise self._failure(error) from error
+        if found.type == fs.FileType.NotFound:
+            raise MissingError(f"there is no bucket {self._bucket}", HINT)
+        return f"{self.place} is there"
+
+    def open(self, found: FoundFile) -> RawFile:
+        """Open an object."""
+        try:
+            opened: RawFile = self._opened().open_input_file(f"{self._root}/{found.path}")
+        except ArrowException as error:
+            raise OSError(str(error)) from error
+        return opened
+
+    def entries(self, folder: str, *, recursive: bool) -> Iterable[Any]:
+        """What a folder has."""
+        try:
+            found: Iterable[Any] = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
+        except (OSError, ArrowException) as error:
+            raise self._failure(error) from error
+        return found
 
     def _opened(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         self.settings.outbound.check_servers(self.servers)
@@ -100,14 +115,14 @@ class BucketStore(FileStore):
             try:
                 self._system = self.connect()
             except (OSError, ArrowException, ValueError) as error:
-                raise ConfigError(f"{self.place} cannot be opened: {error_text(OSError(str(error)))}", _HINT) from error
+                raise ConfigError(f"{self.place} cannot be opened: {error_text(OSError(str(error)))}", HINT) from error
         return self._system
 
     def _failure(self, error: Exception) -> SourceError:
         text = f"{self.place} cannot be listed: {error_text(error if isinstance(error, OSError) else OSError(str(error)))}"
         if isinstance(error, FileNotFoundError):
-            return MissingError(text, _HINT)
-        return ForbiddenError(text, _HINT) if isinstance(error, PermissionError) else UnreachableError(text, _HINT)
+            return MissingError(text, HINT)
+        return ForbiddenError(text, HINT) if isinstance(error, PermissionError) else UnreachableError(text, HINT)
 
 
 def _found(path: str, info: Any) -> FoundFile:  # noqa: ANN401  # pyarrow has no types

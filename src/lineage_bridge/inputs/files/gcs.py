@@ -7,7 +7,7 @@ from typing import Any, Final
 from pyarrow import fs
 from pydantic import Field
 
-from lineage_bridge.inputs.files.bucket import BucketStore, authority_of, check_machine_credentials, scheme_of, server_of
+from lineage_bridge.inputs.files.bucket import ArrowStore, authority_of, check_machine_credentials, scheme_of, server_of
 from lineage_bridge.inputs.files.files_input import FilesInput
 from lineage_bridge.inputs.files.settings import BucketSettings
 from lineage_bridge.inputs.input import InputKind
@@ -25,7 +25,7 @@ class GcsSettings(BucketSettings):
     endpoint_url: Url | None = Field(default=None, description="address of another server with the same API; empty: Google's")
 
 
-class GcsStore(BucketStore):
+class GcsStore(ArrowStore):
     """A folder in a bucket of Google Cloud Storage."""
 
     lists_folders = False

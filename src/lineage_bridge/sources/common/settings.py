@@ -104,7 +104,8 @@ def check_host(host: str, info: ValidationInfo) -> None:
         raise ValueError(f"{error}; {error.hint}") from error
 
 
-def _address(value: str, info: ValidationInfo) -> str:
+def check_address(value: str, info: ValidationInfo) -> str:
+    """The address of a server, without a slash at its end. Raises ValueError for one that may not be called."""
     if any(character <= " " or character == "\x7f" for character in value):
         raise ValueError("an address must not contain spaces, line breaks or control characters")
     parts = urlsplit(value)
@@ -119,7 +120,7 @@ def _address(value: str, info: ValidationInfo) -> str:
 
 Secret = Annotated[str, PlainValidator(as_reference, json_schema_input_type=str), Field(json_schema_extra={"secret": True})]
 """A reference to a secret, never the secret itself; `reveal` reads it."""
-Url = Annotated[str, AfterValidator(_address)]
+Url = Annotated[str, AfterValidator(check_address)]
 
 
 def reveal(reference: str) -> str:

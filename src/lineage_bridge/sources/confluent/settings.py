@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
 from lineage_bridge.sources.common.connect.settings import OwnClasses
-from lineage_bridge.sources.common.settings import Secret, Url
+from lineage_bridge.sources.common.kafka.settings import Servers
+from lineage_bridge.sources.common.settings import Secret, Url, check_address
 
 EVERY = "*"
 PLANES = (
@@ -39,7 +40,7 @@ class Credential(BaseModel):
 class AuditLog(Credential):
     """The location of the organization's audit log."""
 
-    bootstrap_servers: str = Field(min_length=1, description="bootstrap servers of the audit log's cluster")
+    bootstrap_servers: Servers = Field(description="bootstrap servers of the audit log's cluster")
     topic: str = Field(default="confluent-audit-log-events", description="topic of the audit log")
     security_protocol: str = Field(default="SASL_SSL", description="security protocol of the connection")
     ssl_ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")
@@ -51,6 +52,12 @@ def _planes(value: tuple[str, ...]) -> tuple[str, ...]:
         names = ", ".join(f"'{name}'" for name in unknown)
         raise ValueError(f"unknown plane {names}; use {', '.join(PLANES)}")
     return value
+
+
+def _flink_url(value: str, info: ValidationInfo) -> str:
+    """Check an address with places for cloud and region, which stand for words of letters, digits and hyphens."""
+    check_address(value.replace("{cloud}", "cloud").replace("{region}", "region"), info)
+    return value.rstrip("/")
 
 
 class ConfluentSettings(OwnClasses):
@@ -90,7 +97,7 @@ class ConfluentSettings(OwnClasses):
     at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls per plane")
     url: Url = Field(default="https://api.confluent.cloud", description="base URL of Confluent Cloud's API")
     telemetry_url: Url = Field(default="https://api.telemetry.confluent.cloud", description="base URL of the Metrics API")
-    flink_url: str = Field(
+    flink_url: Annotated[str, AfterValidator(_flink_url)] = Field(
         default="https://flink.{region}.{cloud}.confluent.cloud", description="base URL of Flink's API, with {cloud} and {region}"
     )
     ca_file: str = Field(default="", description="PEM file of trusted certificate authorities; empty: the system's")

@@ -100,7 +100,7 @@ def _login_routes(router: APIRouter, services: Services) -> None:
             pending = Cookie.login(browsers.external, state or "")
             identity, target = logins.finish(answer, pending.value(request.headers))
             services.audit.record(Change(identity.principal, client_address(request.scope), "login", identity.issuer))
-            secret = browsers.sessions.begin(identity, browsers.cookie.value(request.headers))
+            secret = browsers.sessions.begin(identity, browsers.cookie.value(request.headers), client_address(request.scope))
             return see_other(browsers.external.origin + target, browsers.cookie.with_value(secret), pending.removed())
 
         return await _limited(services, finish)

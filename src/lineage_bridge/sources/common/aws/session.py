@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 
 import boto3
 import botocore.session
-from botocore import exceptions
+from botocore import UNSIGNED, exceptions
 from botocore.config import Config
 from botocore.credentials import AssumeRoleCredentialFetcher, CredentialProvider, CredentialResolver, DeferredRefreshableCredentials
 
 from lineage_bridge.errors import BusyError, ConfigError, ForbiddenError, MissingError, SourceError, UnauthenticatedError, UnreachableError
 from lineage_bridge.openlineage.secrets import mask_text
+from lineage_bridge.sources.common.aws.connections import check_connections
 from lineage_bridge.sources.common.aws.settings import AwsConnection
 from lineage_bridge.sources.common.settings import reveal
 
@@ -57,17 +58,52 @@ def open_client(settings: AwsConnection, service: str, *, connections: int = 10,
         max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": tries or TRIES},
     )
+    return _client(settings, service, config)
+
+
+def open_bucket_client(settings: AwsConnection, *, anonymous: bool, ca_file: str) -> Any:  # noqa: ANN401  # as above
+    """A client of S3, or of a store with its API, after a check where it would connect to. Raises ConfigError, SourceError.
+
+    Other stores than Amazon's have the bucket in the path of addresses, so their host is the one that is checked.
+    """
+    config = Config(
+        connect_timeout=min(settings.timeout_s, 10.0),
+        read_timeout=settings.timeout_s,
+        retries={"mode": "standard", "total_max_attempts": TRIES},
+        signature_version=UNSIGNED if anonymous else None,
+        s3={"addressing_style": "path" if settings.endpoint_url else "auto"},
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    client = _client(settings, "s3", config, ca_file)
+    if settings.endpoint_url:
+        client.meta.events.register("before-call.s3", _stay)
+    return client
+
+
+def _stay(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
+    """Mark a call as redirected, so that botocore does not look for the region of the bucket, which it does again for each redirect."""
+    params["context"].setdefault("s3_redirect", {})["redirected"] = True
+
+
+def _client(settings: AwsConnection, service: str, config: Config, ca_file: str = "") -> Any:  # noqa: ANN401  # as above
     with service_errors(service):
         session = boto3.session.Session(botocore_session=aws_session(settings), region_name=settings.region or None)
-        client = session.client(service, endpoint_url=settings.endpoint_url or None, config=config)
+        client = session.client(service, endpoint_url=settings.endpoint_url or None, config=config, verify=ca_file or None)
     check_address(settings, client)
     return client
 
 
-def check_address(settings: AwsConnection, client: Any) -> None:  # noqa: ANN401  # as above
-    """Check where a client would connect to. Raises SourceError."""
+def server_of_client(client: Any) -> tuple[str, int]:  # noqa: ANN401  # as above
+    """Host and port that a client connects to."""
     url = urlsplit(client.meta.endpoint_url)
-    settings.outbound.check_servers([(url.hostname or "", url.port or 443)])
+    return url.hostname or "", url.port or (80 if url.scheme == "http" else 443)
+
+
+def check_address(settings: AwsConnection, client: Any) -> None:  # noqa: ANN401  # as above
+    """Check where a client would connect to, and each connection that it makes. Raises SourceError."""
+    settings.outbound.check_servers([server_of_client(client)])
+    check_connections(client, settings.outbound)
 
 
 class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no types
@@ -125,6 +161,8 @@ def service_errors(what: str, rights: str = "") -> Iterator[None]:
     except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.CredentialRetrievalError) as error:
         raise ForbiddenError(f"{what}: {line(error)}", _KEYS) from error
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
+        if isinstance(error.kwargs.get("error"), SourceError):
+            raise error.kwargs["error"] from error
         raise UnreachableError(f"{what}: {line(error)}", "check that this machine can reach the region's endpoint") from error
     except exceptions.BotoCoreError as error:
         raise SourceError(f"{what}: {line(error)}") from error

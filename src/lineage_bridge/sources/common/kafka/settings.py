@@ -36,6 +36,10 @@ def _servers(value: str, info: ValidationInfo) -> str:
     return ",".join(servers)
 
 
+Servers = Annotated[str, AfterValidator(_servers)]
+"""`host:port` of some brokers, separated by commas."""
+
+
 def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
     if fixed := sorted(_FIXED & value.keys()):
         raise ValueError(f"{fixed[0]} cannot be set here: it says where to connect, or what to run")
@@ -52,7 +56,7 @@ def _referred(name: str, setting: str, info: ValidationInfo) -> str:
 class KafkaConnection(SourceSettings):
     """A cluster's address, and how to log in."""
 
-    bootstrap_servers: Annotated[str, AfterValidator(_servers)] = Field(description="host:port of some brokers, separated by commas")
+    bootstrap_servers: Servers = Field(description="host:port of some brokers, separated by commas")
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         default="PLAINTEXT", description="security protocol of the connection"
     )
