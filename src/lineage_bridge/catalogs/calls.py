@@ -52,8 +52,8 @@ class TargetCalls:
                 self._failures = 0
             yield asked, answer
             return
-        for one in asked:
-            yield from self.answers(call, [one])
+        for single in asked:
+            yield from self.answers(call, [single])
 
     def _count(self, error: SourceError) -> None:
         """Count a call that failed. Raises the error if the target is to be given up."""

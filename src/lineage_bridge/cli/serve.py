@@ -31,7 +31,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="stop whe
 @click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
 @with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG, "stop_timeout_s")
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: API, pipeline, sources, inputs and publishing.
+    """Run LineageBridge: API, pipeline, sources, inputs, targets.
 
     A process that dies is restarted. Runs until Ctrl+C.
 

@@ -28,7 +28,7 @@ def basis_of(target: ContinuousTarget) -> str:
     return digest_of([target.kind, {name: value for name, value in sorted(target.settings.items()) if name not in _PACE}])
 
 
-class _Running:
+class _RunningFollower:
     """A follower in a thread. `settings` are those that it was made from."""
 
     def __init__(self, name: str, follow: Callable[[Callable[[], bool]], Follower], settings: object) -> None:
@@ -57,8 +57,8 @@ class FollowerManager:
     ) -> None:
         self._targets, self._make, self._repository, self._report = targets, make, repository, report
         self._pid, self._clock_us = pid, clock_us
-        self._running: dict[str, _Running] = {}
-        self._ending: list[_Running] = []
+        self._running: dict[str, _RunningFollower] = {}
+        self._ending: list[_RunningFollower] = []
         self._broken: dict[str, tuple[object, int]] = {}
         self._reported: dict[str, str] | None = None
 
@@ -95,7 +95,9 @@ class FollowerManager:
     def _start(self, target: ContinuousTarget) -> None:
         basis = basis_of(target)
         try:
-            self._running[target.name] = _Running(target.name, lambda stopped: self._make(target, basis, stopped), _compared(target))
+            self._running[target.name] = _RunningFollower(
+                target.name, lambda stopped: self._make(target, basis, stopped), _compared(target)
+            )
             self._broken.pop(target.name, None)
         except ConfigError as error:
             now_us = self._clock_us()
