@@ -18,7 +18,7 @@ from lineage_bridge.config import Settings
 @with_settings(*CLIENT)
 @click.pass_context
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
-    """Show the state of the server's parts, sources, inputs and targets.
+    """Show the state of parts, sources, inputs and targets.
 
     The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources, inputs, targets do not count.
     """

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -95,9 +96,8 @@ class FollowerManager:
     def _start(self, target: ContinuousTarget) -> None:
         basis = basis_of(target)
         try:
-            self._running[target.name] = _RunningFollower(
-                target.name, lambda stopped: self._make(target, basis, stopped), _compared(target)
-            )
+            make = partial(self._make, target, basis)
+            self._running[target.name] = _RunningFollower(target.name, make, _compared(target))
             self._broken.pop(target.name, None)
         except ConfigError as error:
             now_us = self._clock_us()
