@@ -186,6 +186,6 @@ def test_the_lock_is_free_again_afterwards(tmp_path):
 def test_inputs_stop_while_the_api_still_answers_them() -> None:
     """Nobody accepts the connections of the socket, which stays open, once the API has ended."""
     names = [program.name for program in programs(7)]
-    assert sorted(names) == ["api", "inputs", "observe", "pipeline"]
+    assert sorted(names) == ["api", "inputs", "observe", "pipeline", "publisher"]
     assert names.index("inputs") < names.index("api")
     assert [program.descriptors for program in programs(7) if program.name == "api"] == [(7,)]

@@ -48,7 +48,7 @@ BANNED_PHRASES = (
 
 SAME_IDEA = _words(
     """
-    Annotation AuditRepository Column Credential Dataset InputRepository InputService Job PublicationLedger Run
+    Annotation AuditRepository Column Credential Dataset FollowRepository InputRepository InputService Job PublicationLedger Run
     SourceRepository SourceService TargetRepository TargetService TaskRepository TaskService _Lag
     """
 )

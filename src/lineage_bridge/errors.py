@@ -26,6 +26,7 @@ LineageBridgeError
 ├── ServerError             a LineageBridge server answered a client's call with an error
 └── SourceError             an observed system cannot be reached, or its answer cannot be read
     ├── UnreachableError    it does not answer
+    │   └── TimedOutError   it has taken a call, and does not answer it in time
     ├── ForbiddenError      it denies access
     │   └── UnauthenticatedError  it does not accept the credentials
     ├── MissingError        it has nothing of that name
@@ -174,6 +175,10 @@ class SourceError(LineageBridgeError):
 
 class UnreachableError(SourceError):
     """An observed system does not answer."""
+
+
+class TimedOutError(UnreachableError):
+    """An observed system has taken a call and does not answer it in time; it may answer others."""
 
 
 class ForbiddenError(SourceError):

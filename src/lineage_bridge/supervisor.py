@@ -1,4 +1,4 @@
-"""`serve`: starts the API, the pipeline, the observer and the reader of inputs, restarts one that ends, and stops them in order.
+"""`serve`: starts the API, the pipeline, the observer, the reader of inputs and the publisher, restarts one that ends, stops them in order.
 
 The supervisor opens the listening socket and passes it to the API. So while the API restarts, clients wait and are not refused.
 """
@@ -160,6 +160,7 @@ def programs(listener: int) -> list[Program]:
     """
     return [
         Program("inputs", (*COMMAND, "inputs", "--attached")),
+        Program("publisher", (*COMMAND, "publisher", "--attached")),
         Program("api", (*COMMAND, "api", "--attached", "--fd", str(listener)), (listener,)),
         Program("pipeline", (*COMMAND, "pipeline", "--attached")),
         Program("observe", (*COMMAND, "observe", "--attached")),

@@ -23,6 +23,8 @@ from lineage_bridge.api.app import create_app
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.services import DiskSpace, LogHealth, Services
 from lineage_bridge.catalogs.apply import Publisher
+from lineage_bridge.catalogs.continuous.feed import changes_behind
+from lineage_bridge.catalogs.continuous.status import Followed
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
@@ -42,6 +44,7 @@ from lineage_bridge.inputs.service import InputService
 from lineage_bridge.model.access import AccessScope, KeyOrder
 from lineage_bridge.model.audit import AuditHead
 from lineage_bridge.model.tasks import GraphSize
+from lineage_bridge.ports.continuous import FollowersReport
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.ports.inputs import InputsReport
 from lineage_bridge.ports.log import LOG_SOURCE
@@ -56,6 +59,7 @@ from lineage_bridge.sources.runtime.tasks import TaskService
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.audit import AuditRepository
 from lineage_bridge.store.state.database import StateDatabase
+from lineage_bridge.store.state.followers import FollowRepository
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.store.state.keys import ApiKeyRepository, WatchedKeys
 from lineage_bridge.store.state.sources import SourceRepository
@@ -78,6 +82,7 @@ class Parts:
     disk: DiskSpace = field(default_factory=lambda: DiskSpace(1000, 1 << 40))
     log_state: str = "ok"
     report: InputsReport | None = None
+    followers: FollowersReport | None = None
 
 
 class Server:
@@ -105,6 +110,7 @@ class Server:
             report=lambda: self.parts.report,
             kinds=input_kinds,
         )
+        self.follow_repository = FollowRepository(self.state)
         self.targets = TargetService(
             {},
             TargetRepository(self.state),
@@ -113,6 +119,7 @@ class Server:
             self.publish,
             lambda _: self.parts.alive,
             lambda: self.parts.now_us,
+            Followed(self.follow_repository, partial(changes_behind, pool.reader), lambda: self.parts.followers, lambda: self.parts.now_us),
         )
         self.keys = ApiKeys(ApiKeyRepository(self.state), KEY, lambda: self.parts.now_us, token_bytes)
         self.heads: list[AuditHead] = []

@@ -89,6 +89,7 @@ ON_THE_DATA_FOLDER = {
         "pipeline",
         "observe",
         "inputs",
+        "publisher",
         "export",
         "verify",
         "analyse",

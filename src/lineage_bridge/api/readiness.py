@@ -64,7 +64,7 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
 
 
 def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
-    """The state of each part now. Without `names_inputs` it does not say which inputs are failing."""
+    """The state of each part now. Without `names_inputs` it does not say which inputs or targets are failing."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
     written = services.written()
@@ -78,7 +78,8 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
         lag, store = Lag(-1, False, *texts), PartState("failed", str(error))
     health = services.log_health()
     intake, inputs = _intake(services, disk), _inputs(services, names=names_inputs)
-    parts = PartStates(intake, _log(health), store, pipeline_part(services), _issuers(services), inputs)
+    targets = _targets(services, names=names_inputs)
+    parts = PartStates(intake, _log(health), store, pipeline_part(services), _issuers(services), inputs, targets)
     ready = all(part.state == HEALTHY for part in (parts.intake, parts.store, parts.pipeline))
     damage = LogDamage(health.damaged, health.unacknowledged, health.unreadable_bytes)
     return Readiness(ready, parts, lag, settling, disk, damage)
@@ -148,6 +149,25 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
         texts += [f"{sum(files):,} files are still to be read"] if files else []
         behind = ", ".join([*texts, f"the last of {len(seconds)} is {max(seconds):.0f} s behind"] if seconds else texts)
     return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
+
+
+def _targets(services: Services, *, names: bool) -> PartState | UnsetType:
+    """Whether the targets that are published to continuously get what changes."""
+    try:
+        followed = services.targets.followed()
+    except StoreError as error:
+        return PartState("failing", str(error))
+    if not followed:
+        return UNSET
+    if any(status.activity == "stopped" for status in followed.values()):
+        return PartState("failing", "no process publishes to targets; if it has ended, it is started again by itself")
+    problems = [f"{name} ({status.state.code}): {status.state.error}" for name, status in followed.items() if status.state.failures]
+    if problems:
+        return PartState("failing", "; ".join(problems) if names else "not all targets get what changes")
+    behind = sum(status.lag_changes or 0 for status in followed.values())
+    oldest_s = max(status.lag_s for status in followed.values())
+    lag = f"{behind:,} changes are still to be published, the first since {oldest_s:.0f} s" if oldest_s else "all changes are published"
+    return PartState(HEALTHY, f"{len(followed)} target{'' if len(followed) == 1 else 's'}: {lag}")
 
 
 def _log(health: LogHealth) -> PartState:

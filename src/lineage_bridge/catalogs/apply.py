@@ -5,26 +5,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Final, TypeVar
+from functools import cached_property
+from typing import Any
 
 import msgspec
-import tenacity
 
+from lineage_bridge.catalogs.calls import TargetCalls
 from lineage_bridge.catalogs.events import digest_of, stamped
 from lineage_bridge.catalogs.plan import DELETING, PUBLISHED, REFUSED, SENDING, PlanStep, PublicationPlan
+from lineage_bridge.catalogs.reasons import ANSWERED, reason_code
 from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome, Target
-from lineage_bridge.errors import BusyError, SourceError, UnreachableError
+from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import run_id
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
 
-LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
-"""How long to wait before another try at most, and at most if the target says how long."""
-MOST_FAILURES: Final = 5
-"""After how many calls in a row that fail although each was tried often enough a target counts as broken as a whole."""
-AskedT = TypeVar("AskedT")
-AnswerT = TypeVar("AnswerT")
-NOT_TRIED: Final = "not_tried"
+DONE, FAILED, NOT_TRIED, REFUSED_THERE = "done", "failed", "not_tried", "refused"
+"""How a step went: made; perhaps made; not made, since no other could be made either; not made, and never will be as it is."""
 
 
 def key_text(key: ObjectKey) -> str:
@@ -39,43 +35,70 @@ def key_from_text(text: str) -> ObjectKey:
 
 @dataclass(frozen=True)
 class StepResult:
-    """How a step went: `done`, `refused`, `failed` (it may have been made or not), or `not_tried`; `detail` says why."""
+    """How a step went: `done`, `refused`, `failed` (it may have been made or not), or `not_tried`; `detail` says why, `code` in a word."""
 
     step: PlanStep
     outcome: str
     detail: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is at a target of some objects, with its digest, and why others could not be read."""
+
+    visible: dict[ObjectKey, str] = field(default_factory=dict)
+    unread: dict[ObjectKey, SourceError] = field(default_factory=dict)
 
 
 @dataclass
 class Publisher:
-    """Applies plans to one target. `installation` is the id of this one; `wait` waits so many seconds."""
+    """Applies plans to one target. `installation` is the id of this one; `wait` waits so many seconds; once `is_stopped`, nothing begins.
+
+    `given_up` is the error for which the rest was not tried, if there was one.
+    """
 
     target: Target[Any]
     ledger: PublicationLedger
     installation: str
     clock_us: Callable[[], int]
     wait: Callable[[float], None] = time.sleep
+    is_stopped: Callable[[], bool] = lambda: False
+    given_up: SourceError | None = None
     _stopped: threading.Event = field(default_factory=threading.Event)
-    _failures: int = 0
 
     @property
     def place(self) -> str:
         """Where the target is, for the ledger."""
         return f"{self.target.name} {self.target.settings.place}"
 
+    @cached_property
+    def _calls(self) -> TargetCalls:
+        return TargetCalls(self.target, self.clock_us, self.wait, self.is_stopped)
+
     def known(self) -> dict[ObjectKey, LedgerEntry]:
         """What was published there."""
         return {key_from_text(text): entry for text, entry in self.ledger.entries(self.place).items()}
 
-    def read(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, str] | None:
-        """What is there of these objects, with its digest; None if the target cannot be read. Raises SourceError."""
+    def read(self, keys: Sequence[ObjectKey]) -> Found | None:
+        """What is there of these objects; None if the target cannot be read. Raises SourceError for what every other read would meet."""
         if not self.target.reads:
             return None
-        size, found = self.target.read_batch, dict[ObjectKey, str]()
+        size, found = self.target.read_batch, Found()
+
+        def portion(asked: Sequence[ObjectKey]) -> Found:
+            read = Found()
+            for of, answer in self._calls.answers(self.target.read, asked):
+                if isinstance(answer, SourceError):
+                    read.unread.update(dict.fromkeys(of, answer))
+                else:
+                    read.visible.update(answer)
+            return read
+
         with ThreadPoolExecutor(self.target.settings.at_once, thread_name_prefix="read") as pool:
-            asked = [keys[at : at + size] for at in range(0, len(keys), size)]
-            for portion in pool.map(partial(self._tried, self.target.read), asked):
-                found.update(portion)
+            for read in pool.map(portion, [keys[at : at + size] for at in range(0, len(keys), size)]):
+                found.visible.update(read.visible)
+                found.unread.update(read.unread)
         return found
 
     def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
@@ -100,40 +123,18 @@ class Publisher:
         intended = [self._intended(step) for step in steps]
         self.ledger.record(self.place, intended)
         operations = [self._operation(step, entry) for step, entry in zip(steps, intended, strict=True)]
+        outcomes, codes = list[Outcome](), list[str]()
         try:
-            outcomes = self._outcomes(operations)
+            for asked, answer in self._calls.answers(self.target.write, operations):
+                outcomes += [Outcome(False, _text(answer), later=True) for _ in asked] if isinstance(answer, SourceError) else answer
+                codes += [reason_code(answer) if isinstance(answer, SourceError) else ""] * len(asked)
         except SourceError as error:
+            self.given_up = error
             self._stopped.set()
-            return [StepResult(step, "failed", _text(error)) for step in steps]
+            outcomes += [Outcome(False, _text(error), later=True)] * (len(steps) - len(outcomes))
+            codes += [reason_code(error)] * (len(steps) - len(codes))
         self._record(steps, intended, outcomes)
-        return [StepResult(step, _result(outcome), outcome.detail) for step, outcome in zip(steps, outcomes, strict=True)]
-
-    def _outcomes(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """What became of operations. Of several that fail together each is made by itself, as one may spoil them all.
-
-        Raises SourceError for what every other operation would meet.
-        """
-        try:
-            outcomes = self._tried(self.target.write, operations)
-        except BusyError as error:
-            self._failures += 1
-            if error.limited or error.wait_s is not None or self._failures >= MOST_FAILURES:
-                raise
-            if len(operations) > 1:
-                return [outcome for operation in operations for outcome in self._outcomes([operation])]
-            return [Outcome(False, _text(error), later=True)]
-        self._failures = 0
-        return outcomes
-
-    def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self.target.settings.tries),
-            wait=_wait,
-            retry=tenacity.retry_if_exception_type((BusyError, UnreachableError)),
-            sleep=self.wait,
-            reraise=True,
-        )
-        return retrying(call, asked)
+        return [_result(*found) for found in zip(steps, outcomes, codes, strict=True)]
 
     def _intended(self, step: PlanStep) -> LedgerEntry:
         """The entry of a step whose outcome is unknown. A step that is made again has the revision that it had."""
@@ -171,15 +172,12 @@ class Publisher:
         self.ledger.record(self.place, entries, forgotten)
 
 
-def _result(outcome: Outcome) -> str:
-    return "done" if outcome.done else "failed" if outcome.later else "refused"
-
-
-def _wait(state: tenacity.RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, BusyError) and error.wait_s is not None:
-        return min(LONGEST_ASKED_S, error.wait_s)
-    return tenacity.wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT_S)(state)
+def _result(step: PlanStep, outcome: Outcome, code: str) -> StepResult:
+    if outcome.done:
+        return StepResult(step, DONE, outcome.detail)
+    if outcome.later:
+        return StepResult(step, FAILED, outcome.detail, code or ANSWERED)
+    return StepResult(step, REFUSED_THERE, outcome.detail)
 
 
 def _text(error: SourceError) -> str:

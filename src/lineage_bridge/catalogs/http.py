@@ -12,7 +12,7 @@ import msgspec
 
 from lineage_bridge.catalogs.settings import HttpTargetSettings
 from lineage_bridge.catalogs.target import DONE, Outcome
-from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, UnauthenticatedError, UnreachableError
+from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, TimedOutError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TlsContext
 from lineage_bridge.sources.common.http_answers import asked_wait, message_of, read_whole
 from lineage_bridge.sources.common.settings import reveal
@@ -61,8 +61,8 @@ class TargetClient:
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
         """The answer, also if it is an error. `path` is below the address, escaped.
 
-        Raises UnreachableError; BusyError for 408, 425, 429 and 5xx, with the wait that is asked for; UnauthenticatedError for 401,
-        ForbiddenError for 403.
+        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the wait that is
+        asked for; UnauthenticatedError for 401, ForbiddenError for 403.
         """
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
         client = self._opened()
@@ -72,8 +72,10 @@ class TargetClient:
         )
         try:
             response = read_whole(client.send(request, stream=True), named)
+        except (httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise UnreachableError(f"{self._host.netloc} took no connection within {self._settings.timeout_s:g} s") from error
         except httpx.TimeoutException as error:
-            raise UnreachableError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
+            raise TimedOutError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnreachableError(
                 f"{named} failed: {str(error) or type(error).__name__}", "check the address, and that the server is running"

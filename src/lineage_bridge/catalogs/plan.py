@@ -53,6 +53,18 @@ class PublicationPlan:
     confirmed: list[tuple[LedgerEntry, DesiredObject]] = field(default_factory=list)
     forgotten: list[ObjectKey] = field(default_factory=list)
 
+    def leave(self, entry: LedgerEntry) -> None:
+        """Count an object that is as it was published, or refused."""
+        if entry.state == REFUSED:
+            self.kept["refused there before, and unchanged since"] += 1
+        else:
+            self.unchanged += 1
+
+
+def is_settled(goal: DesiredObject, entry: LedgerEntry) -> bool:
+    """Whether nothing is to be done about an object unless it was changed there."""
+    return entry.state in (PUBLISHED, REFUSED) and entry.fingerprint == goal.fingerprint
+
 
 def make_plan(
     desired: Mapping[ObjectKey, DesiredObject],
@@ -103,7 +115,7 @@ def _plan_known(
         plan.steps.append(PlanStep(UPDATE, key, "its last publication may not have ended", goal, entry, entry.ours))
     elif entry.state == REFUSED:
         if is_same:
-            plan.kept["refused there before, and unchanged since"] += 1
+            plan.leave(entry)
         else:
             plan.steps.append(PlanStep(UPDATE, key, "changed in the graph", goal, entry, entry.ours))
     elif found is not None and (drift := _drift(key, entry, found)):

@@ -1,84 +1,109 @@
 """A plan or a publication from its beginning to its end, and the report of it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from lineage_bridge.catalogs.apply import Publisher, StepResult
+from lineage_bridge.catalogs.apply import DONE, FAILED, NOT_TRIED, Publisher, StepResult
 from lineage_bridge.catalogs.desired import DesiredState, desired_state
-from lineage_bridge.catalogs.plan import PlanOptions, PublicationPlan, make_plan
-from lineage_bridge.catalogs.target import ObjectKey, Target
-from lineage_bridge.errors import LineageBridgeError
+from lineage_bridge.catalogs.plan import PlanOptions, PublicationPlan, is_settled, make_plan
+from lineage_bridge.catalogs.reasons import reason_code
+from lineage_bridge.catalogs.target import ObjectKey
+from lineage_bridge.errors import BusyError, LineageBridgeError
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.targets import DriftFinding, PlannedOperation, PublicationReport
 
 MOST_LISTED = 1000
 """How many operations and findings a report lists."""
 REPORT_US = 1_000_000
+READ = "read"
+"""The action of an object that could not be read, so that nothing was planned for it."""
+
+
+@dataclass
+class _Outcomes:
+    """How operations went: their number by outcome, and the first of them, those that were not done before the others."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[PlannedOperation] = field(default_factory=list)
+    others: list[PlannedOperation] = field(default_factory=list)
+
+    def add(self, operation: PlannedOperation) -> None:
+        self.counts[operation.outcome] += 1
+        listed = self.others if operation.outcome == DONE else self.problems
+        if len(listed) < MOST_LISTED:
+            listed.append(operation)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        return dict(sorted(self.counts.items()))
 
 
 @dataclass
 class Publication:
     """Plans for one target, and publishes to it. `save` stores the report, about every second while it runs.
 
-    `graph` opens a reader; `report` is the one to begin with.
+    `graph` opens a reader; `report` is the one to begin with. With `changed_only`, only those objects are read there that are to be
+    changed: drift of the others is not found.
     """
 
     publisher: Publisher
     graph: Callable[[], AbstractContextManager[GraphReader]]
     report: PublicationReport
     save: Callable[[PublicationReport], None]
-    _results: list[PlannedOperation] = field(default_factory=list)
+    changed_only: bool = False
 
     def run(self) -> PublicationReport:
         """Plan, and publish unless only a plan is wanted. A failure is in the report. Stores every report; returns the last."""
         try:
             self._run()
         except LineageBridgeError as error:
-            self._update(state="failed", error=str(error), hint=error.hint)
+            self._update(state="failed", error=str(error), hint=error.hint, **_cause(error))
         except Exception as error:
-            self._update(state="failed", error=f"{type(error).__name__}: {error}"[:500])
+            self._update(state="failed", error=f"{type(error).__name__}: {error}"[:500], code=reason_code(error), given_up=True)
             raise
         return self.report
 
     def _run(self) -> None:
-        target, clock = self.publisher.target, self.publisher.clock_us
         self.save(self.report)
-        with self.graph() as reader:
-            desired = desired_state(reader, target, self.publisher.installation, clock())
-        plan = self._plan(target, desired)
-        if self.report.plan_only:
-            self._update(state="done")
-            return
-        outcomes: Counter[str] = Counter()
-        saved_us, problems, others = clock(), list[PlannedOperation](), list[PlannedOperation]()
-        for result in self.publisher.apply(plan):
-            outcomes[result.outcome] += 1
-            listed = others if result.outcome == "done" else problems
-            if len(listed) < MOST_LISTED:
-                listed.append(_operation(result))
-            if clock() - saved_us > REPORT_US:
-                saved_us = clock()
-                self.save(msgspec.structs.replace(self.report, outcomes=dict(sorted(outcomes.items()))))
-        shown = [*problems, *others][:MOST_LISTED]
-        error = next((found.detail for found in problems if found.outcome == "failed"), "")
+        plan, outcomes = self._planned()
+        if not self.report.plan_only:
+            self._apply(plan, outcomes)
+        shown = [*outcomes.problems, *outcomes.others][:MOST_LISTED] if not self.report.plan_only else self.report.operations
+        failed = next((found for found in outcomes.problems if found.outcome == FAILED), None)
+        is_failed = outcomes.counts[FAILED] + outcomes.counts[NOT_TRIED] > 0
+        given_up = self.publisher.given_up
         self._update(
-            state="failed" if error else "done",
-            error=error,
-            outcomes=dict(sorted(outcomes.items())),
+            state="failed" if is_failed else "done",
+            error=failed.detail if failed else str(given_up or ""),
+            outcomes=outcomes.numbers,
             operations=shown,
-            operations_left_out=outcomes.total() - len(shown),
+            operations_left_out=self.report.operations_left_out if self.report.plan_only else outcomes.counts.total() - len(shown),
+            **(_cause(given_up) if given_up else {"code": failed.code if failed else ""}),
         )
 
-    def _plan(self, target: Target[Any], desired: DesiredState) -> PublicationPlan:
-        ledger = self.publisher.known()
-        found = self.publisher.read(sorted(desired.objects.keys() | ledger.keys()))
-        options = PlanOptions(self.report.prune, self.report.overwrite, target.deletes)
-        plan = make_plan(desired.objects, ledger, found, options)
+    def _apply(self, plan: PublicationPlan, outcomes: _Outcomes) -> None:
+        clock = self.publisher.clock_us
+        saved_us = clock()
+        for result in self.publisher.apply(plan):
+            outcomes.add(_operation(result))
+            if clock() - saved_us > REPORT_US:
+                saved_us = clock()
+                self.save(msgspec.structs.replace(self.report, outcomes=outcomes.numbers))
+
+    def _planned(self) -> tuple[PublicationPlan, _Outcomes]:
+        """The plan, and how the reads went that failed."""
+        target = self.publisher.target
+        with self.graph() as reader:
+            desired = desired_state(reader, target, self.publisher.installation, self.publisher.clock_us())
+        outcomes = _Outcomes()
+        plan = self._plan(desired, outcomes)
+        unread = outcomes.problems[:MOST_LISTED]
+        room = MOST_LISTED - len(unread)
         self.report = msgspec.structs.replace(
             self.report,
             desired=len(desired.objects),
@@ -86,11 +111,25 @@ class Publication:
             counts=dict(sorted(Counter(step.action for step in plan.steps).items())),
             kept=dict(sorted(plan.kept.items())),
             not_expressible=dict(sorted(desired.not_expressible.items())),
-            operations=[_operation(StepResult(step, "")) for step in plan.steps[:MOST_LISTED]],
-            operations_left_out=max(0, len(plan.steps) - MOST_LISTED),
+            operations=[*unread, *(_operation(StepResult(step, "")) for step in plan.steps[:room])],
+            operations_left_out=outcomes.counts.total() - len(unread) + max(0, len(plan.steps) - room),
             drift=list(_findings(plan.drift[:MOST_LISTED])),
             drift_left_out=max(0, len(plan.drift) - MOST_LISTED),
         )
+        return plan, outcomes
+
+    def _plan(self, desired: DesiredState, outcomes: _Outcomes) -> PublicationPlan:
+        goals, ledger = desired.objects, self.publisher.known()
+        options = PlanOptions(self.report.prune, self.report.overwrite, self.publisher.target.deletes)
+        settled = {key for key, goal in goals.items() if key in ledger and is_settled(goal, ledger[key])} if self.changed_only else set()
+        found = self.publisher.read(sorted((goals.keys() | ledger.keys()) - settled))
+        for key, error in sorted(found.unread.items()) if found else ():
+            reason = "has to be compared with what is there"
+            outcomes.add(PlannedOperation(READ, *key, reason, FAILED, str(error), reason_code(error)))
+        left_out = settled | (found.unread.keys() if found else set())
+        plan = make_plan(_without(goals, left_out), _without(ledger, left_out), found.visible if found else None, options)
+        for key in settled:
+            plan.leave(ledger[key])
         return plan
 
     def _update(self, **members: Any) -> None:  # noqa: ANN401  # members of the report
@@ -99,7 +138,20 @@ class Publication:
 
 
 def _operation(result: StepResult) -> PlannedOperation:
-    return PlannedOperation(result.step.action, *result.step.key, result.step.reason, result.outcome, result.detail)
+    return PlannedOperation(result.step.action, *result.step.key, result.step.reason, result.outcome, result.detail, result.code)
+
+
+_ValueT = TypeVar("_ValueT")
+
+
+def _without(of: Mapping[ObjectKey, _ValueT], keys: Collection[ObjectKey]) -> dict[ObjectKey, _ValueT]:
+    return {key: value for key, value in of.items() if key not in keys}
+
+
+def _cause(error: LineageBridgeError) -> dict[str, Any]:
+    """Why the rest was not tried, as members of a report."""
+    asked = error.wait_s if isinstance(error, BusyError) else None
+    return {"code": reason_code(error), "given_up": True, "retry_after_s": asked}
 
 
 def _findings(drift: Iterable[tuple[ObjectKey, str]]) -> Iterator[DriftFinding]:

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
+from lineage_bridge.catalogs.continuous.status import PUBLISHING, Followed
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
-from lineage_bridge.catalogs.settings import HIDDEN
+from lineage_bridge.catalogs.settings import CONTINUOUS, HIDDEN
 from lineage_bridge.catalogs.target import Target, TargetKind
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck
+from lineage_bridge.ports.continuous import ContinuousStatus, ContinuousTarget
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger, PublicationReport, TargetRecord, TargetRepository
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -25,7 +27,7 @@ class TargetService:
     """Implements `ports.TargetService` over the targets of the settings file (name to settings, with `kind`) and those that users added.
 
     `begin` starts a process that publishes, with the report that it begins with; `is_alive` is whether a process
-    id is of a publication under way.
+    id is of a publication under way; `followed` is how continuous publishing stands.
     """
 
     def __init__(
@@ -37,10 +39,11 @@ class TargetService:
         begin: Callable[[str, PublicationReport], None],
         is_alive: Callable[[int], bool],
         clock_us: Callable[[], int],
+        followed: Followed,
     ) -> None:
         self._in_file = {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in in_file.items()}
         self._repository, self._ledger, self._kinds = repository, ledger, kinds
-        self._begin, self._is_alive, self._clock_us = begin, is_alive, clock_us
+        self._begin, self._is_alive, self._clock_us, self._followed = begin, is_alive, clock_us, followed
 
     def check_file(self) -> None:
         """Raise ConfigError if a target of the settings file is invalid."""
@@ -68,7 +71,20 @@ class TargetService:
             report = self._repository.report(name)  # it may have ended in the meantime
             if report and report.state == "running":
                 report = msgspec.structs.replace(report, state="interrupted")
-        return TargetRecord(name, kind, settings, origin, paused, counts, report)
+        is_continuous = settings.get("publish") == CONTINUOUS
+        continuous = self._followed.status(name, paused=paused) if is_continuous else None
+        return TargetRecord(name, kind, settings, origin, paused, counts, report, continuous)
+
+    def followed(self) -> dict[str, ContinuousStatus]:
+        """How continuous publishing stands, of the targets that have it and are not paused. Costs less than `records`."""
+        active = (target.name for target in self.configured() if target.settings.get("publish") == CONTINUOUS and not target.paused)
+        return {name: self._followed.status(name, paused=False) for name in active}
+
+    def configured(self) -> list[ContinuousTarget]:
+        """All targets as they are configured, by name. Costs less than `records`."""
+        paused = self._repository.paused()
+        every = {**self._repository.added(), **self._in_file}
+        return [ContinuousTarget(name, *every[name], paused=name in paused) for name in sorted(every)]
 
     def record(self, name: str) -> TargetRecord:
         """A target by its name. Raises NotFoundError."""
@@ -133,7 +149,8 @@ class TargetService:
         return self._made(name, record.kind, record.settings)
 
     def _check_idle(self, record: TargetRecord) -> None:
-        if record.report and record.report.state == "running":
+        is_publishing = record.continuous is not None and record.continuous.activity == PUBLISHING
+        if is_publishing or (record.report and record.report.state == "running"):
             raise RequestError(f"a publication to target {record.name} is under way", f"lineage-bridge target show {record.name}")
 
     def _made(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:

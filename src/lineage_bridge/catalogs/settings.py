@@ -1,7 +1,7 @@
 """Settings that all targets have: what of the graph is published, under which names, and how."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -9,6 +9,8 @@ from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
 
 HIDDEN = frozenset({"interval_s"})
 """Settings of sources that targets do not have."""
+CONTINUOUS: Final = "continuous"
+"""The value of `publish` of a target that is published to by itself."""
 _MOST = 1000
 MIB = 1024 * 1024
 
@@ -44,7 +46,17 @@ class TargetSettings(SourceSettings):
     names: Literal["standard", "lineagebridge"] = Field(default="standard", description="name style, before it is mapped")
     at_once: int = Field(default=4, ge=1, le=64, description="maximum concurrent calls")
     tries: int = Field(default=6, ge=1, le=50, description="maximum attempts of a call that may succeed later")
+    calls_per_s: float | None = Field(default=None, ge=0.01, le=10_000, description="maximum calls a second; by default no maximum")
     max_bytes: int = Field(default=4 * MIB, ge=1024, le=16 * MIB, description="largest event; larger ones lose facets, then are left out")
+
+    publish: Literal["on_request", "continuous"] = Field(
+        default="on_request", description="continuous: what changes in the graph is published by itself; on_request: when it is asked for"
+    )
+    prune: bool = Field(default=False, description="continuous publishing deletes there what has left the graph and was created from here")
+    debounce_s: float = Field(
+        default=5.0, ge=0.1, le=3600, description="continuous publishing begins when the graph has not changed for so many seconds"
+    )
+    max_wait_s: float = Field(default=60.0, ge=0.1, le=86_400, description="... or at the latest so many seconds after the first change")
 
     @model_validator(mode="before")
     @classmethod

@@ -95,7 +95,8 @@ class Target(ABC, Generic[SettingsT]):
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
         """Make changes, of different objects; return an outcome for each. All may be repeated if it raises.
 
-        Raises BusyError, UnreachableError if it may work later, and ForbiddenError, SourceError if no other would work either.
+        Raises BusyError, TimedOutError if it may work later, UnreachableError if no other would work now either, and ForbiddenError,
+        SourceError if no other ever would.
         """
 
     @abstractmethod

@@ -16,6 +16,7 @@ COMMANDS = {
     "pipeline": "serve",
     "observe": "serve",
     "inputs": "serve",
+    "publisher": "serve",
     "status": "status",
     "source": "source",
     "input": "input",

@@ -1,4 +1,4 @@
-"""`serve`, and the processes it starts: `api`, `pipeline`, `observe` and `inputs`."""
+"""`serve`, and the processes it starts: `api`, `pipeline`, `observe`, `inputs` and `publisher`."""
 
 import os
 import socket
@@ -22,6 +22,7 @@ from lineage_bridge.wiring.inputs import input_service, intake_settings, run_inp
 from lineage_bridge.wiring.pipeline import run_pipeline
 from lineage_bridge.wiring.processes import configure_logging, end_with_parent
 from lineage_bridge.wiring.sources import run_sources, source_service
+from lineage_bridge.wiring.targets.continuous import run_publisher
 
 _attached = click.option("--attached", is_flag=True, hidden=True, help="stop when standard input is closed")
 
@@ -30,7 +31,7 @@ _attached = click.option("--attached", is_flag=True, hidden=True, help="stop whe
 @click.option("--demo", is_flag=True, help="load the demo pipeline if the data folder is empty")
 @with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *SPARK, *LOG, "stop_timeout_s")
 def serve(settings: Settings, demo: bool) -> None:
-    """Run LineageBridge: API, pipeline, sources and inputs.
+    """Run LineageBridge: API, pipeline, sources, inputs, targets.
 
     A process that dies is restarted. Runs until Ctrl+C.
 
@@ -115,6 +116,21 @@ def inputs(settings: Settings, attached: bool) -> None:
     if attached:
         end_with_parent()
     run_inputs(settings)
+
+
+@click.command(cls=Command, examples=("publisher --config lineage-bridge.toml",))
+@_attached
+@with_settings(*FOLDER)
+def publisher(settings: Settings, attached: bool) -> None:
+    """Run only the continuous publishing.
+
+    Publishes what changes in the graph to the targets with publish=continuous.
+    """
+    configure_logging(settings, "publisher")
+    settings.paths.protect()
+    if attached:
+        end_with_parent()
+    run_publisher(settings)
 
 
 def _explain_variable() -> None:

@@ -1,4 +1,4 @@
-"""`status`: the state of a running server, its sources and its inputs."""
+"""`status`: the state of a running server, its sources, its inputs and its targets."""
 
 import click
 from rich.filesize import decimal
@@ -9,6 +9,7 @@ from lineage_bridge.cli.console import print_json, print_line, print_table
 from lineage_bridge.cli.input import describe_input
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.source import describe_problem
+from lineage_bridge.cli.target import describe_failure, describe_lag
 from lineage_bridge.config import Settings
 
 
@@ -17,22 +18,23 @@ from lineage_bridge.config import Settings
 @with_settings(*CLIENT)
 @click.pass_context
 def status(context: click.Context, settings: Settings, as_json: bool) -> None:
-    """Show the state of the server's parts, sources and inputs.
+    """Show the state of parts, sources, inputs and targets.
 
-    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources and inputs do not count.
+    The exit code is 1 if the server is not ready, or damage to its log is not acknowledged. Failing sources, inputs, targets do not count.
     """
     with connect(settings) as client:
         answer = client.readiness()
         sources, inputs = client.get("/api/v1/sources")["sources"], client.get("/api/v1/inputs")["inputs"]
+        targets = client.get("/api/v1/targets")["targets"]
     if as_json:
-        print_json({**answer, "sources": sources, "inputs": inputs})
+        print_json({**answer, "sources": sources, "inputs": inputs, "targets": targets})
     else:
-        _print_status(settings.address, answer, sources, inputs)
+        _print_status(settings.address, answer, sources, inputs, targets)
     if not answer["ready"] or answer["log"]["unacknowledged"]:
         context.exit(1)
 
 
-def _print_status(address: str, answer: Json, sources: list[Json], inputs: list[Json]) -> None:
+def _print_status(address: str, answer: Json, sources: list[Json], inputs: list[Json], targets: list[Json]) -> None:
     state, detail = _completeness(answer)
     print_line(
         f"{address} is {'ready' if answer['ready'] else 'not ready'}{'' if answer['lag']['caught_up'] else f'; answers are {state}'}"
@@ -43,7 +45,15 @@ def _print_status(address: str, answer: Json, sources: list[Json], inputs: list[
     rows.append(["disk", "", f"the log uses {decimal(disk['used_bytes'])}, {decimal(disk['free_bytes'])} are free"])
     rows += [[f"source {source['name']}", source["state"], describe_problem(source)] for source in sources]
     rows += [[f"input {item['name']}", item["state"], describe_input(item)] for item in inputs]
+    rows += [[f"target {item['name']}", item.get("continuous", item)["state"], _describe_target(item)] for item in targets]
     print_table(["part", "state", "detail"], rows)
+
+
+def _describe_target(item: Json) -> str:
+    if "continuous" not in item:
+        return str(item.get("last_error", ""))
+    stands = item["continuous"]
+    return describe_failure(stands) or f"lag: {describe_lag(stands)}; last success: {stands.get('last_success_at', 'never')}"
 
 
 def _completeness(answer: Json) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import click
 from lineage_bridge.cli.checks import pause_or_resume, remove_one, run_test
 from lineage_bridge.cli.client import Json, connect
 from lineage_bridge.cli.command import Group
-from lineage_bridge.cli.console import print_json, print_line, print_message, print_table
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
 from lineage_bridge.cli.setting_values import parse_setting, setting_row
 from lineage_bridge.config import Settings
@@ -55,7 +55,7 @@ def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], replace: bool, as_json: bool) -> None:
-    """Add the target NAME. Nothing is published yet.
+    """Add the target NAME. Nothing is published yet, unless publish=continuous.
 
     A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
     """
@@ -65,7 +65,9 @@ def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], re
     if as_json:
         print_json(answer)
     else:
-        print_line(f"{name} is added; see what would be published with: lineage-bridge publish {name} --plan")
+        is_continuous = answer["settings"].get("publish") == "continuous"
+        follows = "; what is in the graph is published by itself" if is_continuous else ""
+        print_line(f"{name} is added{follows}; see what would be published with: lineage-bridge publish {name} --plan")
 
 
 @target.command(name="list", examples=("target list",))
@@ -78,7 +80,9 @@ def list_(settings: Settings, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     elif answer["targets"]:
-        print_table(["target", "kind", "state", "published", "last error"], [_row(item) for item in answer["targets"]])
+        print_table(
+            ["target", "kind", "state", "published", "lag", "last success", "last error"], [_row(item) for item in answer["targets"]]
+        )
     else:
         print_message("there are no targets; see: lineage-bridge target add --help")
 
@@ -100,6 +104,8 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
     print_line(f"objects: {_counts(item)}")
     if "last_error" in item:
         print_line(f"last error {item['last_at']}: {item['last_error']}")
+    if "continuous" in item:
+        _print_continuous(item["continuous"])
 
 
 @target.command(examples=("target test catalog",))
@@ -150,4 +156,35 @@ def _counts(item: Json) -> str:
 
 
 def _row(item: Json) -> list[str]:
-    return [item["name"], item["kind"], item["state"], _counts(item), item.get("last_error", "")]
+    shown = [item["name"], item["kind"], item["state"], _counts(item)]
+    if "continuous" not in item:
+        return [*shown, "", "", item.get("last_error", "")]
+    stands = item["continuous"]
+    shown[2] = stands["state"]
+    return [*shown, describe_lag(stands), stands.get("last_success_at", "never"), describe_failure(stands)]
+
+
+def describe_lag(stands: Json) -> str:
+    """How far continuous publishing lags."""
+    if "lag_changes" not in stands:
+        return "everything is to be compared"
+    return f"{format_count(stands['lag_changes'], 'change')}, {stands['lag_s']:.0f} s" if stands["lag_changes"] else "none"
+
+
+def describe_failure(stands: Json) -> str:
+    """Why continuous publishing failed last; empty if it succeeded since."""
+    if "last_error" not in stands:
+        return ""
+    error = stands["last_error"]
+    return f"{error['code']}: {error['message']}" + (f" ({error['hint']})" if error["hint"] else "")
+
+
+def _print_continuous(stands: Json) -> None:
+    print_line(f"continuous: {stands['state']}; lag: {describe_lag(stands)}; last success: {stands.get('last_success_at', 'never')}")
+    print_line(
+        f"  {format_count(stands['publications'], 'publication')}, {stands['failed']} failed; {stands['operations']} changes made there"
+    )
+    if stands.get("drift"):
+        print_line(f"  {format_count(stands['drift'], 'object')} changed there by others, and left alone; a plan lists them")
+    if "last_error" in stands:
+        print_line(f"  last error {stands['last_error_at']}: {describe_failure(stands)}; the next attempt is at {stands['next_at']}")

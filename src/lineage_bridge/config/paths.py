@@ -113,6 +113,16 @@ class DataFolder:
         return self.data_dir / "publishing"
 
     @property
+    def publisher_lock(self) -> Path:
+        """The lock that the process publishing continuously holds."""
+        return self.data_dir / "publisher.lock"
+
+    @property
+    def followers_report(self) -> Path:
+        """What the process publishing continuously does for each target."""
+        return self.data_dir / "publisher.json"
+
+    @property
     def turns(self) -> Path:
         """The folder of the sources' locks, each held while its source is observed."""
         return self.data_dir / "observing"

@@ -99,9 +99,13 @@ class ChangeRecord:
 
 @dataclass(frozen=True)
 class ChangePage:
-    """One page of the change feed. `following` is the cursor after the page, `oldest` the cursor before the oldest change that is kept."""
+    """One page of the change feed. `following` is the cursor after the page, `oldest` the cursor before the oldest change that is kept.
+
+    `behind` is how many changes of any kind there are after the cursor that was given.
+    """
 
     changes: tuple[ChangeRecord, ...]
     following: str
     oldest: str
     more: bool
+    behind: int

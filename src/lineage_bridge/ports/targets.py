@@ -1,11 +1,14 @@
 """Targets: what is stored about them and about what was published to them, and what users can do with them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
 from lineage_bridge.model.sources import KindRecord, SourceCheck
+
+if TYPE_CHECKING:
+    from lineage_bridge.ports.continuous import ContinuousStatus
 
 
 class LedgerEntry(NamedTuple):
@@ -27,7 +30,10 @@ class LedgerEntry(NamedTuple):
 
 
 class PlannedOperation(msgspec.Struct, frozen=True):
-    """`action` is `create`, `update` or `delete`. `outcome` is empty in a plan, else `done`, `refused`, `failed` or `not_tried`."""
+    """`action` is `create`, `update` or `delete`, or `read` for an object that could not be read there.
+
+    `outcome` is empty in a plan, else `done`, `refused`, `failed` or `not_tried`; `code` is why it failed, in a word.
+    """
 
     action: str
     kind: str
@@ -36,6 +42,7 @@ class PlannedOperation(msgspec.Struct, frozen=True):
     reason: str
     outcome: str = ""
     detail: str = ""
+    code: str = ""
 
 
 class DriftFinding(msgspec.Struct, frozen=True):
@@ -53,6 +60,8 @@ class PublicationReport(msgspec.Struct, frozen=True):
     `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are there as they should be,
     `kept` have left the graph and were not deleted, by reason; `not_expressible` is what the target cannot hold, by what it is.
+    `code` is `error` in a word; `given_up`: the rest was not tried, as every other call would have failed too, and `retry_after_s` is how
+    long the target asks to wait.
     """
 
     state: str
@@ -64,6 +73,9 @@ class PublicationReport(msgspec.Struct, frozen=True):
     ended_us: int | None = None
     error: str = ""
     hint: str = ""
+    code: str = ""
+    given_up: bool = False
+    retry_after_s: float | None = None
     desired: int = 0
     unchanged: int = 0
     counts: dict[str, int] = {}
@@ -79,7 +91,8 @@ class PublicationReport(msgspec.Struct, frozen=True):
 class TargetRecord(NamedTuple):
     """A configured target. `settings` are as configured, with secrets as references; `origin` is `file` (the settings file) or `added`.
 
-    `published` is how many objects were published to it, by state; `report` is of the last plan or publication.
+    `published` is how many objects were published to it, by state; `report` is of the last plan or publication that was asked for.
+    `continuous` is how continuous publishing stands, if it is published to continuously.
     """
 
     name: str
@@ -89,6 +102,7 @@ class TargetRecord(NamedTuple):
     paused: bool
     published: dict[str, int]
     report: PublicationReport | None
+    continuous: "ContinuousStatus | None" = None
 
 
 class PublicationLedger(Protocol):
@@ -143,6 +157,9 @@ class TargetService(Protocol):
 
     def record(self, name: str) -> TargetRecord:
         """One target."""
+
+    def followed(self) -> "dict[str, ContinuousStatus]":
+        """How continuous publishing stands, of the targets that have it and are not paused."""
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
         """Add a target."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.position_tokens import Position, covers
+from lineage_bridge.catalogs.continuous.feed import changes_behind
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
@@ -129,7 +130,7 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
-                targets=target_service(settings),
+                targets=target_service(settings, partial(changes_behind, pool.reader)),
                 tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists,

@@ -46,7 +46,7 @@ class PartStates(Struct, frozen=True):
     """The parts of the system. All must work, but for damage to the log: what can be read of it is used.
 
     `issuers`, if tokens of any are accepted, is whether their keys could be fetched last; those fetched before are used. `inputs`, if there
-    are any, is whether all are read; the server is ready all the same.
+    are any, is whether all are read, `targets`, if any are published to continuously, whether all are; the server is ready all the same.
     """
 
     intake: PartState
@@ -55,6 +55,7 @@ class PartStates(Struct, frozen=True):
     pipeline: PartState
     issuers: PartState | UnsetType = UNSET
     inputs: PartState | UnsetType = UNSET
+    targets: PartState | UnsetType = UNSET
 
 
 class Lag(Struct, frozen=True):

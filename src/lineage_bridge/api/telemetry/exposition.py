@@ -12,6 +12,7 @@ from lineage_bridge.api.readiness import readiness
 from lineage_bridge.api.schemas.operations import Readiness
 from lineage_bridge.api.services import HEALTHY, LogHealth, Services
 from lineage_bridge.api.telemetry.counters import PREFIX
+from lineage_bridge.api.telemetry.targets import target_metrics
 from lineage_bridge.model.sources import InputRecord, SourceRecord
 
 _US: Final = 1e6
@@ -38,6 +39,7 @@ class Exposition:
             _questions(self._questions),
             _sources(services.sources.records(), services.sources.pending()),
             _inputs(services.inputs.records()),
+            target_metrics(services.targets.records()),
         )
 
 

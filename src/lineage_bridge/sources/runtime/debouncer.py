@@ -1,4 +1,4 @@
-"""Decides when to poll a source early that notices changes by itself: once changes stop, or at the latest a minute after the first."""
+"""Decides when to act on changes: once they stop, or at the latest so long after the first."""
 
 from lineage_bridge.openlineage.times import SECOND_US
 
@@ -6,22 +6,23 @@ QUIET_US, LONGEST_US = 5 * SECOND_US, 60 * SECOND_US
 
 
 class Debouncer:
-    """Turns the changes that one source notices between two polls into at most one early poll."""
+    """Turns changes into at most one action: when there were none for `quiet_us`, at the latest `longest_us` after the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet_us: int = QUIET_US, longest_us: int = LONGEST_US) -> None:
+        self._quiet_us, self._longest_us = quiet_us, longest_us
         self._seen = 0
         self._first_us: int | None = None
         self._last_us = 0
 
     def is_due(self, changes: int, now_us: int) -> bool:
-        """Whether to poll now. `changes` is the source's total so far; a lower number than before means that the counter was reset."""
+        """Whether to act now. `changes` is their number so far; a lower number than before means that the counter was reset."""
         if changes > self._seen:
             self._first_us = now_us if self._first_us is None else self._first_us
             self._last_us = now_us
         self._seen = changes
         first = self._first_us
-        return first is not None and (now_us - self._last_us >= QUIET_US or now_us - first >= LONGEST_US)
+        return first is not None and (now_us - self._last_us >= self._quiet_us or now_us - first >= self._longest_us)
 
     def reset(self) -> None:
-        """Forget the changes so far, because a poll begins that covers them."""
+        """Forget the changes so far, because an action begins that covers them."""
         self._first_us = None

@@ -43,7 +43,8 @@ class Feed:
         ).fetchall()
         more = len(rows) > limit
         end = rows[limit - 1][0] if more else self.newest
-        return ChangePage(tuple(map(self._record, rows[:limit])), self._cursor(end), self._cursor(self.before_oldest), more)
+        changes, oldest = tuple(map(self._record, rows[:limit])), self._cursor(self.before_oldest)
+        return ChangePage(changes, self._cursor(end), oldest, more, self.newest - start)
 
     def _start(self, after: str | None) -> int:
         if after is None:

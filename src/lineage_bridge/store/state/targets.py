@@ -40,10 +40,11 @@ class TargetRepository:
             connection.execute(_SAVE, (name, kind, json.dumps(dict(settings))))
 
     def remove(self, name: str) -> None:
-        """Delete a target that a user added, and its last report."""
+        """Delete a target that a user added, its last reports, and how far it follows the change feed."""
         with self._state.transaction() as connection:
             connection.execute("DELETE FROM target WHERE name = ?", (name,))
             connection.execute("DELETE FROM target_state WHERE name = ?", (name,))
+            connection.execute("DELETE FROM target_feed WHERE name = ?", (name,))
 
     def paused(self) -> frozenset[str]:
         """The names of the paused targets."""

@@ -4,30 +4,52 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 
+import msgspec
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
 from lineage_bridge.catalogs.apply import Publisher
+from lineage_bridge.catalogs.continuous.status import Followed
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import LineageBridgeError, RequestError, UnavailableError
+from lineage_bridge.errors import LineageBridgeError, RequestError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.ports.continuous import FollowersReport
 from lineage_bridge.ports.targets import PublicationReport
+from lineage_bridge.store.state.followers import FollowRepository
 from lineage_bridge.store.state.targets import PublicationLedger, TargetRepository
-from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.processes import is_alive, now_us
 from lineage_bridge.wiring.shared import readers, source_context, state_database
 
+_FOLLOWERS = msgspec.json.Decoder(FollowersReport)
 LOCK_S = 10
 """How long to wait for a process that has published, and is just ending."""
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main", "publication")
 
 
-def target_service(settings: Settings) -> TargetService:
-    """What users can do with targets. Raises ConfigError for an invalid target in the settings file."""
+def followers_report(settings: Settings) -> FollowersReport | None:
+    """What the process that publishes continuously reported last; None if it does not run."""
+    try:
+        found = _FOLLOWERS.decode(settings.paths.followers_report.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+    return found if is_alive(found.pid) else None
+
+
+def _unknown(_: str) -> int:
+    raise StoreMissingError("the graph is not read here")
+
+
+def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:
+    """What users can do with targets; `behind` is how many changes of the graph follow a cursor.
+
+    Raises ConfigError for an invalid target in the settings file.
+    """
     state = state_database(settings)
     repository = TargetRepository(state)
     processes = PublishingProcesses(settings, repository)
@@ -39,6 +61,7 @@ def target_service(settings: Settings) -> TargetService:
         processes.begin,
         processes.is_publishing,
         now_us,
+        Followed(FollowRepository(state), behind, partial(followers_report, settings), now_us),
     )
     service.check_file()
     return service
@@ -114,4 +137,7 @@ def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, over
             finally:
                 target.close()
     except Timeout as error:
-        raise UnavailableError(f"another process publishes to target {name}") from error
+        busy = UnavailableError(f"another process publishes to target {name}", f"lineage-bridge target show {name}")
+        failed = PublicationReport("failed", plan_only, prune, overwrite, now_us(), os.getpid(), now_us(), str(busy), busy.hint, "busy")
+        TargetRepository(state).save_report(name, failed)
+        raise busy from error

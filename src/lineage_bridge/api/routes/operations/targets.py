@@ -11,9 +11,10 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import api_router
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.schemas.names import ErrorAnswer
+from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
 from lineage_bridge.api.schemas.sources import CheckItem, KindItem, KindsAnswer, SettingItem, SourceChecks
 from lineage_bridge.api.schemas.targets.publications import (
+    ContinuousItem,
     PublicationItem,
     PublishedObject,
     PublishedObjects,
@@ -28,6 +29,7 @@ from lineage_bridge.api.services import Services
 from lineage_bridge.errors import NotFoundError, RequestError
 from lineage_bridge.openlineage.facets import MAX_NAME
 from lineage_bridge.openlineage.times import format_time
+from lineage_bridge.ports.continuous import ContinuousStatus
 from lineage_bridge.ports.targets import LedgerEntry, PublicationReport, TargetRecord
 
 _TARGET = msgspec.json.Decoder(TargetRequest)
@@ -137,9 +139,12 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
         response_model=None,
         responses=response_docs({200: PublicationItem, 404: ErrorAnswer}, writes=False),
     )
-    def get_publication(name: str) -> Response:
-        """The last plan or publication of a target, and how it goes."""
-        report = services.targets.record(name).report
+    def get_publication(
+        name: str, continuous: Annotated[bool, Query(description="The last publication that nobody asked for")] = False
+    ) -> Response:
+        """The last plan or publication of a target that was asked for, or the last continuous one, and how it goes."""
+        record = services.targets.record(name)
+        report = record.report if not continuous else record.continuous.report if record.continuous else None
         if report is None:
             raise NotFoundError(f"nothing was published to target {name} yet", f"lineage-bridge publish {name} --plan")
         return json_response(_publication(report))
@@ -181,6 +186,27 @@ def _item(record: TargetRecord) -> TargetItem:
         published=record.published,
         last_error=report.error if report and report.error else UNSET,
         last_at=UNSET if report is None else format_time(report.ended_us or report.started_us),
+        continuous=UNSET if record.continuous is None else continuous_item(record.continuous),
+    )
+
+
+def continuous_item(status: ContinuousStatus) -> ContinuousItem:
+    """How continuous publishing to a target stands, as an answer."""
+    state, report = status.state, status.report
+    return ContinuousItem(
+        state=status.activity,
+        lag_s=round(status.lag_s, 3),
+        publications=state.done + state.failed,
+        failed=state.failed,
+        failures=state.failures,
+        operations=state.operations,
+        lag_changes=UNSET if status.lag_changes is None else status.lag_changes,
+        last_success_at=time_text(state.succeeded_us),
+        last_error=Problem(state.code, state.error, state.hint) if state.error else UNSET,
+        last_error_at=time_text(state.failed_us),
+        next_at=format_time(state.due_us) if state.failures else UNSET,
+        drift=UNSET if report is None else len(report.drift) + report.drift_left_out,
+        refused=UNSET if report is None else report.outcomes.get("refused", 0),
     )
 
 
@@ -204,6 +230,8 @@ def _publication(report: PublicationReport) -> PublicationItem:
         operations_left_out=report.operations_left_out,
         drift=report.drift,
         drift_left_out=report.drift_left_out,
+        code=report.code or UNSET,
+        retry_after_s=UNSET if report.retry_after_s is None else report.retry_after_s,
     )
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
-from lineage_bridge.api.schemas.names import Text
+from lineage_bridge.api.schemas.names import Problem, Text
 from lineage_bridge.ports.targets import DriftFinding, PlannedOperation
 
 
@@ -54,13 +54,40 @@ class PublicationItem(Struct, frozen=True, omit_defaults=True):
     ended_at: Text = UNSET
     error: Text = UNSET
     hint: Text = UNSET
+    code: Text = UNSET
+    retry_after_s: float | UnsetType = UNSET
+
+
+class ContinuousItem(Struct, frozen=True, omit_defaults=True):
+    """How continuous publishing to a target stands.
+
+    `state` is `idle` (everything is published), `pending` (changes wait until there are no more for a moment), `publishing`, `retrying`
+    (from `next_at` on), `waiting` (the graph does not contain all events yet), `busy` (another publication is under way), `paused`, or
+    `stopped` (no process publishes). `lag_changes` is how many changes of the graph are not published, absent if unknown, as before the
+    first publication; `lag_s` is how long the first of them has waited. `publications` and `failed` are numbers, `failures` those since the
+    last success, `operations` the changes made there. `last_error` stays until a publication succeeds.
+    """
+
+    state: str
+    lag_s: float
+    publications: int
+    failed: int
+    failures: int
+    operations: int
+    lag_changes: int | UnsetType = UNSET
+    last_success_at: Text = UNSET
+    last_error: Problem | UnsetType = UNSET
+    last_error_at: Text = UNSET
+    next_at: Text = UNSET
+    drift: int | UnsetType = UNSET
+    refused: int | UnsetType = UNSET
 
 
 class TargetItem(Struct, frozen=True, omit_defaults=True):
     """A target. `state` is `paused`, `new` (nothing was published yet) or that of its last plan or publication.
 
     `origin` is `file` (the settings file) or `added`; `published` is how many objects were published, by their state: `published`,
-    `sending` and `deleting` (the outcome is unknown), `refused`.
+    `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is there if it is published to continuously.
     """
 
     name: str
@@ -71,6 +98,7 @@ class TargetItem(Struct, frozen=True, omit_defaults=True):
     published: dict[str, int]
     last_error: Text = UNSET
     last_at: Text = UNSET
+    continuous: ContinuousItem | UnsetType = UNSET
 
 
 class TargetsAnswer(Struct, frozen=True):

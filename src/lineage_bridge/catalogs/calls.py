@@ -1,0 +1,95 @@
+"""Calls of a target: each tried while it may succeed, those that fail one by one told from a target that fails as a whole."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+import tenacity
+
+from lineage_bridge.catalogs.pace import Pace
+from lineage_bridge.catalogs.target import Target
+from lineage_bridge.errors import BusyError, SourceError, StoppedError, TimedOutError, UnreachableError
+
+LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
+"""How long to wait before another try at most; and how long at most if the target says how long. If it asks for more, it is given up."""
+MOST_FAILURES: Final = 5
+"""After how many calls in a row that fail although each was tried often enough a target counts as broken as a whole."""
+AskedT = TypeVar("AskedT")
+AnswerT = TypeVar("AnswerT")
+
+
+class TargetCalls:
+    """Makes calls of one target. `wait` waits so many seconds; while `is_stopped`, no call begins. Thread-safe."""
+
+    def __init__(
+        self,
+        target: Target[Any],
+        clock_us: Callable[[], int],
+        wait: Callable[[float], None],
+        is_stopped: Callable[[], bool],
+    ) -> None:
+        self._settings, self._wait, self._is_stopped = target.settings, wait, is_stopped
+        self._pace = Pace(clock_us, wait, target.settings.calls_per_s)
+        self._lock = threading.Lock()
+        self._failures = 0
+
+    def answers(
+        self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]
+    ) -> Iterator[tuple[Sequence[AskedT], AnswerT | SourceError]]:
+        """The answer of a call, with what was asked. Of several that fail together each is asked by itself, as one may spoil them all.
+
+        What fails by itself has its error as answer. Raises SourceError for what every other call would meet.
+        """
+        try:
+            answer = self._tried(call, asked)
+        except (BusyError, TimedOutError) as error:
+            self._count(error)
+            if len(asked) == 1:
+                yield asked, error
+                return
+        else:
+            with self._lock:
+                self._failures = 0
+            yield asked, answer
+            return
+        for single in asked:
+            yield from self.answers(call, [single])
+
+    def _count(self, error: SourceError) -> None:
+        """Count a call that failed. Raises the error if the target is to be given up."""
+        with self._lock:
+            self._failures += 1
+            is_down = self._failures >= MOST_FAILURES
+        if is_down or (isinstance(error, BusyError) and (error.limited or error.wait_s is not None)):
+            raise error
+
+    def _tried(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(self._settings.tries),
+            wait=self._before_next,
+            retry=tenacity.retry_if_exception(_may_pass),
+            sleep=lambda wait_s: self._wait(wait_s) if wait_s else None,
+            reraise=True,
+        )
+        answer: AnswerT = retrying(self._called, call, asked)
+        return answer
+
+    def _called(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
+        self._pace.turn()
+        if self._is_stopped():
+            raise StoppedError("the publication was stopped")
+        return call(asked)
+
+    def _before_next(self, state: tenacity.RetryCallState) -> float:
+        """Seconds to wait before the next try; a wait that the target asks for holds up every call of it."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, BusyError) and error.wait_s is not None:
+            self._pace.hold(error.wait_s)
+            return 0.0
+        return tenacity.wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT_S)(state)
+
+
+def _may_pass(error: BaseException) -> bool:
+    if isinstance(error, BusyError):
+        return error.wait_s is None or error.wait_s <= LONGEST_ASKED_S
+    return isinstance(error, UnreachableError)

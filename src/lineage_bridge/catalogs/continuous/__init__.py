@@ -1,0 +1,1 @@
+"""Continuous publishing: targets that follow the change feed of the graph."""

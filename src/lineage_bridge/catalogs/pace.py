@@ -1,0 +1,47 @@
+"""When calls of a target may begin: none before the target wants the next one, and no more a second than allowed."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+_SECOND_US: Final = 1_000_000
+
+
+class Pace:
+    """Turns for calls of one target. A target that asks to wait is obeyed by every call, not only by the one that it answered.
+
+    `calls_per_s` is how many calls may begin a second; what was not used of the last second may be used later. Thread-safe.
+    """
+
+    def __init__(self, clock_us: Callable[[], int], wait: Callable[[float], None], calls_per_s: float | None = None) -> None:
+        self._clock_us, self._wait = clock_us, wait
+        self._interval_us = _SECOND_US / calls_per_s if calls_per_s else 0.0
+        self._lock = threading.Lock()
+        self._held_us, self._asked_us = 0, 0
+        self._next_us = 0.0
+
+    def hold(self, wait_s: float) -> None:
+        """Let no call begin for so many seconds."""
+        with self._lock:
+            asked_us = int(wait_s * _SECOND_US)
+            until_us = self._clock_us() + asked_us
+            if until_us > self._held_us:
+                self._held_us, self._asked_us = until_us, asked_us
+
+    def turn(self) -> None:
+        """Return when a call may begin."""
+        with self._lock:
+            held_us, now_us = self._held_us, self._clock_us()
+            left_us = min(held_us - now_us, self._asked_us)  # should the clock have been set back meanwhile
+        if left_us > 0:
+            self._wait(left_us / _SECOND_US)
+            with self._lock:
+                if self._held_us == held_us:
+                    self._held_us = 0
+        if self._interval_us:
+            with self._lock:
+                now_us = self._clock_us()
+                begins_us = max(now_us - _SECOND_US, min(self._next_us, now_us + _SECOND_US + self._interval_us))
+                self._next_us = begins_us + self._interval_us
+            if begins_us > now_us:
+                self._wait((begins_us - now_us) / _SECOND_US)

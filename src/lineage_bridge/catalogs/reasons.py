@@ -1,0 +1,43 @@
+"""Why publishing failed, as a code that programs can decide by. Pure."""
+
+from typing import Final
+
+from lineage_bridge.errors import (
+    BusyError,
+    ConfigError,
+    ForbiddenError,
+    MissingError,
+    SourceError,
+    StoppedError,
+    StoreError,
+    StoreMissingError,
+    TimedOutError,
+    UnauthenticatedError,
+    UnreachableError,
+)
+
+STOPPED: Final = "stopped"
+"""The code of a publication that was ended before its time, as its target was paused, or the server stops."""
+_CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (StoppedError, STOPPED),
+    (UnauthenticatedError, "unauthenticated"),
+    (ForbiddenError, "forbidden"),
+    (TimedOutError, "timed_out"),
+    (UnreachableError, "unreachable"),
+    (BusyError, "busy"),
+    (MissingError, "missing_there"),
+    (SourceError, "wrong_answer"),
+    (ConfigError, "bad_setting"),
+    (StoreMissingError, "no_graph_yet"),
+    (StoreError, "store_failed"),
+)
+"""The code of each kind of error; the first kind that matches counts."""
+ANSWERED: Final = "failed_there"
+"""The code of an object that the target answered with an error that may pass."""
+
+
+def reason_code(error: Exception) -> str:
+    """The code of an error: one of those in `docs/catalogs.md`."""
+    if isinstance(error, BusyError) and error.limited:
+        return "rate_limited"
+    return next((code for kind, code in _CODES if isinstance(error, kind)), "internal_error")

@@ -1,0 +1,86 @@
+"""Targets that are published to continuously: how far each follows the change feed."""
+
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from lineage_bridge.ports.targets import PublicationReport
+
+
+class ContinuousTarget(NamedTuple):
+    """A configured target; `settings` are as configured, with secrets as references."""
+
+    name: str
+    kind: str
+    settings: dict[str, Any]
+    paused: bool
+
+
+class FollowState(msgspec.Struct, frozen=True):
+    """How far a target follows the change feed, and how its publications went. Times are UTC microseconds.
+
+    `basis` is a digest of its kind and settings. All changes up to `cursor` were published, and the ledger has it; without a cursor, the
+    whole graph is to be compared. `behind_us` is when a change was first noticed that is not published. After `failures` in a row, the
+    next attempt is not before `due_us`; `error`, `hint` and `code` say why. `done` and `failed` count publications, `complete` those that
+    compared the whole graph with what is there, `operations` the changes made there.
+    """
+
+    basis: str
+    cursor: str = ""
+    behind_us: int | None = None
+    succeeded_us: int | None = None
+    failed_us: int | None = None
+    error: str = ""
+    hint: str = ""
+    code: str = ""
+    failures: int = 0
+    due_us: int = 0
+    done: int = 0
+    failed: int = 0
+    complete: int = 0
+    operations: int = 0
+
+
+class FollowRepository(Protocol):
+    """Stores how far targets follow the change feed. Safe for many processes and threads at once."""
+
+    def state(self, name: str) -> FollowState | None:
+        """How far a target is; None if it does not follow yet."""
+
+    def begin(self, name: str, state: FollowState) -> None:
+        """Store the first state of a target, or replace it, whatever it was."""
+
+    def advance(self, name: str, state: FollowState) -> bool:
+        """Replace the state of a target; whether it still follows."""
+
+    def report(self, name: str) -> PublicationReport | None:
+        """The last continuous publication."""
+
+    def save_report(self, name: str, report: PublicationReport) -> None:
+        """Replace the report of a target that follows."""
+
+
+class FollowersReport(msgspec.Struct, frozen=True):
+    """What the process that publishes continuously does: its id, and the activity of each target.
+
+    An activity is `idle`, `pending` (changes wait until there are no more for a moment), `publishing`, `retrying` (the next attempt has a
+    time), `waiting` (the graph does not contain all events yet) or `busy` (another publication to the target is under way).
+    """
+
+    pid: int
+    at_us: int
+    activities: dict[str, str]
+
+
+class ContinuousStatus(NamedTuple):
+    """How continuous publishing to a target stands.
+
+    `activity` is one of a FollowersReport, `paused`, or `stopped` if no process publishes. `lag_changes` is how many changes of the graph
+    are not published, None if that is not known, as before the first publication; `lag_s` is how long the first of them has waited.
+    """
+
+    activity: str
+    lag_changes: int | None
+    lag_s: float
+    state: FollowState
+    report: PublicationReport | None

@@ -1,0 +1,137 @@
+"""The process that publishes continuously to targets."""
+
+import logging
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from lineage_bridge.catalogs.continuous.attempts import Attempts
+from lineage_bridge.catalogs.continuous.feed import changes_behind
+from lineage_bridge.catalogs.continuous.follower import Attempt, Follower, Following
+from lineage_bridge.catalogs.continuous.manager import FollowerManager
+from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
+from lineage_bridge.config import Settings
+from lineage_bridge.errors import StoppedError, StoreError, UnavailableError
+from lineage_bridge.eventlog.archive.reader import AllRecords
+from lineage_bridge.graph.ids import graph_id
+from lineage_bridge.pipeline.status import replace_file
+from lineage_bridge.ports.continuous import ContinuousTarget, FollowersReport
+from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.store.reader import ReaderPool
+from lineage_bridge.store.state.followers import FollowRepository
+from lineage_bridge.store.state.targets import PublicationLedger
+from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.shared import all_records, readers, source_context, state_database
+from lineage_bridge.wiring.targets.publishing import target_service
+
+LOOK_S = 0.2
+"""How often a publication that waits looks whether it is still to go on."""
+_log = logging.getLogger(__name__)
+
+
+def run_publisher(settings: Settings) -> None:
+    """Publish continuously until a signal. Raises UnavailableError when another process does."""
+    service = target_service(settings)
+    lock = FileLock(settings.paths.publisher_lock, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(f"another process publishes the graph of {settings.data_dir}") from error
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    settings.paths.publishing.mkdir(parents=True, exist_ok=True)
+    path = settings.paths.followers_report
+    with lock, readers(settings.paths) as pool:
+        publishing = ContinuousPublishing(settings, pool)
+        report = partial(_write_report, path)
+        manager = FollowerManager(service.configured, publishing.follower, publishing.repository, report, pid=os.getpid(), clock_us=now_us)
+        try:
+            manager.run(stop)
+        finally:
+            path.unlink(missing_ok=True)
+
+
+class ContinuousPublishing:
+    """Makes the followers of targets, and publishes for them. The graph is read for one of them at a time."""
+
+    def __init__(self, settings: Settings, pool: ReaderPool) -> None:
+        state = state_database(settings)
+        self._settings, self._pool, self._records = settings, pool, all_records(settings)
+        self._kinds = TargetKinds(settings.paths.published, source_context(settings))
+        self.repository = FollowRepository(state)
+        ledger, installation = PublicationLedger(state), graph_id(state.key())
+        self._attempts = Attempts(pool.reader, ledger, self.repository, installation, now_us, _wait, os.getpid())
+
+    def follower(self, target: ContinuousTarget, basis: str, is_stopped: Callable[[], bool]) -> Follower:
+        """The follower of a target. Raises ConfigError."""
+        made = self._kinds.make(target.name, target.kind, target.settings)
+        made.close()
+        following = Following(
+            partial(changes_behind, self._pool.reader),
+            partial(self._publish, target, is_stopped),
+            GraphCompleteness(self._records, self._pool).is_complete,
+            self.repository,
+            now_us,
+            random.random,
+        )
+        return Follower(target.name, basis, made.settings.debounce_s, made.settings.max_wait_s, following)
+
+    def _publish(self, target: ContinuousTarget, is_stopped: Callable[[], bool], complete: bool) -> Attempt | None:
+        lock = FileLock(self._settings.paths.publishing / f"{target.name}.lock", timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            return None
+        with lock, closing(self._kinds.make(target.name, target.kind, target.settings)) as made:
+            return self._attempts.publish(made, is_stopped, complete=complete)
+
+
+@dataclass
+class GraphCompleteness:
+    """Whether the graph contains all that was accepted when it was first asked, with its lineage."""
+
+    records: AllRecords
+    pool: ReaderPool
+    _end: int | None = field(default=None)
+
+    def is_complete(self) -> bool:
+        """Whether it does; once it does, the next call begins anew."""
+        if self._end is None:
+            self._end = self.records.durable_end()
+        try:
+            with self.pool.reader() as reader:
+                applied, settling = reader.progress.position(), reader.progress.settling()
+        except StoreError:
+            return False
+        found = applied.get((LOG_SOURCE, 0), 0) >= self._end and not self.records.archived_behind(applied) and not settling
+        if found:
+            self._end = None
+        return found
+
+
+def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
+    """Wait so long. Raises StoppedError as soon as nothing is to be published any more."""
+    until_us = now_us() + int(seconds * 1e6)
+    while (left_us := until_us - now_us()) > 0:
+        if is_stopped():
+            raise StoppedError("the publication was stopped")
+        time.sleep(min(LOOK_S, left_us / 1e6))
+
+
+def _write_report(path: Path, report: FollowersReport) -> None:
+    """Write what is done for targets, for the API to show. On a full disk the last report stays."""
+    try:
+        replace_file(path, msgspec.json.encode(report))
+    except OSError as error:
+        _log.warning("how targets stand cannot be written to %s: %s", path, error.strerror)

@@ -1,0 +1,73 @@
+"""The process that publishes continuously, killed while its target is down: a second server gets everything in the end."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.cli.conftest import COMMAND, Server
+from tests.events import dataset, run_event
+from tests.servers.faulty import Faulty
+
+from lineage_bridge.cli.client import Client, Json
+
+
+@contextmanager
+def publishing(server: Server) -> Iterator["subprocess.Popen[bytes]"]:
+    environment = {**os.environ, "LINEAGE_BRIDGE_DATA_DIR": str(server.paths.data_dir)}
+    process = subprocess.Popen([*COMMAND, "publisher"], env=environment)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def until(holds: Callable[[], bool], shown: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, shown()
+        time.sleep(0.05)
+
+
+def test_a_killed_publisher_goes_on_where_it_was(server: Server, faulty: Callable[[str], Faulty]) -> None:
+    proxy = faulty(server.url)  # what it answers itself is all that is sent there
+    proxy.answer(201, "/lineage")
+    name = "followed"
+    settings = {"url": proxy.url, "publish": "continuous", "debounce_s": 0.2, "tries": 1, "namespaces": ["to-follow"]}
+
+    def sent() -> int:
+        return sum(request.startswith("POST /api/v1/lineage") for request in proxy.requests)
+
+    with Client(server.url) as client:
+
+        def stands() -> Json:
+            found: Json = client.get(f"/api/v1/targets/{name}")["continuous"]
+            return found
+
+        def send(job: str) -> None:
+            client.post_events(
+                run_event(job=job, inputs=[dataset("p", "to-follow")], outputs=[dataset("q", "to-follow")]), "application/json"
+            )
+            server.fold()
+
+        send("first-to-follow")
+        client.post("/api/v1/targets", json.dumps({"name": name, "kind": "openlineage", "settings": settings}).encode())
+        server.fold()  # the record of who added it
+        with publishing(server):
+            until(lambda: stands()["state"] == "idle" and sent() == 1, lambda: (stands(), proxy.requests))
+            proxy.refuse()
+            send("second-to-follow")
+            until(lambda: stands().get("last_error", {}).get("code") == "unreachable", lambda: (stands(), proxy.requests))
+        assert stands()["state"] == "stopped"
+        send("third-to-follow")
+        proxy.mend()
+        proxy.answer(201, "/lineage")
+        with publishing(server):
+            until(lambda: stands()["state"] == "idle" and stands().get("lag_changes") == 0, lambda: (stands(), proxy.requests))
+            assert (sent(), "last_error" in stands()) == (3, False)
+            client.post(f"/api/v1/targets/{name}/pause")
+            assert stands()["state"] == "paused"
+        client.delete(f"/api/v1/targets/{name}")
