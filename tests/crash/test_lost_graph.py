@@ -1,8 +1,13 @@
-"""A real server whose graph is deleted while it runs, and is garbage when it starts: the same graph comes back, and intake goes on."""
+"""A real server whose graph is deleted while it runs, and is garbage when it starts: the same graph comes back, and intake goes on.
+
+At the end all of its processes are asked to stop at once.
+"""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.crash.damage import event
 from tests.serving import Served, serving
@@ -35,3 +40,13 @@ def test_a_lost_graph_is_computed_again_while_events_come_in(tmp_path: Path) -> 
         assert edges(served) == before
         assert served.paths.graph.with_name("graph.db.damaged").read_bytes() == b"garbage" * 10_000
         assert "set aside" in (tmp_path / "output").read_text()
+        stop_all_at_once()
+    assert "Traceback" not in (tmp_path / "output").read_text()
+
+
+def stop_all_at_once() -> None:
+    """Ask the server and all its processes, Spark's too, to stop in the same moment, as a service manager may."""
+    (server,) = (child for child in psutil.Process().children() if "serve" in child.cmdline())
+    for process in (*server.children(recursive=True), server):
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()

@@ -104,6 +104,14 @@ def _ending(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
+def text_of(error: Exception) -> str:
+    """What an error says, or its type: an error of Java asks Java for its text, which may have ended."""
+    try:
+        return str(error) or type(error).__name__
+    except SPARK_ERRORS:
+        return type(error).__name__
+
+
 def gist(text: str) -> str:
     """The most informative line of an error's text: the root error if there is a Python traceback, otherwise the first line."""
     text = text.partition(_QUERY)[0]

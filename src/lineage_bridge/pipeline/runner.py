@@ -19,7 +19,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LineageBridgeError, StoreDamagedError, StoreLockedError, UnavailableError
 from lineage_bridge.graph.relations import EVENT_RECORD
-from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist
+from lineage_bridge.pipeline.process import SPARK_ERRORS, STOP_S, SparkProcess, gist, text_of
 from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
 from lineage_bridge.pipeline.status import StatusFile
 from lineage_bridge.pipeline.streams.beside import NO_STREAMS, Streams, StreamThread, read_beside
@@ -88,7 +88,9 @@ def _run(settings: Settings, store: GraphStore, key: bytes, status: StatusFile, 
         log.info("running, Spark is process %d", spark.java.pid)
         beside = stack.enter_context(read_beside(streams, SparkFeed(spark.session, serve, paths.archive, key)))
         _watch(query, spark, (_Settler(serve, status, stop, paths), beside), status, stop)
-        query.stop()
+        # Whoever stops the pipeline may have stopped Spark's process, too. What was acknowledged is in the log.
+        with suppress(*SPARK_ERRORS):
+            query.stop()
 
 
 def _watch(
@@ -232,10 +234,10 @@ def _leave() -> None:
 
 def _failed(error: Exception, status: StatusFile, paths: DataFolder) -> LineageBridgeError:
     """Report a failure: its summary in the status file, its full text in Spark's log, and the error to raise as the result."""
-    log_path = paths.logs / SPARK_LOG
-    status.write(state="failed", error=gist(str(error)) or type(error).__name__)
+    log_path, text = paths.logs / SPARK_LOG, text_of(error)
+    status.write(state="failed", error=gist(text))
     with suppress(OSError), log_path.open("a", encoding="utf-8") as file:
-        file.write(f"\n{error}\n")
+        file.write(f"\n{text}\n")
     if isinstance(error, LineageBridgeError):
         return error
-    return UnavailableError(f"the pipeline failed: {gist(str(error)) or type(error).__name__}", f"the full error is in {log_path}")
+    return UnavailableError(f"the pipeline failed: {gist(text)}", f"the full error is in {log_path}")

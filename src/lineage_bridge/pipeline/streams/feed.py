@@ -17,7 +17,7 @@ from lineage_bridge.graph.log_record import OffsetRange
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.model.sources import InputProgress
 from lineage_bridge.pipeline.fold import Refused, collect, fold_ranges, gather
-from lineage_bridge.pipeline.process import SPARK_ERRORS, gist
+from lineage_bridge.pipeline.process import SPARK_ERRORS, gist, text_of
 from lineage_bridge.pipeline.schemas import OFFSET_RANGES
 from lineage_bridge.pipeline.serve import Serve
 from lineage_bridge.pipeline.source import ArchiveRangeReader
@@ -132,7 +132,7 @@ class SparkFeed:
             rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
             table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key, most_bytes=most).toArrow()
         except SPARK_ERRORS as error:
-            raise UnreachableError(f"Spark cannot read: {gist(str(error))}", "logs/spark.log in the data folder has more") from error
+            raise UnreachableError(f"Spark cannot read: {gist(text_of(error))}", "logs/spark.log in the data folder has more") from error
         packed = list(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
         parts = [part for relation, some in packed if relation == PART for part in PARTS.decode(some)]
         batch, _ = gather((relation, some) for relation, some in packed if relation != PART)
