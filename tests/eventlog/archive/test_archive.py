@@ -96,6 +96,13 @@ def test_parts_that_nobody_put_in_a_place_are_removed(root: Path) -> None:
     assert not left.path.exists()
 
 
+def test_parts_are_not_looked_at_for_partitions(root: Path) -> None:
+    """They come and go while others read."""
+    put(ArchiveWriter(root), 0, 1, record(0))
+    (root / PARTS / "batch" / "life" / "7").mkdir(parents=True)
+    assert ArchiveReader(root).partitions() == [OF]
+
+
 def test_damage_is_told_and_the_rest_is_read(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     writer = ArchiveWriter(root)
     put(writer, 0, 3, record(0), record(1), record(2))

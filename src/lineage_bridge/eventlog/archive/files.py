@@ -94,7 +94,8 @@ def topic_ends(applied: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], 
 
 def partitions_in(root: Path) -> list[ArchivedPartition]:
     """The partitions that have a folder, sorted."""
-    folders = (path for path in root.glob("*/*/*/*") if path.is_dir() and path.name.isdecimal())
+    # Not in hidden folders: parts of batches come and go there.
+    folders = (path for path in root.glob("[!.]*/*/*/*") if path.is_dir() and path.name.isdecimal())
     found = (path.relative_to(root).parts for path in folders)
     return sorted(
         ArchivedPartition(unquote(name), StreamPartition(unquote(stream), unquote(life), part)) for name, stream, life, part in found

@@ -1,6 +1,8 @@
 """Reads the archive, from any process, also while it is written; and records of the log and of the archive by their addresses."""
 
+import fnmatch
 import logging
+import os
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -99,9 +101,10 @@ class ArchiveReader:
     def disk_bytes(self) -> int:
         """The bytes of all files."""
         sizes = 0
-        for path in self.root.rglob("*.?"):
-            with suppress(FileNotFoundError):
-                sizes += path.stat().st_size
+        for folder, _, names in os.walk(self.root):
+            for name in fnmatch.filter(names, "*.?"):
+                with suppress(FileNotFoundError):
+                    sizes += Path(folder, name).stat().st_size
         return sizes
 
     def _files(self, source: str, partition: int) -> list[ArchivedFile]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import boto3
+import botocore.loaders
 import botocore.session
 from botocore import UNSIGNED, exceptions
 from botocore.config import Config
@@ -23,12 +23,13 @@ from lineage_bridge.sources.common.aws.connections import check_connections
 from lineage_bridge.sources.common.aws.settings import AwsConnection
 from lineage_bridge.sources.common.settings import reveal
 
-for _name in ("boto3", "botocore"):  # they log whole answers, including secrets; errors are raised anyway
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
+logging.getLogger("botocore").setLevel(logging.CRITICAL)  # it logs whole answers, including secrets; errors are raised anyway
 
 TRIES: Final = 4
 """Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
 SESSION: Final = "lineage-bridge"
+_DESCRIPTIONS: Final = botocore.loaders.create_loader()
+"""Amazon's descriptions of its APIs, which botocore reads once: reading them is most of what a client costs."""
 _KEYS: Final = (
     "set a profile or keys, or use what the AWS SDK finds: variables; a role of this machine, if its operator sets machine_credentials"
 )
@@ -88,8 +89,9 @@ def _stay(params: dict[str, Any], **_: Any) -> None:  # noqa: ANN401  # as above
 
 def _client(settings: AwsConnection, service: str, config: Config, ca_file: str = "") -> Any:  # noqa: ANN401  # as above
     with service_errors(service):
-        session = boto3.session.Session(botocore_session=aws_session(settings), region_name=settings.region or None)
-        client = session.client(service, endpoint_url=settings.endpoint_url or None, config=config, verify=ca_file or None)
+        session = aws_session(settings)
+        where = {"region_name": settings.region or None, "endpoint_url": settings.endpoint_url or None}
+        client = session.create_client(service, config=config, verify=ca_file or None, **where)
     check_address(settings, client)
     return client
 
@@ -138,15 +140,21 @@ class _AssumedRole(CredentialProvider):  # type: ignore[misc]  # it ships no typ
 
 def aws_session(asked: AwsConnection) -> botocore.session.Session:
     """A session with the credentials of the settings, or with those that the SDK finds."""
-    session = botocore.session.Session(profile=asked.profile or None)
+    session = _new_session(asked)
     if asked.access_key_id and asked.secret_access_key:
         token = reveal(asked.session_token) if asked.session_token else None
         session.set_credentials(asked.access_key_id, reveal(asked.secret_access_key), token)
     if not asked.role_arn:
         return session
-    assumed = botocore.session.Session(profile=asked.profile or None)
+    assumed = _new_session(asked)
     assumed.register_component("credential_provider", CredentialResolver([_AssumedRole(session, asked)]))
     return assumed
+
+
+def _new_session(asked: AwsConnection) -> botocore.session.Session:
+    session = botocore.session.Session(profile=asked.profile or None)
+    session.register_component("data_loader", _DESCRIPTIONS)
+    return session
 
 
 @contextmanager
