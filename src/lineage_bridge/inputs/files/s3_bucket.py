@@ -26,7 +26,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class S3Object:
     """An object, as it was at its first read: one that was replaced since then is an error. Raises OSError."""
 
-    def __init__(self, client: Any, bucket: str, key: str) -> None:  # noqa: ANN401  # boto3 has no types
+    def __init__(self, client: Any, bucket: str, key: str) -> None:  # noqa: ANN401  # botocore has no types
         self._client, self._named = client, {"Bucket": bucket, "Key": key}
         self._offset = 0
         self._size: int | None = None
@@ -110,7 +110,7 @@ class S3Store(BucketStore):
         except MissingError as error:
             raise MissingError(f"there is no bucket {self._name}", HINT) from error
 
-    def _client(self) -> Any:  # noqa: ANN401  # boto3 has no types
+    def _client(self) -> Any:  # noqa: ANN401  # botocore has no types
         if self._made is None:
             self._made = open_bucket_client(self._settings, anonymous=self._settings.anonymous, ca_file=self._settings.ca_file)
         return self._made

@@ -169,7 +169,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         pause_s = 1 / self.settings.reads_per_s if answer.records or answer.behind_ms else self.settings.poll_s
         shard.due = time.monotonic() + max(pause_s, 1 / self.settings.reads_per_s, size / BYTES_PER_S)
 
-    def _is_incomplete(self, shard: ReadShard, first: Any) -> bool:  # noqa: ANN401  # boto3's
+    def _is_incomplete(self, shard: ReadShard, first: Any) -> bool:  # noqa: ANN401  # botocore's
         """Whether records may have been deleted before they were read: so is the one that was read last, and it is long ago."""
         stream = self._tree.stream
         if stream is None or self._now_ms() - shard.complete_ms <= stream.retention_ms:

@@ -1,4 +1,4 @@
-"""Client of Amazon's MSK Connect API. It needs boto3, which is an optional dependency.
+"""Client of Amazon's MSK Connect API. It needs botocore, which is an optional dependency.
 
 A poll lists the connectors with their states, page by page. It describes a connector if it is new, changed its version or state, failed, or
 is in a transitional state.
@@ -66,7 +66,7 @@ class MskService:
         except SourceError as error:
             return error
 
-    def _open(self) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+    def _open(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
         with self._opening:
             if self._client is None:
                 self._client = open_client(self.settings, "kafkaconnect", connections=self.settings.at_once)

@@ -1,4 +1,4 @@
-"""Sends events by DataZone's API, and waits until they are processed. It needs boto3, which is an optional dependency."""
+"""Sends events by DataZone's API, and waits until they are processed. It needs botocore, which is an optional dependency."""
 
 import threading
 import time
@@ -93,7 +93,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         if self._client is not None:
             self._client.close()
 
-    def _opened(self) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+    def _opened(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
         with self._opening:
             if self._client is None:
                 self._client = open_client(self.settings, "datazone", connections=self.settings.at_once, tries=1)

@@ -1,4 +1,4 @@
-"""Reads and writes definitions of tables by Glue's API. It needs boto3, which is an optional dependency."""
+"""Reads and writes definitions of tables by Glue's API. It needs botocore, which is an optional dependency."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -127,7 +127,7 @@ class GlueTarget(Target[GlueSettings]):
         if self._client is not None:
             self._client.close()
 
-    def _opened(self) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+    def _opened(self) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
         with self._opening:
             if self._client is None:
                 self._client = open_client(self.settings, "glue", connections=self.settings.at_once, tries=1)

@@ -9,7 +9,7 @@ from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.errors import SourceError
 
 
-def check_connections(client: Any, outbound: Outbound) -> None:  # noqa: ANN401  # boto3 creates its client classes at run time
+def check_connections(client: Any, outbound: Outbound) -> None:  # noqa: ANN401  # botocore creates its client classes at run time
     """Have a client make only connections to addresses that may be called; others raise SourceError.
 
     A proxy of the environment is left as it is: it connects in the client's place.

@@ -1,4 +1,4 @@
-"""Clients of Amazon's APIs, and their errors. boto3 is an optional dependency.
+"""Clients of Amazon's APIs, and their errors. botocore is an optional dependency.
 
 What the AWS SDK looks up by itself, without keys or a profile in the settings, includes the credentials of a container or an instance at
 the addresses of their metadata. Whoever runs the server decides that with its setting `machine_credentials`, not a setting of a source or
@@ -51,7 +51,7 @@ _BUSY: Final = frozenset(("LimitExceededException", "ProvisionedThroughputExceed
 _MISSING: Final = frozenset(("ResourceNotFoundException",))
 
 
-def open_client(settings: AwsConnection, service: str, *, connections: int = 10, tries: int = 0) -> Any:  # noqa: ANN401  # boto3 creates its client classes at run time
+def open_client(settings: AwsConnection, service: str, *, connections: int = 10, tries: int = 0) -> Any:  # noqa: ANN401  # botocore creates its client classes at run time
     """A client of a service, after a check where it would connect to. Raises ConfigError, SourceError."""
     config = Config(
         connect_timeout=settings.timeout_s,
@@ -159,7 +159,7 @@ def _new_session(asked: AwsConnection) -> botocore.session.Session:
 
 @contextmanager
 def service_errors(what: str, rights: str = "") -> Iterator[None]:
-    """Convert errors of boto3 to errors of a source. `rights` is the hint if the caller may not do this."""
+    """Convert errors of botocore to errors of a source. `rights` is the hint if the caller may not do this."""
     try:
         yield
     except exceptions.ClientError as error:
