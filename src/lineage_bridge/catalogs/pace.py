@@ -18,7 +18,7 @@ class Pace:
         self._interval_us = _SECOND_US / calls_per_s if calls_per_s else 0.0
         self._lock = threading.Lock()
         self._held_us, self._asked_us = 0, 0
-        self._next_us = 0.0
+        self._next_us, self._waiting = 0.0, 0
 
     def hold(self, wait_s: float) -> None:
         """Let no call begin for so many seconds."""
@@ -39,9 +39,19 @@ class Pace:
                 if self._held_us == held_us:
                     self._held_us = 0
         if self._interval_us:
-            with self._lock:
-                now_us = self._clock_us()
-                begins_us = max(now_us - _SECOND_US, min(self._next_us, now_us + _SECOND_US + self._interval_us))
-                self._next_us = begins_us + self._interval_us
+            self._await_slot()
+
+    def _await_slot(self) -> None:
+        """Wait for the next free moment. Each call that waits has one of its own, so none is further away than there are calls waiting."""
+        with self._lock:
+            now_us = self._clock_us()
+            latest_us = now_us + (self._waiting + 1) * self._interval_us  # should the clock have been set back meanwhile
+            begins_us = max(now_us - _SECOND_US, min(self._next_us, latest_us))
+            self._next_us = begins_us + self._interval_us
+            self._waiting += 1
+        try:
             if begins_us > now_us:
                 self._wait((begins_us - now_us) / _SECOND_US)
+        finally:
+            with self._lock:
+                self._waiting -= 1

@@ -1,0 +1,49 @@
+"""How many calls of a target may begin a second, by a clock that stands still."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from lineage_bridge.catalogs.pace import Pace
+
+NOW_US = 1_800_000_000_000_000
+
+
+def test_calls_that_wait_at_the_same_time_begin_one_by_one() -> None:
+    waited: list[float] = []
+    everybody = threading.Barrier(7)
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        everybody.wait(60)
+
+    pace = Pace(lambda: NOW_US, wait, calls_per_s=0.5)
+    with ThreadPoolExecutor(8) as pool:
+        for turn in [pool.submit(pace.turn) for _ in range(8)]:
+            turn.result()
+    assert sorted(waited) == [1, 3, 5, 7, 9, 11, 13]
+
+
+def test_what_was_not_used_of_the_last_second_is_used_later() -> None:
+    waited: list[float] = []
+    pace = Pace(lambda: NOW_US, waited.append, calls_per_s=4)
+    for _ in range(5):
+        pace.turn()
+    assert waited == []
+
+
+def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
+    now = [NOW_US]
+    waited: list[float] = []
+    pace = Pace(lambda: now[0], waited.append, calls_per_s=1)
+    pace.turn()
+    now[0] -= 3_600_000_000
+    pace.turn()
+    assert waited == [1]
+
+
+def test_a_wait_that_the_target_asks_for_holds_up_every_call() -> None:
+    waited: list[float] = []
+    pace = Pace(lambda: NOW_US, waited.append)
+    pace.hold(30)
+    pace.turn()
+    assert waited == [30]
