@@ -16,6 +16,7 @@ from tests.servers.kinesis import Kinesis
 from lineage_bridge.config.outbound import Outbound
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.kinds import KINDS
+from lineage_bridge.inputs.kinesis.shards import CHECKED
 from lineage_bridge.inputs.service import InputService
 from lineage_bridge.sources.common.settings import SourceContext
 
@@ -95,9 +96,10 @@ def test_a_shard_that_fails_does_not_stop_the_others(broken: Faults, installatio
 
 
 def brought_before(installation: Installation, broken: Faults, hours: float, settings: dict[str, Any]) -> None:
-    """Read one record so many hours ago, by the service's clock, which is then deleted; nothing came since."""
+    """Read one record so many hours ago, by the service's clock, which is then deleted; nothing came since, as was stored."""
     broken.behind_s = hours * 3600
-    installation.bring(1, **settings)
+    with installation.reading(**settings):
+        until(lambda: any(found.place.number >= CHECKED for found in installation.ledger.positions("events").places))
     broken.behind_s = 0
     broken.trimmed = {str(installation.origins()[0].offset)}
 
