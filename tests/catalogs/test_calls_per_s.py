@@ -1,0 +1,91 @@
+"""What `calls_per_s` allows over a time, on a clock that only waits move."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from lineage_bridge.catalogs.calls import TargetCalls
+from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
+from lineage_bridge.catalogs.pace import Pace
+
+SECOND_US = 1_000_000
+START_US = 1_700_000_000 * SECOND_US
+
+
+@dataclass
+class Clock:
+    """A clock that stands still but for waits."""
+
+    now_us: int = START_US
+    waits: list[float] = field(default_factory=list)
+
+    def read(self) -> int:
+        return self.now_us
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now_us += round(seconds * SECOND_US)
+
+
+def begun(pace: Pace, clock: Clock, calls: int) -> list[int]:
+    """When each of so many calls began, in microseconds since the first turn was asked for."""
+    times = []
+    start_us = clock.now_us
+    for _ in range(calls):
+        pace.turn()
+        times.append(clock.now_us - start_us)
+    return times
+
+
+@pytest.mark.parametrize("calls_per_s", [0.5, 4, 50, 1000])
+def test_calls_take_what_their_limit_allows_and_no_more(calls_per_s: float) -> None:
+    clock = Clock()
+    unused = int(calls_per_s) + 1
+    calls = unused + round(20 * calls_per_s)
+    times = begun(Pace(clock.read, clock.wait, calls_per_s), clock, calls)
+
+    interval_us = SECOND_US / calls_per_s
+    assert times[:unused] == [0] * unused, "a second's calls were unused"
+    first_us = times[unused]
+    assert 0 < first_us <= interval_us + 1
+    assert all(abs(later - earlier - interval_us) <= 1 for earlier, later in pairwise(times[unused:])), "none is lost, none too early"
+
+
+def test_a_long_rest_allows_one_seconds_calls_at_once() -> None:
+    clock = Clock()
+    pace = Pace(clock.read, clock.wait, 10)
+    begun(pace, clock, 50)
+    clock.now_us += 3600 * SECOND_US
+
+    assert begun(pace, clock, 13) == [0] * 11 + [100_000, 200_000]
+
+
+def test_a_target_that_asks_to_wait_is_obeyed_before_the_limit() -> None:
+    clock = Clock()
+    pace = Pace(clock.read, clock.wait, 10)
+    pace.hold(7)
+
+    assert begun(pace, clock, 12) == [7 * SECOND_US] * 11 + [7_100_000]
+
+
+def test_without_a_limit_no_call_waits() -> None:
+    clock = Clock()
+    begun(Pace(clock.read, clock.wait), clock, 1000)
+
+    assert clock.waits == []
+
+
+def test_the_setting_limits_the_calls_of_a_target(tmp_path: Path) -> None:
+    clock = Clock()
+    target = TargetKinds(tmp_path).make("catalog", "files", {"calls_per_s": 4})
+    calls = TargetCalls(target, clock.read, clock.wait, lambda: False)
+    times = []
+    for asked in range(8):
+        answers = list(calls.answers(len, [asked]))
+        assert answers == [([asked], 1)]
+        times.append(clock.now_us - START_US)
+    target.close()
+
+    assert times == [0] * 5 + [250_000, 500_000, 750_000]
