@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import api_router
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer
@@ -113,9 +114,9 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         return json_response(_item(services.inputs.pause(name, paused=False)))
 
     @router.post("/inputs/{name}/test", response_model=None, responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False))
-    def test_input(name: str) -> Response:
+    async def test_input(request: Request, name: str) -> Response:
         """Test each step of reading, without taking anything in."""
-        checks = services.inputs.test(name)
+        checks = await services.trials.run(caller_in(request.scope), lambda: services.inputs.test(name))
         return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
 
 

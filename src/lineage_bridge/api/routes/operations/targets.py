@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import api_router
+from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
@@ -127,9 +128,9 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         return json_response(_item(services.targets.pause(name, paused=False)))
 
     @router.post("/targets/{name}/test", response_model=None, responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False))
-    def test_target(name: str) -> Response:
+    async def test_target(request: Request, name: str) -> Response:
         """Test each step of publishing, without changing anything there."""
-        checks = services.targets.test(name)
+        checks = await services.trials.run(caller_in(request.scope), lambda: services.targets.test(name))
         return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
 
 
