@@ -1,8 +1,10 @@
 """Extractions that are killed: what was stored is consistent, and after a resume each plane has been delivered once."""
 
 import json
+import threading
 import time
 from collections import Counter
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
+from lineage_bridge.errors import OverloadedError
 from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
@@ -18,7 +21,7 @@ from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
 from lineage_bridge.sources.runtime.orders import prepare_source
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
-from lineage_bridge.sources.runtime.tasks import TaskService
+from lineage_bridge.sources.runtime.tasks import MOST_WAITING, TaskService
 from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.store.state.tasks import TaskRepository
@@ -119,6 +122,21 @@ def test_killed_at_any_write_and_resumed_each_plane_is_delivered_once(script: st
         assert (kept["emitted"], sorted(kept["planes"])) == (6, PLANES)
     assert left > 4
     assert (done.status, delivered) == ("completed", expected)
+
+
+def test_only_so_many_tasks_wait_and_a_refused_one_leaves_nothing(script: stepwise.Script, tmp_path: Path) -> None:
+    script.planes[0].hold = threading.Event()
+    with closing(service_of(tmp_path, TaskRepository(StateDatabase(tmp_path / "state.db")))) as service:
+        running, *waiting = [service.extract(ExtractOrder()).id for _ in range(1 + MOST_WAITING)]
+        with pytest.raises(OverloadedError) as refusal:
+            service.extract(ExtractOrder())
+        assert (refusal.value.code, refusal.value.retry_after_s) == ("too_many_tasks", 5)
+        assert {task.id for task in service.records(TaskFilter(limit=1000))} == {running, *waiting}
+        service.cancel(waiting[0])
+        service.extract(ExtractOrder())
+        with pytest.raises(OverloadedError):
+            service.resume(waiting[0], ExtractOrder())
+        assert service.record(waiting[0]).cancelled
 
 
 def test_the_oldest_ended_tasks_are_forgotten(tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import msgspec
 
-from lineage_bridge.errors import LineageBridgeError, NotFoundError, RequestError, StoppedError
+from lineage_bridge.errors import LineageBridgeError, NotFoundError, OverloadedError, RequestError, StoppedError
 from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
 
-AT_ONCE = 4
+AT_ONCE, MOST_WAITING = 4, 100
+"""How many tasks run at once, and how many may wait for that."""
 STOP_TIMEOUT_S = 5.0
 """How long extractions may take to stop when the process ends."""
 CANCELLED, INTERRUPTED = "cancelled", "interrupted"
@@ -36,6 +37,7 @@ class TaskService:
 
     def extract(self, order: ExtractOrder) -> TaskRecord:
         """Start an extraction."""
+        self._check_room()
         source = self._prepare(order)
         task = TaskRecord(
             self._new_id(),
@@ -58,6 +60,7 @@ class TaskService:
         task = self.record(task_id)
         if not task.resumable:
             raise RequestError(f"task {task_id} is {task.status} and cannot be resumed", "start another extraction")
+        self._check_room()
         source = self._prepare(resumed_order(task, credentials))
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
@@ -114,6 +117,12 @@ class TaskService:
         finally:
             observer.close()
         return source
+
+    def _check_room(self) -> None:
+        """Raise OverloadedError if so many tasks wait that another one may not."""
+        with self._lock:
+            if len(self._waiting) >= MOST_WAITING:
+                raise OverloadedError(f"{MOST_WAITING} tasks wait already", "wait until some have ended, or cancel some", "too_many_tasks")
 
     def _start(self, task: TaskRecord, source: PreparedSource) -> TaskRecord:
         with self._lock:
