@@ -40,13 +40,13 @@ def test_a_lost_graph_is_computed_again_while_events_come_in(tmp_path: Path) -> 
         assert edges(served) == before
         assert served.paths.graph.with_name("graph.db.damaged").read_bytes() == b"garbage" * 10_000
         assert "set aside" in (tmp_path / "output").read_text()
-        stop_all_at_once()
+        stop_all_at_once(tmp_path)
     assert "Traceback" not in (tmp_path / "output").read_text()
 
 
-def stop_all_at_once() -> None:
+def stop_all_at_once(folder: Path) -> None:
     """Ask the server and all its processes, Spark's too, to stop in the same moment, as a service manager may."""
-    (server,) = (child for child in psutil.Process().children() if "serve" in child.cmdline())
+    (server,) = (child for child in psutil.Process().children() if {"serve", str(folder)} <= {*child.cmdline()})
     for process in (*server.children(recursive=True), server):
         with suppress(psutil.NoSuchProcess):
             process.terminate()

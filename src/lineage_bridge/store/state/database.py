@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from lineage_bridge.errors import StoreDamagedError
+from lineage_bridge.errors import StoreDamagedError, StoreError
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.damage import copy_database, damage_reported, is_sound
 from lineage_bridge.store.migration import Schema, migrate, version
@@ -76,6 +76,15 @@ class StateDatabase:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")
+
+
+@contextmanager
+def unreadable_reported(what: str) -> Iterator[None]:
+    """Raise StoreError where the database cannot be used for `what` it has: it was removed, or another process holds it."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{what} in the state database cannot be read: {error}") from error
 
 
 @retry(retry=retry_if_exception_type(sqlite3.OperationalError), stop=stop_after_delay(BUSY_S), wait=wait_fixed(0.05), reraise=True)

@@ -1,16 +1,13 @@
 """Inputs, and where they have got to: in the state database."""
 
 import json
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lineage_bridge.errors import StoreError
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.ports.inputs import FilePlace
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.state.database import StateDatabase
+from lineage_bridge.store.state.database import StateDatabase, unreadable_reported
 
 _SAVE: Final = """INSERT INTO input (name, kind, settings) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, settings = excluded.settings"""
@@ -19,16 +16,8 @@ _LEDGER: Final = "INSERT INTO input_state (name, paused, ledger) VALUES (?, 0, ?
 _FILE: Final = """INSERT INTO input_file (name, file_key, stream, life, at, number, mark) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name, file_key) DO UPDATE
 SET stream = excluded.stream, life = excluded.life, at = excluded.at, number = excluded.number, mark = excluded.mark"""
+_WHAT: Final = "the inputs"
 _FILES: Final = "SELECT stream, life, at, number, mark FROM input_file WHERE name = ? AND file_key = ?"
-
-
-@contextmanager
-def _reported() -> Iterator[None]:
-    """Raise StoreError where the database cannot be read: it was removed, or another process holds it."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise StoreError(f"the inputs in the state database cannot be read: {error}") from error
 
 
 class InputRepository:
@@ -39,7 +28,7 @@ class InputRepository:
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Name to kind and settings of the inputs that users added."""
-        with _reported(), self._state.transaction() as connection:
+        with unreadable_reported(_WHAT), self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM input ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
 
@@ -56,7 +45,7 @@ class InputRepository:
 
     def paused(self) -> frozenset[str]:
         """The names of the paused inputs."""
-        with _reported(), self._state.transaction() as connection:
+        with unreadable_reported(_WHAT), self._state.transaction() as connection:
             return frozenset(name for (name,) in connection.execute("SELECT name FROM input_state WHERE paused <> 0"))
 
     def pause(self, name: str, *, paused: bool) -> None:
@@ -78,7 +67,7 @@ class InputRepository:
 
     def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
         """What was saved of files with these keys, at most one for each key."""
-        with _reported(), self._state.transaction() as connection:
+        with unreadable_reported(_WHAT), self._state.transaction() as connection:
             rows = [row for key in keys for row in connection.execute(_FILES, (name, key))]
         return [FilePlace(StreamPartition(stream, life, ""), EventPlace(at, number), mark) for stream, life, at, number, mark in rows]
 
