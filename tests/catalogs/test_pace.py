@@ -23,14 +23,6 @@ def test_calls_that_wait_at_the_same_time_begin_one_by_one() -> None:
     assert sorted(waited) == [1, 3, 5, 7, 9, 11, 13]
 
 
-def test_what_was_not_used_of_the_last_second_is_used_later() -> None:
-    waited: list[float] = []
-    pace = Pace(lambda: NOW_US, waited.append, calls_per_s=4)
-    for _ in range(5):
-        pace.turn()
-    assert waited == []
-
-
 def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
     now = [NOW_US]
     waited: list[float] = []
@@ -39,11 +31,3 @@ def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
     now[0] -= 3_600_000_000
     pace.turn()
     assert waited == [1]
-
-
-def test_a_wait_that_the_target_asks_for_holds_up_every_call() -> None:
-    waited: list[float] = []
-    pace = Pace(lambda: NOW_US, waited.append)
-    pace.hold(30)
-    pace.turn()
-    assert waited == [30]

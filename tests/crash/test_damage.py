@@ -35,6 +35,9 @@ def test_nothing_is_acknowledged_once_the_data_folder_is_gone(sound: tuple[Path,
         ready = client.get("/api/v1/ready")
         assert (ready.status_code, ready.json()["parts"]["intake"]["state"]) == (503, "failed")
         assert ready.json()["parts"]["store"]["state"] == "missing"
+        for path in ("/metrics", "/api/v1/inputs", "/api/v1/sources", "/api/v1/targets", "/api/v1/tasks"):
+            answer = client.get(path)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_failed"), path
 
 
 def test_a_graph_that_a_question_found_damaged_is_not_said_to_answer(sound: tuple[Path, list[str]], tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -13,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from filelock import FileLock, Timeout
 
 from lineage_bridge.api.position_tokens import Position, encode
 from lineage_bridge.config import Settings
 from lineage_bridge.config.log_format import REQUEST_ID
 from lineage_bridge.config.tls import trusted_by_clients
-from lineage_bridge.errors import ConfigError, StoreError, UnavailableError
+from lineage_bridge.errors import ConfigError, StoreError
 from lineage_bridge.eventlog.archive.progress import added, saved_progress
 from lineage_bridge.eventlog.archive.reader import ArchiveReader
 from lineage_bridge.eventlog.writer import LogWriter
@@ -42,7 +40,7 @@ from lineage_bridge.ports.log import LOG_SOURCE, EventLog
 from lineage_bridge.ports.streams import StreamFeed
 from lineage_bridge.store.state.inputs import InputRepository
 from lineage_bridge.wiring.access import internal_credentials
-from lineage_bridge.wiring.processes import is_alive, now_us
+from lineage_bridge.wiring.processes import alone_until_signal, is_alive, now_us
 from lineage_bridge.wiring.shared import source_context, state_database
 
 _log = logging.getLogger(__name__)
@@ -92,17 +90,12 @@ def input_service(settings: Settings, progress: Callable[[str], InputProgress | 
 def run_inputs(settings: Settings) -> None:
     """Read the inputs until a signal. Raises UnavailableError when another process reads them."""
     service, key = input_service(settings), state_database(settings).key()
-    lock = FileLock(settings.paths.inputs_lock, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise UnavailableError(f"another process reads the inputs of {settings.data_dir}") from error
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     path = settings.paths.inputs_report
 
-    with lock, intake_client(settings) as client:
+    with (
+        alone_until_signal(settings.paths.inputs_lock, f"another process reads the inputs of {settings.data_dir}") as stop,
+        intake_client(settings) as client,
+    ):
         manager = InputManager(
             service.configured,
             client,

@@ -1,4 +1,4 @@
-"""What every process needs: logging, the clock, and the state of other processes."""
+"""What every process needs: logging, the clock, the state of other processes, and to be the only one of its kind."""
 
 import json
 import logging
@@ -7,11 +7,17 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.config.log_format import log_formatter
+from lineage_bridge.errors import UnavailableError
 
 _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
 
@@ -70,3 +76,20 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+@contextmanager
+def alone_until_signal(lock_file: Path, taken: str) -> Iterator[threading.Event]:
+    """Hold a lock while the block lasts; SIGTERM and SIGINT set the event. Raises UnavailableError with the text `taken` if it is held."""
+    lock = FileLock(lock_file, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(taken) from error
+    try:
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        yield stop
+    finally:
+        lock.release()

@@ -1,16 +1,11 @@
 """The process that observes sources."""
 
 import os
-import signal
-import threading
 from collections.abc import Callable
 from functools import partial
 
-from filelock import FileLock, Timeout
-
 from lineage_bridge.config import Settings, user_credentials
 from lineage_bridge.config.tls import trusted_by_clients
-from lineage_bridge.errors import UnavailableError
 from lineage_bridge.sources.confluent.environment import source_from_environment
 from lineage_bridge.sources.runtime.outbox import OutboxDispatcher
 from lineage_bridge.sources.runtime.poller import Poller
@@ -18,7 +13,7 @@ from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.store.state.sources import SourceRepository
 from lineage_bridge.wiring.access import internal_credentials
-from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.processes import alone_until_signal, now_us
 from lineage_bridge.wiring.shared import source_context, state_database
 
 
@@ -33,15 +28,10 @@ def source_service(settings: Settings) -> SourceService:
 def run_sources(settings: Settings) -> None:
     """Poll the sources when they are due, until a signal. Raises UnavailableError when another process polls them."""
     service, repository = source_service(settings), SourceRepository(state_database(settings))
-    lock = FileLock(settings.paths.observe_lock, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise UnavailableError(f"another process polls the sources of {settings.data_dir}") from error
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    with lock, OutboxDispatcher(settings.address, _credentials(settings), partial(trusted_by_clients, settings)) as delivery:
+    with (
+        alone_until_signal(settings.paths.observe_lock, f"another process polls the sources of {settings.data_dir}") as stop,
+        OutboxDispatcher(settings.address, _credentials(settings), partial(trusted_by_clients, settings)) as delivery,
+    ):
         Poller(service.records, repository, delivery, now_us, source_context(settings), SourceLocks(settings.paths.turns).hold).run(stop)
 
 

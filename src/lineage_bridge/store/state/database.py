@@ -70,21 +70,18 @@ class StateDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[StoreConnection]:
-        """One transaction that writes; it is rolled back if the block raises."""
-        with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
-            connection = StoreConnection(raw)
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
+        """One transaction that writes; it is rolled back if the block raises.
 
-
-@contextmanager
-def unreadable_reported(what: str) -> Iterator[None]:
-    """Raise StoreError where the database cannot be used for `what` it has: it was removed, or another process holds it."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise StoreError(f"{what} in the state database cannot be read: {error}") from error
+        Raises StoreError where the database cannot be used: it was removed, the disk fails, or another process holds it.
+        """
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
+                connection = StoreConnection(raw)
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"the state database cannot be used: {error}") from error
 
 
 @retry(retry=retry_if_exception_type(sqlite3.OperationalError), stop=stop_after_delay(BUSY_S), wait=wait_fixed(0.05), reraise=True)

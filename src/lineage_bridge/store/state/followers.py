@@ -6,11 +6,10 @@ import msgspec
 
 from lineage_bridge.ports.continuous import FollowState
 from lineage_bridge.ports.targets import PublicationReport
-from lineage_bridge.store.state.database import StateDatabase, unreadable_reported
+from lineage_bridge.store.state.database import StateDatabase
 
 _BEGIN: Final = "INSERT INTO target_feed (name, state) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET state = excluded.state"
 _ADVANCE: Final = "UPDATE target_feed SET state = ? WHERE name = ? RETURNING name"
-_WHAT: Final = "how far targets follow"
 _STATE: Final = msgspec.json.Decoder(FollowState)
 _REPORT: Final = msgspec.json.Decoder(PublicationReport)
 
@@ -23,27 +22,27 @@ class FollowRepository:
 
     def state(self, name: str) -> FollowState | None:
         """How far a target is; None if it does not follow yet."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             row = connection.execute("SELECT state FROM target_feed WHERE name = ?", (name,)).fetchone()
         return _STATE.decode(row[0]) if row else None
 
     def begin(self, name: str, state: FollowState) -> None:
         """Store the first state of a target, or replace it."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             connection.execute(_BEGIN, (name, msgspec.json.encode(state)))
 
     def advance(self, name: str, state: FollowState) -> bool:
         """Replace the state of a target; whether it still follows."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             return bool(connection.execute(_ADVANCE, (msgspec.json.encode(state), name)).fetchall())
 
     def report(self, name: str) -> PublicationReport | None:
         """The last continuous publication; None before the first."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             row = connection.execute("SELECT report FROM target_feed WHERE name = ?", (name,)).fetchone()
         return _REPORT.decode(row[0]) if row and row[0] else None
 
     def save_report(self, name: str, report: PublicationReport) -> None:
         """Replace the report of a target that follows."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             connection.execute("UPDATE target_feed SET report = ? WHERE name = ?", (msgspec.json.encode(report), name))

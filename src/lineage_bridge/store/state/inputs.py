@@ -7,7 +7,7 @@ from typing import Any, Final
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.ports.inputs import FilePlace
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.state.database import StateDatabase, unreadable_reported
+from lineage_bridge.store.state.database import StateDatabase
 
 _SAVE: Final = """INSERT INTO input (name, kind, settings) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, settings = excluded.settings"""
@@ -16,7 +16,6 @@ _LEDGER: Final = "INSERT INTO input_state (name, paused, ledger) VALUES (?, 0, ?
 _FILE: Final = """INSERT INTO input_file (name, file_key, stream, life, at, number, mark) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name, file_key) DO UPDATE
 SET stream = excluded.stream, life = excluded.life, at = excluded.at, number = excluded.number, mark = excluded.mark"""
-_WHAT: Final = "the inputs"
 _FILES: Final = "SELECT stream, life, at, number, mark FROM input_file WHERE name = ? AND file_key = ?"
 
 
@@ -28,7 +27,7 @@ class InputRepository:
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Name to kind and settings of the inputs that users added."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM input ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
 
@@ -45,7 +44,7 @@ class InputRepository:
 
     def paused(self) -> frozenset[str]:
         """The names of the paused inputs."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             return frozenset(name for (name,) in connection.execute("SELECT name FROM input_state WHERE paused <> 0"))
 
     def pause(self, name: str, *, paused: bool) -> None:
@@ -67,7 +66,7 @@ class InputRepository:
 
     def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
         """What was saved of files with these keys, at most one for each key."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = [row for key in keys for row in connection.execute(_FILES, (name, key))]
         return [FilePlace(StreamPartition(stream, life, ""), EventPlace(at, number), mark) for stream, life, at, number, mark in rows]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage_bridge.ports.targets import LedgerEntry, PublicationReport
-from lineage_bridge.store.state.database import StateDatabase, unreadable_reported
+from lineage_bridge.store.state.database import StateDatabase
 
 _SAVE: Final = """INSERT INTO target (name, kind, settings) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, settings = excluded.settings"""
@@ -19,7 +19,6 @@ _COLUMNS: Final = "key, state, ours, fingerprint, visible, revision, changed_us,
 _CHANGED: Final = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS.split(", ")[1:])
 _RECORD: Final = f"""INSERT INTO published (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (place, key) DO UPDATE SET {_CHANGED}"""
-_WHAT: Final = "the targets"
 _DECODER: Final = msgspec.json.Decoder(PublicationReport)
 
 
@@ -31,7 +30,7 @@ class TargetRepository:
 
     def added(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Name to kind and settings of the targets that users added."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, kind, settings FROM target ORDER BY name").fetchall()
         return {name: (kind, json.loads(settings)) for name, kind, settings in rows}
 
@@ -49,7 +48,7 @@ class TargetRepository:
 
     def paused(self) -> frozenset[str]:
         """The names of the paused targets."""
-        with unreadable_reported(_WHAT), self._state.transaction() as connection:
+        with self._state.transaction() as connection:
             return frozenset(name for (name,) in connection.execute("SELECT name FROM target_state WHERE paused <> 0"))
 
     def pause(self, name: str, *, paused: bool) -> None:

@@ -3,8 +3,6 @@
 import logging
 import os
 import random
-import signal
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +19,7 @@ from lineage_bridge.catalogs.continuous.follower import Attempt, Follower, Follo
 from lineage_bridge.catalogs.continuous.manager import FollowerManager
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import StoppedError, StoreError, UnavailableError
+from lineage_bridge.errors import StoppedError, StoreError
 from lineage_bridge.eventlog.archive.reader import AllRecords
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.pipeline.status import replace_file
@@ -30,7 +28,7 @@ from lineage_bridge.ports.log import LOG_SOURCE
 from lineage_bridge.store.reader import ReaderPool
 from lineage_bridge.store.state.followers import FollowRepository
 from lineage_bridge.store.state.targets import PublicationLedger
-from lineage_bridge.wiring.processes import now_us
+from lineage_bridge.wiring.processes import alone_until_signal, now_us
 from lineage_bridge.wiring.shared import all_records, readers, source_context, state_database
 from lineage_bridge.wiring.targets.publishing import target_service
 
@@ -42,17 +40,12 @@ _log = logging.getLogger(__name__)
 def run_publisher(settings: Settings) -> None:
     """Publish continuously until a signal. Raises UnavailableError when another process does."""
     service = target_service(settings)
-    lock = FileLock(settings.paths.publisher_lock, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise UnavailableError(f"another process publishes the graph of {settings.data_dir}") from error
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
     path = settings.paths.followers_report
-    with lock, readers(settings.paths) as pool:
+    with (
+        alone_until_signal(settings.paths.publisher_lock, f"another process publishes the graph of {settings.data_dir}") as stop,
+        readers(settings.paths) as pool,
+    ):
         publishing = ContinuousPublishing(settings, pool)
         report = partial(_write_report, path)
         manager = FollowerManager(service.configured, publishing.follower, publishing.repository, report, pid=os.getpid(), clock_us=now_us)
