@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from tests.collector import recording
 from tests.events import KEY, T0, dataset, erase, record_lists, run_event
 from tests.store.reading import reader_of
 from tests.store.tables import execute
@@ -287,6 +288,15 @@ def test_a_taken_id_in_a_batch_with_others_behind_it(spark: SparkSession, tmp_pa
     assert [name for (name,) in found] == ["b", "c", "d", "e", "f", "g", "squatter"]
     assert len(pipeline.batches) == 4
     pipeline.close()
+
+
+def test_a_commit_belongs_to_the_span_of_its_fold(pipeline: Pipeline) -> None:
+    pipeline.append(as_record(run_event()))
+    with recording() as collector:
+        pipeline.run()
+    fold, commit = collector.single("fold batch"), collector.single("commit batch")
+    assert (commit.trace, commit.parent) == (fold.trace, fold.id)
+    assert fold.attributes == {"lineage_bridge.offsets.start": 0, "lineage_bridge.offsets.end": pipeline.log.end()}
 
 
 def test_the_step_has_its_declared_schema(spark: SparkSession) -> None:

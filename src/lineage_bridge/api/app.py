@@ -50,8 +50,9 @@ from lineage_bridge.api.routes.questions import (
 )
 from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.services import Services
-from lineage_bridge.api.telemetry.requests import RequestTelemetry, take_request_id
+from lineage_bridge.api.telemetry.requests import RequestTelemetry, parent_of, take_request_id
 from lineage_bridge.api.web.page import WebPage
+from lineage_bridge.tracing import span
 from lineage_bridge.visibility.findings import limited_findings
 from lineage_bridge.visibility.reader import limited
 
@@ -75,7 +76,8 @@ class _App(FastAPI):
             await super().__call__(scope, receive, send)
         elif self.telemetry is None:
             take_request_id(scope)
-            await super().__call__(scope, receive, send)
+            with span("answer question", {"url.path": scope["path"]}, parent=parent_of(scope)):
+                await super().__call__(scope, receive, send)
         else:
             await self.telemetry(super().__call__, scope, receive, send)
 

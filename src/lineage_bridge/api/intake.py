@@ -33,6 +33,7 @@ from lineage_bridge.ingest.ingest import FOREIGN_NAMESPACE, Ingested, JudgedEven
 from lineage_bridge.ingest.own_publication import OWN_PUBLICATION
 from lineage_bridge.openlineage.verdict import HTTP_STATUS, Rejected, Repaired
 from lineage_bridge.ports.log import Written
+from lineage_bridge.tracing import span
 
 CHANNEL = "http"
 _Done = TypeVar("_Done")
@@ -59,14 +60,17 @@ class Intake:
         payload = await read_payload(request, self.services)
 
         def ingest_payload() -> Ingested:
-            return ingest(
-                payload,
-                sender(request),
-                self.services.log,
-                self.services.clock_us(),
-                key=self.services.key,
-                limits=self.services.record_limits(),
-            )
+            with span("judge events") as judging:
+                ingested = ingest(
+                    payload,
+                    sender(request),
+                    self.services.log,
+                    self.services.clock_us(),
+                    key=self.services.key,
+                    limits=self.services.record_limits(),
+                )
+                judging.set({"lineage_bridge.events": len(ingested.events), "lineage_bridge.accepted": ingested.accepted})
+            return ingested
 
         if payload.estimated_bytes > self.services.thread_bytes:
             ingested = await self.in_thread(ingest_payload, caller_in(request.scope))
@@ -108,7 +112,8 @@ class Intake:
     async def _durable(self, offsets: Written) -> str:
         """The position behind records, once they are durable."""
         durable: Future[Any] = offsets
-        written: list[int] | list[RecordAddress] = await asyncio.wrap_future(durable)
+        with span("wait for the log"):
+            written: list[int] | list[RecordAddress] = await asyncio.wrap_future(durable)
         return position_tokens.encode_behind(written) if written else position_tokens.encode(self.services.written())
 
 

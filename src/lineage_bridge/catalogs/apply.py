@@ -18,6 +18,7 @@ from lineage_bridge.catalogs.target import DELETE, ObjectKey, Operation, Outcome
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import run_id
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
+from lineage_bridge.tracing import span, traceparent
 
 DONE, FAILED, NOT_TRIED, REFUSED_THERE = "done", "failed", "not_tried", "refused"
 """How a step went: made; perhaps made; not made, since no other could be made either; not made, and never will be as it is."""
@@ -84,15 +85,16 @@ class Publisher:
         """What is there of these objects; None if the target cannot be read. Raises SourceError for what every other read would meet."""
         if not self.target.reads:
             return None
-        size, found = self.target.read_batch, Found()
+        size, found, parent = self.target.read_batch, Found(), traceparent()
 
         def portion(asked: Sequence[ObjectKey]) -> Found:
             read = Found()
-            for of, answer in self._calls.answers(self.target.read, asked):
-                if isinstance(answer, SourceError):
-                    read.unread.update(dict.fromkeys(of, answer))
-                else:
-                    read.visible.update(answer)
+            with span("read objects", {"lineage_bridge.objects": len(asked)}, kind="CLIENT", parent=parent):
+                for of, answer in self._calls.answers(self.target.read, asked):
+                    if isinstance(answer, SourceError):
+                        read.unread.update(dict.fromkeys(of, answer))
+                    else:
+                        read.visible.update(answer)
             return read
 
         with ThreadPoolExecutor(self.target.settings.at_once, thread_name_prefix="read") as pool:
@@ -111,10 +113,15 @@ class Publisher:
         self.ledger.record(self.place, confirmed, map(key_text, plan.forgotten))
         size = self.target.batch
         batches = [plan.steps[at : at + size] for at in range(0, len(plan.steps), size)]
-        at_once = self.target.settings.at_once
+        at_once, parent = self.target.settings.at_once, traceparent()
+
+        def portion(steps: Sequence[PlanStep]) -> list[StepResult]:
+            with span("write objects", {"lineage_bridge.objects": len(steps)}, kind="CLIENT", parent=parent):
+                return self._apply_batch(steps)
+
         with ThreadPoolExecutor(at_once, thread_name_prefix="publish") as pool:
             for begin in range(0, len(batches), at_once * 8):
-                for results in pool.map(self._apply_batch, batches[begin : begin + at_once * 8]):
+                for results in pool.map(portion, batches[begin : begin + at_once * 8]):
                     yield from results
 
     def _apply_batch(self, steps: Sequence[PlanStep]) -> list[StepResult]:

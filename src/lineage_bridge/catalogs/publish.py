@@ -16,6 +16,7 @@ from lineage_bridge.catalogs.target import ObjectKey
 from lineage_bridge.errors import BusyError, LineageBridgeError
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.targets import DriftFinding, PlannedOperation, PublicationReport
+from lineage_bridge.tracing import TraceSpan, span
 
 MOST_LISTED = 1000
 """How many operations and findings a report lists."""
@@ -59,14 +60,19 @@ class Publication:
 
     def run(self) -> PublicationReport:
         """Plan, and publish unless only a plan is wanted. A failure is in the report. Stores every report; returns the last."""
+        with span("publish", {"lineage_bridge.target": self.publisher.target.name}) as publishing:
+            self._run_reported(publishing)
+        return self.report
+
+    def _run_reported(self, publishing: TraceSpan) -> None:
         try:
             self._run()
         except LineageBridgeError as error:
+            publishing.fail(type(error).__name__)
             self._update(state="failed", error=str(error), hint=error.hint, **_cause(error))
         except Exception as error:
             self._update(state="failed", error=f"{type(error).__name__}: {error}"[:500], code=reason_code(error), given_up=True)
             raise
-        return self.report
 
     def _run(self) -> None:
         self.save(self.report)

@@ -12,7 +12,7 @@ from lineage_bridge.cli.options import FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring.graph import analyse as analyse_graph
 from lineage_bridge.wiring.graph import last_analysis
-from lineage_bridge.wiring.processes import configure_logging
+from lineage_bridge.wiring.processes import configure_telemetry
 
 PARTS = ("impact", "cycle", "orphan", "unused")
 
@@ -34,7 +34,7 @@ def analyse(settings: Settings, last: bool, parts: tuple[str, ...], limit: int, 
 
     Reads the store in the data folder, whether or not a server is running. The result is kept; the server's API returns it too.
     """
-    configure_logging(settings, "analyse")
+    configure_telemetry(settings, "analyse")
     found = last_analysis(settings) if last else analyse_graph(settings, unused_days)
     summary = found.summary
     lines = {part: [msgspec.json.decode(line) for line in found.lines(part, limit, 0)] for part in parts or PARTS}

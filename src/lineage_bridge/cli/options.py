@@ -14,7 +14,19 @@ from lineage_bridge.sources.runtime.variables import VARIABLES
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url", "url_ca_file", "api_key_file")
 FOLDER = ("data_dir", "log_level", "log_format")
-SERVER = ("host", "port", "auth", "insecure_open", "tls_cert_file", "tls_key_file", "data_dir", "log_level", "log_format", "log_requests")
+SERVER = (
+    "host",
+    "port",
+    "auth",
+    "insecure_open",
+    "tls_cert_file",
+    "tls_key_file",
+    "data_dir",
+    "log_level",
+    "log_format",
+    "log_requests",
+    "traces",
+)
 CONNECTIONS = (
     "max_connections",
     "max_connections_per_address",

@@ -50,10 +50,10 @@ def publish(context: click.Context, settings: Settings, name: str, plan: bool, p
 @with_settings(*FOLDER)
 def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool) -> None:
     """Publish to the target NAME, until standard input is closed."""
-    from lineage_bridge.wiring.processes import configure_logging, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
+    from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
     from lineage_bridge.wiring.targets.publishing import publish as run  # noqa: PLC0415  # as above
 
-    configure_logging(settings, "publication")
+    configure_telemetry(settings, "publication")
     end_with_parent()
     run(settings, name, plan_only=plan, prune=prune, overwrite=overwrite)
 

@@ -14,7 +14,7 @@ from lineage_bridge.cli.options import FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
 from lineage_bridge.wiring.audit import record_command
 from lineage_bridge.wiring.pipeline import replay as replay_log
-from lineage_bridge.wiring.processes import configure_logging
+from lineage_bridge.wiring.processes import configure_telemetry
 
 
 @click.command(cls=Command, examples=("replay", "replay --to ./graph-again.db"))
@@ -31,7 +31,7 @@ def replay(settings: Settings, to: Path | None, anyway: bool, as_json: bool) -> 
 
     If the replay is interrupted, the old graph stays in use. Cursors of the change feed become invalid.
     """
-    configure_logging(settings, "replay")
+    configure_telemetry(settings, "replay")
     tables = replay_log(settings, to, anyway=anyway, on_progress=_progress())
     record_command(settings, "replay", str(to.absolute()) if to else "graph.db", anyway=anyway)
     if as_json:

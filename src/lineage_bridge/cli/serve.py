@@ -20,7 +20,7 @@ from lineage_bridge.wiring.access import check_reachable
 from lineage_bridge.wiring.api import listen, serve_api
 from lineage_bridge.wiring.inputs import input_service, intake_settings, run_inputs
 from lineage_bridge.wiring.pipeline import run_pipeline
-from lineage_bridge.wiring.processes import configure_logging, end_with_parent
+from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent
 from lineage_bridge.wiring.sources import run_sources, source_service
 from lineage_bridge.wiring.targets.continuous import run_publisher
 
@@ -37,7 +37,7 @@ def serve(settings: Settings, demo: bool) -> None:
 
     Events are accepted at once; answers contain them as soon as Spark has started.
     """
-    configure_logging(settings, "serve")
+    configure_telemetry(settings, "serve")
     settings.paths.protect()
     check_reachable(settings)
     server_certificate(settings)
@@ -62,7 +62,7 @@ def api(settings: Settings, fd: int | None, attached: bool) -> None:
 
     Answers contain new events once `pipeline` has processed them.
     """
-    configure_logging(settings, "api")
+    configure_telemetry(settings, "api")
     settings.paths.protect()
     if fd is None:
         check_reachable(settings)
@@ -81,7 +81,7 @@ def pipeline(settings: Settings, attached: bool) -> None:
 
     It folds the events of the log into the graph.
     """
-    configure_logging(settings, "pipeline")
+    configure_telemetry(settings, "pipeline")
     settings.paths.protect()
     if attached:
         end_with_parent()
@@ -96,7 +96,7 @@ def observe(settings: Settings, attached: bool) -> None:
 
     Sends the events of the sources to the server.
     """
-    configure_logging(settings, "observe")
+    configure_telemetry(settings, "observe")
     settings.paths.protect()
     if attached:
         end_with_parent()
@@ -111,7 +111,7 @@ def inputs(settings: Settings, attached: bool) -> None:
 
     Takes in the events of topics, through the API on the same data folder.
     """
-    configure_logging(settings, "inputs")
+    configure_telemetry(settings, "inputs")
     settings.paths.protect()
     if attached:
         end_with_parent()
@@ -126,7 +126,7 @@ def publisher(settings: Settings, attached: bool) -> None:
 
     Publishes what changes in the graph to the targets with publish=continuous.
     """
-    configure_logging(settings, "publisher")
+    configure_telemetry(settings, "publisher")
     settings.paths.protect()
     if attached:
         end_with_parent()

@@ -10,6 +10,8 @@ from typing import Final, Literal, TypeAlias
 LogFormat: TypeAlias = Literal["text", "json"]
 REQUEST_ID: Final[ContextVar[str]] = ContextVar("request_id", default="")
 """The id of the request that this task or thread serves; empty outside of requests."""
+TRACE: Final[ContextVar[tuple[str, str]]] = ContextVar("trace", default=("", ""))
+"""The ids of the trace and of the span that this task or thread is part of; empty where none are recorded."""
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _TEXT: Final = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 
@@ -27,7 +29,7 @@ class _TextLines(logging.Formatter):
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object: time, level, program, logger and message, the request's id, the traceback, and the members of `fields`."""
+    """One JSON object: time, level, program, logger, message, the ids of request, trace and span, the traceback, and what `fields` has."""
 
     def __init__(self, program: str) -> None:
         super().__init__()
@@ -35,6 +37,7 @@ class _JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
+        trace_id, span_id = TRACE.get()
         line = {
             "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -42,6 +45,8 @@ class _JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
             "request_id": REQUEST_ID.get() or None,
+            "trace_id": trace_id or None,
+            "span_id": span_id or None,
             "traceback": self.formatException(record.exc_info) if record.exc_info else None,
             **getattr(record, "fields", {}),
         }

@@ -83,6 +83,12 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="lowest level that is logged")
     log_format: LogFormat = Field(default="text", description="how log lines are written: text, or one JSON object per line")
     log_requests: bool = Field(default=False, description="log every request that the API answers")
+    traces: str = Field(
+        default="",
+        pattern="^(https?://.+)?$",
+        description="collector that traces are sent to, by OpenTelemetry's OTLP over HTTP; empty: none",
+    )
+    traces_share: float = Field(default=1.0, ge=0, le=1, description="share of the traces that begin here that are recorded")
     stop_timeout_s: float = Field(default=60.0, gt=0, le=3600, description="seconds in which a server that is stopped ends")
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")

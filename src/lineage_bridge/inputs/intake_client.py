@@ -12,6 +12,7 @@ from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError, GoneError, NotFoundError, RequestError, UnavailableError
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart, pack_batch
+from lineage_bridge.tracing import span, trace_headers
 
 TIMEOUT_S = 60.0
 MEDIA_TYPE: Final = "application/msgpack"
@@ -48,10 +49,11 @@ class IntakeClient:
 
     def append(self, name: str, batch: InputBatch) -> None:
         """Append the records that the log does not have yet, and wait until they are durable."""
-        self._call("POST", name, "records", pack_batch(batch))
+        with span("hand over records", {"lineage_bridge.input": name, "lineage_bridge.records": len(batch.records)}, kind="CLIENT"):
+            self._call("POST", name, "records", pack_batch(batch))
 
     def _call(self, method: str, name: str, what: str, body: bytes = b"", media_type: str = MEDIA_TYPE) -> bytes:
-        headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": media_type}
+        headers = {"Authorization": f"Bearer {self._key()}", "Content-Type": media_type, **trace_headers()}
         try:
             answer = self._http.request(method, f"/api/v1/inputs/{quote(name)}/{what}", content=body, headers=headers)
         except (httpx.HTTPError, RuntimeError) as error:  # RuntimeError: another thread has just closed this client, to connect anew

@@ -19,6 +19,7 @@ from lineage_bridge.pipeline.schemas import RECORDS
 from lineage_bridge.pipeline.source import FORMAT, LogRangeReader, LogSource
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.ports.log import LOG_SOURCE
+from lineage_bridge.tracing import span, traceparent
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,15 @@ class Serve:
 
         If the log has more records, it returns before the commit ends, because the next call raises a failure. Otherwise it waits.
         """
-        batch, workers = self._fold(ranges)
+        with span("fold batch") as folding:
+            batch, workers = self._fold(ranges)
+            offsets = batch.ranges.get((LOG_SOURCE, 0))
+            if offsets is not None:
+                folding.set({"lineage_bridge.offsets.start": offsets.start, "lineage_bridge.offsets.end": offsets.end})
+            parent = traceparent()
         self._finish()
-        offsets = batch.ranges.get((LOG_SOURCE, 0))
         last = offsets is not None and offsets.end >= self.log.durable_end()
-        self.under_way = ranges, self.writer.submit(self.commit, batch, workers)
+        self.under_way = ranges, self.writer.submit(self.commit, batch, workers, parent)
         if last:
             self._finish()
 
@@ -87,9 +92,9 @@ class Serve:
         with self.store_lock:
             return self.store.settle(Budget(self.limits.derived_rows))
 
-    def commit(self, batch: Batch, workers: list[int]) -> None:
-        """Apply a batch with its position, and tell `done`. Raises StoreError."""
-        with self.store_lock:
+    def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:
+        """Apply a batch with its position, and tell `done`. `parent` is the span that folded it. Raises StoreError."""
+        with span("commit batch", parent=parent), self.store_lock:
             started_ns = time.monotonic_ns()
             self.store.apply(batch, Budget(self.limits.derived_rows))
             self.done(batch, workers, (time.monotonic_ns() - started_ns) // 1000)

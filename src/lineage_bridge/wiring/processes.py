@@ -15,6 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from lineage_bridge import tracing
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.config.log_format import log_formatter
 from lineage_bridge.errors import UnavailableError
@@ -32,14 +33,16 @@ def now_us() -> int:
     return time.time_ns() // 1000
 
 
-def configure_logging(settings: Settings, program: str) -> None:
-    """Log to standard error, with the name of this program on each line."""
+def configure_telemetry(settings: Settings, program: str) -> None:
+    """Log to standard error, with the name of this program on each line, and send traces if the settings say where. Raises ConfigError."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_is_not_from_py4j)
     handler.setFormatter(log_formatter(settings.log_format, program))
     logging.basicConfig(handlers=[handler], level=settings.log_level.upper())
     for name, level in sorted(_QUIET.items()):
         logging.getLogger(name).setLevel(level)
+    if settings.traces:
+        tracing.start(settings.traces, settings.traces_share, program, version())
 
 
 def _is_not_from_py4j(record: logging.LogRecord) -> bool:

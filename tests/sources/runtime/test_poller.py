@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.collector import recording
 from tests.sources import scripted
 from tests.sources.scripted import SameJob, SameNamespace, Unseen
 
@@ -337,3 +338,14 @@ def test_observers_of_paused_sources_are_closed(harness: Harness, scripts: dict)
     harness.service.pause("one", paused=True)
     assert due(harness) == []
     assert scripted.CLOSED == ["a"]
+
+
+def test_a_poll_that_fails_is_a_failed_span_without_its_message(harness: Harness, scripts: dict):
+    scripts["a"] = [(["x"], (), ()), UnreachableError("alice@example.com does not answer", "start it")]
+    with recording() as collector:
+        harness.poll("one")
+        harness.poll("one")
+    first, second = collector.named("poll source", 2)
+    assert first.attributes == {"lineage_bridge.source": "one", "lineage_bridge.kind": "scripted"}
+    assert [(first.is_failed, second.is_failed), second.attributes["error.type"]] == [(False, True), "UnreachableError"]
+    assert "alice" not in second.text

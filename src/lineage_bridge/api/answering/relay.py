@@ -22,6 +22,7 @@ from lineage_bridge.api.limits.callers import Caller, caller_in, set_caller
 from lineage_bridge.api.web.forwarding import route_path, server_prefix
 from lineage_bridge.errors import UnavailableError
 from lineage_bridge.model.access import Visibility
+from lineage_bridge.tracing import TRACEPARENT, traceparent
 
 WRITTEN: Final = "written"
 """The key under which the state of a question has the token of what the API's process has written to a topic."""
@@ -126,13 +127,19 @@ def _question(scope: Scope, written: str) -> _Question:
         server_prefix(scope),
         route_path(scope),
         scope["query_string"],
-        scope["headers"],
+        _with_span(scope["headers"]),
         scope.get("client"),
         scope.get("server"),
         (caller.name, caller.is_unlimited),
         CURRENT_VISIBILITY.get(),
         written,
     )
+
+
+def _with_span(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a question, as part of the span that passes it on."""
+    parent, name = traceparent(), TRACEPARENT.encode()
+    return [*(header for header in headers if header[0] != name), (name, parent.encode())] if parent else headers
 
 
 async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:

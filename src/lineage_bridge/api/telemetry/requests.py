@@ -13,6 +13,7 @@ from lineage_bridge.api.scopes import RouteRequirements
 from lineage_bridge.api.telemetry.counters import UNMATCHED, Counters
 from lineage_bridge.api.web.forwarding import client_address, route_path
 from lineage_bridge.config.log_format import REQUEST_ID
+from lineage_bridge.tracing import TRACEPARENT, TraceSpan, span
 
 HEADER: Final = b"x-request-id"
 _USABLE: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
@@ -20,6 +21,12 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 _UNANSWERED: Final = 499
 """Stands for the status of a request whose client went before it was answered, as in nginx's logs."""
 _log = logging.getLogger(__name__)
+
+
+def parent_of(scope: Scope) -> str:
+    """The `traceparent` header of a request; empty if it has none that is ASCII."""
+    found = next((value for name, value in scope["headers"] if name == TRACEPARENT.encode()), b"")
+    return found.decode() if found.isascii() else ""
 
 
 def take_request_id(scope: Scope) -> str:
@@ -43,6 +50,10 @@ class RequestTelemetry:
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        with span(scope["method"], kind="SERVER", parent=parent_of(scope)) as serving:
+            await self._serve(app, scope, receive, send, serving)
+
+    async def _serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, serving: TraceSpan) -> None:
         started, id_ = perf_counter(), take_request_id(scope)
         status, size = _UNANSWERED, 0
 
@@ -60,12 +71,15 @@ class RequestTelemetry:
             await app(scope, receive, send_with_id)
         finally:
             self._counters.in_progress.dec()
-            self._record(scope, status, size, perf_counter() - started)
+            self._record(scope, status, size, perf_counter() - started, serving)
 
-    def _record(self, scope: Scope, status: int, size: int, seconds: float) -> None:
+    def _record(self, scope: Scope, status: int, size: int, seconds: float, serving: TraceSpan) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         route = self._routes.template(method, route_path(scope)) or UNMATCHED
         self._counters.count_request(method, route, status, seconds)
+        serving.describe(f"{method} {route}", {"http.request.method": method, "http.route": route, "http.response.status_code": status})
+        if status >= 500:
+            serving.fail(str(status))
         if not self._log_requests:
             return
         principal = principal_name(scope)

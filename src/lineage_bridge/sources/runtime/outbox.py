@@ -10,6 +10,7 @@ from typing_extensions import Self
 
 from lineage_bridge.errors import ConfigError, UnavailableError
 from lineage_bridge.ports.sources import OutboxMessage
+from lineage_bridge.tracing import span, trace_headers
 
 TIMEOUT_S = 60.0
 _LATER = frozenset({401, 403, 408, 429})
@@ -35,10 +36,15 @@ class OutboxDispatcher:
 
     def __call__(self, message: OutboxMessage) -> None:
         """Send a message. Events that the API quarantines count as sent. Raises UnavailableError if the caller must retry."""
+        with span("deliver events", {"url.path": message.path}, kind="CLIENT"):
+            self._send(message)
+
+    def _send(self, message: OutboxMessage) -> None:
         try:
             key = self._key()
             credentials = {"Authorization": f"Bearer {key}"} if key else {}
-            response = self._http.post(message.path, content=message.body, headers={"Content-Type": "application/json", **credentials})
+            headers = {"Content-Type": "application/json", **credentials, **trace_headers()}
+            response = self._http.post(message.path, content=message.body, headers=headers)
         except httpx.HTTPError as error:
             self._open_again()
             raise UnavailableError(f"the API does not answer: {str(error) or type(error).__name__}") from error

@@ -23,6 +23,7 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext, So
 from lineage_bridge.sources.runtime.debouncer import Debouncer
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
+from lineage_bridge.tracing import TraceSpan, span
 
 EVENTS, ALIASES = "/api/v1/lineage", "/api/v1/operations/alias"
 AT_ONCE = 4
@@ -77,14 +78,20 @@ class Poller:
 
     def poll(self, record: SourceRecord) -> None:
         """Poll a source once, and store the result."""
+        with span("poll source", {"lineage_bridge.source": record.name, "lineage_bridge.kind": record.kind}) as polling:
+            self._poll(record, polling)
+
+    def _poll(self, record: SourceRecord, polling: TraceSpan) -> None:
         began = self._clock_us()
         try:
             observer = self._observer(record)
             seen = observer.observe(self._metadata.previous_snapshot(record, observer), self._metadata.shared_metadata(record), began)
             self._save_observation(record, began, observer, seen)
         except LineageBridgeError as error:
+            polling.fail(type(error).__name__)
             self._save_failure(record, began, str(error), error.hint)
         except Exception as error:  # a boundary: a fault in one source must not stop the others
+            polling.fail(type(error).__name__)
             log.exception("source %s", record.name)
             self._save_failure(record, began, f"{type(error).__name__}: {error}", "this is a fault of LineageBridge; see its log")
 
