@@ -1,5 +1,6 @@
 """Fixtures of the whole suite: one Spark session and one server a run, and the servers of `tests.servers`."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -58,8 +59,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Gives time to those that are the first to ask for a server."""
+    """Gives time to those that are the first to ask for a server. Lets the garbage collector pass over what lives as long as the run."""
     fixtures.give_time(session.items)
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
