@@ -25,7 +25,7 @@ openapi: ## write the description of the API that the web page's client is made 
 	@$(IN_DEV) .venv/bin/python -m tools.openapi
 
 test: ## check, then run all tests, in parallel (ARGS="-k verdict" runs some, and no checks)
-	@$(if $(ARGS),$(IN_DEV) true,$(IN_DEV) sh tools/check.sh)
+	@$(if $(ARGS),$(IN_DEV) true,$(IN_DEV) sh tools/check.sh tests)
 	@PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest $(if $(ARGS),$(ARGS),$(IN_PARALLEL))
 
 check: ## format, lint, types and the direction of imports

@@ -1,5 +1,6 @@
 """Fixtures of the whole suite: one Spark session and one server a run, and the servers of `tests.servers`."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from lineage_bridge.pipeline.session import start_session
 from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jars, ivy_for
 from tests import distribution
 from tests.servers import fixtures
+from tests.servers.quick_spark import quick_java
 from tests.serving import Served, serving
 
 # Pytest finds fixtures by the names of this module.
@@ -57,15 +59,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Gives time to those that are the first to ask for a server."""
+    """Gives time to those that are the first to ask for a server. Lets the garbage collector pass over what lives as long as the run."""
     fixtures.give_time(session.items)
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of the run."""
     jars = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
-    session = start_session(tmp_path_factory.mktemp("spark"), master="local[2]", memory="1g", jars=jars)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in quick_java().items():
+            patch.setenv(name, value)
+        session = start_session(tmp_path_factory.mktemp("spark"), master="local[2]", memory="1g", jars=jars)
     yield session
     session.stop()
 

@@ -16,6 +16,7 @@ import psutil
 
 from lineage_bridge.cli.client import Client
 from lineage_bridge.config import PREFIX, DataFolder
+from tests.servers.quick_spark import quick_java
 
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main")
 START_S, STOP_S = 180.0, 60.0
@@ -70,7 +71,7 @@ def serving(folder: Path, key: str = "") -> Iterator[Served]:
     command = [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder), "--spark-master", "local[2]"]
     variables = {f"{PREFIX}AUTH": "required"} if key else {}
     with output.open("wb") as file:
-        process = subprocess.Popen(command, stderr=file, env={**bare_environment(), **variables}, cwd=folder)
+        process = subprocess.Popen(command, stderr=file, env={**bare_environment(), **quick_java(), **variables}, cwd=folder)
     try:
         url = f"http://127.0.0.1:{_port(process, paths)}"
         with Client(url, lambda: key) as client:

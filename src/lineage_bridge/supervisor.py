@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.errors import LogError, UnavailableError
 from lineage_bridge.pipeline.status import replace_file
-from lineage_bridge.wiring.api import BACKLOG, listen
+from lineage_bridge.wiring.processes import BACKLOG, listen
 from lineage_bridge.wiring.shared import log_reader
 
 TICK_S = 0.1

@@ -19,16 +19,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.store.tables import execute
-
 from lineage_bridge.config import load_settings
 from lineage_bridge.eventlog.disk import LocalDisk
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.ports.graph_store import Batch, Budget, GraphStore
 from lineage_bridge.store.write.apply import GraphWriter
-from lineage_bridge.wiring.api import listen, serve_api
-from lineage_bridge.wiring.inputs import run_inputs
-from lineage_bridge.wiring.pipeline import run_pipeline
+from lineage_bridge.wiring.processes import listen
 
 MARK = "durable"
 CACHE_PAGES = 16
@@ -140,7 +136,7 @@ class StallingStore:
     def __init__(self, writer: GraphWriter, points: Points) -> None:
         self.writer, self.points = writer, points
         # What does not fit into so few pages is written to the write-ahead log before the commit.
-        execute(writer, f"PRAGMA cache_size = {CACHE_PAGES}")
+        writer.connection.raw.execute(f"PRAGMA cache_size = {CACHE_PAGES}")
 
     def position(self, source: str) -> dict[int, int]:
         return self.writer.position(source)
@@ -183,11 +179,18 @@ def main(part: str) -> None:
         yield StallingStore(writer, points)
         writer.close()
 
+    # Each process is started dozens of times, and loads what is its own.
     if part == "pipeline":
+        from lineage_bridge.wiring.pipeline import run_pipeline
+
         run_pipeline(settings, store)
     elif part == "inputs":
+        from lineage_bridge.wiring.inputs import run_inputs
+
         run_inputs(settings)
     else:
+        from lineage_bridge.wiring.api import serve_api
+
         with listen(settings) as listener:
             serve_api(settings, listener, PowerDisk() if part == "power" else StallingDisk(points))
 

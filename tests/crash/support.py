@@ -10,11 +10,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +21,7 @@ import httpx
 import psutil
 from tests.events import columns, dataset, job_event, run_event, schema
 from tests.ports import free_port
+from tests.servers.quick_spark import quick_java
 from tests.store.reading import reader_of
 from tests.store.tables import contents, execute
 from typing_extensions import Self
@@ -65,9 +65,9 @@ def until(holds: Callable[[], object], within_s: float, what: str = "it") -> Non
 
 
 class Process:
-    """A process of `processes.py`. Its log is in `output`. `environment` has further variables."""
+    """A process of `processes.py`. Its log is in `output`."""
 
-    def __init__(self, part: str, settings: Settings, environment: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(self, part: str, settings: Settings) -> None:
         self.part, self.output = part, settings.data_dir / f"output-{part}"
         self._reports: queue.Queue[dict[str, str]] = queue.Queue()
         with self.output.open("ab") as output:
@@ -77,7 +77,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,
-                env={**os.environ, **settings.environment(), **environment},
+                env={**os.environ, **settings.environment(), **(quick_java() if part == "pipeline" else {})},
                 start_new_session=True,
             )
         self._listener = threading.Thread(target=self._listen, daemon=True)

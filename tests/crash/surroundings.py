@@ -4,13 +4,8 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import pyspark
-from tests.servers import archives
-
-from lineage_bridge.pipeline.streams.jars import ivy_for
 
 DISK_MB = 256
 _MOUNTED = "--mounted"
@@ -70,37 +65,3 @@ class Disk:
     def close(self) -> None:
         """Remove it, with all that is on it."""
         subprocess.run(["umount", "--lazy", self.folder], check=True)
-
-
-_SESSION = """
-import sys
-from pathlib import Path
-from pyspark import SparkContext
-from pyspark.sql import functions as F
-from lineage_bridge.pipeline.session import start_session
-session = start_session(Path(sys.argv[1]), master="local[2]", memory="1g")
-session.range(10).mapInArrow(lambda batches: batches, "id long").agg(F.sum("id")).collect()
-session.stop()
-java = SparkContext._gateway.proc
-SparkContext._gateway.shutdown()
-java.stdin.close()
-java.wait()
-"""
-
-
-def quick_java() -> Mapping[str, str]:
-    """Variables by which Spark's Java starts in half the time: its classes are taken as an earlier start has left them in the user's cache.
-
-    Java ignores them silently when it or Spark is another.
-    """
-    ivy, classes = ivy_for(os.environ), "spark.jsa"
-    release = Path(ivy.java).resolve().parents[1] / "release"
-
-    def make(home: Path) -> None:
-        home.mkdir()
-        environment = {**os.environ, "JDK_JAVA_OPTIONS": f"-XX:ArchiveClassesAtExit={home / classes}"}
-        command = [sys.executable, "-c", _SESSION, str(home / "scratch")]
-        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    pins = [Path(pyspark.__file__).with_name("version.py"), *([release] if release.exists() else [])]
-    return {"JDK_JAVA_OPTIONS": f"-XX:SharedArchiveFile={archives.made('spark-classes', pins, make) / classes} -Xshare:auto"}

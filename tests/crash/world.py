@@ -27,7 +27,7 @@ from tests.crash.support import (
     settings_in,
     until,
 )
-from tests.crash.surroundings import Disk, quick_java
+from tests.crash.surroundings import Disk
 from tests.crash.ways import PARTITIONS, WAYS, Way
 from tests.events import dataset, run_event
 from tests.inputs.kinesis import faults as kinesis_faults
@@ -112,7 +112,7 @@ class World:
         """Start a process that has ended, or is about to, or has never run."""
         if part in self.running:
             self.running[part].wait()
-        self.running[part] = Process(part, self.settings, quick_java())
+        self.running[part] = Process(part, self.settings)
 
     def spark(self) -> int:
         """The process of Spark's Java, or that of nobody."""

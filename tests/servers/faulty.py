@@ -131,7 +131,7 @@ class Faulty:
     def _pass_on(self, request: BaseHTTPRequestHandler, halves: int) -> None:
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         headers = _passed(request.headers.items())
-        answer = httpx.request(request.command, self._origin + request.path, content=body, headers=headers, timeout=60)
+        answer = httpx.request(request.command, self._origin + request.path, content=body, headers=headers, timeout=60, verify=False)
         _send(
             request,
             answer.status_code,

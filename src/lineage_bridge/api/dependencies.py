@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import AfterValidator
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.answering.deferred_route import DeferredRoute
 from lineage_bridge.api.answering.lanes import Cost
 from lineage_bridge.api.limits.callers import caller_in
 from lineage_bridge.api.readiness import is_reached
@@ -31,7 +32,7 @@ KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 
 def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa: ANN401 - FastAPI's own options
     """A router of calls below `/api/v1`. Its routes have their whole paths: including it under a prefix would build each a second time."""
-    return APIRouter(prefix=PREFIX + prefix, tags=[tag], **options)
+    return APIRouter(prefix=PREFIX + prefix, tags=[tag], **{"route_class": DeferredRoute, **options})
 
 
 def mend_argument(text: str) -> str:

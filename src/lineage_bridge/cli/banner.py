@@ -10,8 +10,9 @@ from lineage_bridge.cli.demo import DASHBOARD, load_edition
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import LineageBridgeError
-from lineage_bridge.wiring.access import asks_for_keys, internal_credentials
+from lineage_bridge.wiring.access import asks_for_keys
 from lineage_bridge.wiring.people import knows_people
+from lineage_bridge.wiring.shared import internal_credentials
 
 POLL_S = 0.3
 

@@ -12,11 +12,11 @@ from lineage_bridge.errors import ConfigError, LineageBridgeError, RequestError
 
 COMMANDS = {
     "serve": "serve",
-    "api": "serve",
-    "pipeline": "serve",
-    "observe": "serve",
-    "inputs": "serve",
-    "publisher": "serve",
+    "api": "api",
+    "pipeline": "pipeline",
+    "observe": "observe",
+    "inputs": "inputs",
+    "publisher": "publisher",
     "status": "status",
     "source": "source",
     "input": "input",

@@ -1,7 +1,5 @@
-"""`serve`, and the processes it starts: `api`, `pipeline`, `observe`, `inputs` and `publisher`."""
+"""`serve`: starts the processes of the server, each of which is a command of its own, and keeps them running."""
 
-import os
-import socket
 import sys
 import threading
 from pathlib import Path
@@ -10,21 +8,14 @@ import click
 
 from lineage_bridge.cli.banner import StartupBanner, program_name
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import print_message
-from lineage_bridge.cli.options import CLIENT, CONNECTIONS, FOLDER, LOG, QUESTIONS, SERVER, SPARK, with_settings
-from lineage_bridge.config import API_KEY, Settings
+from lineage_bridge.cli.options import CONNECTIONS, LOG, QUESTIONS, SERVER, SPARK, with_settings
+from lineage_bridge.cli.process import begin, explain_variable
+from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
-from lineage_bridge.supervisor import answering
 from lineage_bridge.supervisor import serve as supervise
 from lineage_bridge.wiring.access import check_reachable
-from lineage_bridge.wiring.api import listen, serve_api
-from lineage_bridge.wiring.inputs import input_service, intake_settings, run_inputs
-from lineage_bridge.wiring.pipeline import run_pipeline
-from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent
-from lineage_bridge.wiring.sources import run_sources, source_service
-from lineage_bridge.wiring.targets.continuous import run_publisher
-
-_attached = click.option("--attached", is_flag=True, hidden=True, help="stop when standard input is closed")
+from lineage_bridge.wiring.inputs import input_service, intake_settings
+from lineage_bridge.wiring.sources import source_service
 
 
 @click.command(cls=Command, examples=("serve --port 8001 --data-dir ./lineage-data",))
@@ -37,11 +28,10 @@ def serve(settings: Settings, demo: bool) -> None:
 
     Events are accepted at once; answers contain them as soon as Spark has started.
     """
-    configure_telemetry(settings, "serve")
-    settings.paths.protect()
+    begin(settings, "serve")
     check_reachable(settings)
     server_certificate(settings)
-    _explain_variable()
+    explain_variable()
     source_service(settings)
     input_service(settings)
     intake_settings(settings)
@@ -51,89 +41,3 @@ def serve(settings: Settings, demo: bool) -> None:
         StartupBanner(settings, program, stop).run(load_demo=demo and empty)
 
     supervise(settings, print_messages)
-
-
-@click.command(cls=Command, examples=("api --port 8001",))
-@click.option("--fd", type=int, hidden=True, help="file descriptor of a listening socket")
-@_attached
-@with_settings(*SERVER, *CONNECTIONS, *QUESTIONS, *LOG)
-def api(settings: Settings, fd: int | None, attached: bool) -> None:
-    """Run only the API, which accepts events and answers questions.
-
-    Answers contain new events once `pipeline` has processed them.
-    """
-    configure_telemetry(settings, "api")
-    settings.paths.protect()
-    if fd is None:
-        check_reachable(settings)
-        _explain_variable()
-    if attached:
-        end_with_parent()
-    with listen(settings) if fd is None else socket.socket(fileno=fd) as listener, answering(settings) as questions:
-        serve_api(settings, listener, questions=questions)
-
-
-@click.command(cls=Command, examples=("pipeline --spark-memory 4g",))
-@_attached
-@with_settings(*FOLDER, *SPARK)
-def pipeline(settings: Settings, attached: bool) -> None:
-    """Run only the pipeline, on Spark.
-
-    It folds the events of the log into the graph.
-    """
-    configure_telemetry(settings, "pipeline")
-    settings.paths.protect()
-    if attached:
-        end_with_parent()
-    run_pipeline(settings)
-
-
-@click.command(cls=Command, examples=("observe --config lineage-bridge.toml",))
-@_attached
-@with_settings(*CLIENT, *FOLDER)
-def observe(settings: Settings, attached: bool) -> None:
-    """Run only the polling of sources.
-
-    Sends the events of the sources to the server.
-    """
-    configure_telemetry(settings, "observe")
-    settings.paths.protect()
-    if attached:
-        end_with_parent()
-    run_sources(settings)
-
-
-@click.command(cls=Command, examples=("inputs --config lineage-bridge.toml",))
-@_attached
-@with_settings(*SERVER)
-def inputs(settings: Settings, attached: bool) -> None:
-    """Run only the reading of inputs.
-
-    Takes in the events of topics, through the API on the same data folder.
-    """
-    configure_telemetry(settings, "inputs")
-    settings.paths.protect()
-    if attached:
-        end_with_parent()
-    run_inputs(settings)
-
-
-@click.command(cls=Command, examples=("publisher --config lineage-bridge.toml",))
-@_attached
-@with_settings(*FOLDER)
-def publisher(settings: Settings, attached: bool) -> None:
-    """Run only the continuous publishing.
-
-    Publishes what changes in the graph to the targets with publish=continuous.
-    """
-    configure_telemetry(settings, "publisher")
-    settings.paths.protect()
-    if attached:
-        end_with_parent()
-    run_publisher(settings)
-
-
-def _explain_variable() -> None:
-    """Say what a variable means that was the server's own key in the prototype."""
-    if os.environ.get(API_KEY):
-        print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

@@ -62,14 +62,6 @@ def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
     return found
 
 
-def internal_credentials(settings: Settings) -> str:
-    """The key of our own processes, as the API wrote it last; empty if it wrote none."""
-    try:
-        return settings.paths.internal_key.read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
-
-
 class _KeyUses:
     """Stores when keys were last used, once a minute and at the end."""
 

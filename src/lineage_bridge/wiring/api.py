@@ -16,7 +16,7 @@ from lineage_bridge.api.position_tokens import Position, covers
 from lineage_bridge.catalogs.continuous.feed import changes_behind
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
-from lineage_bridge.errors import StoreError, StoreMissingError, UnavailableError
+from lineage_bridge.errors import StoreError, StoreMissingError
 from lineage_bridge.eventlog.check import LogCheck
 from lineage_bridge.eventlog.disk import Disk as LogDisk
 from lineage_bridge.eventlog.disk import LocalDisk
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 DRAIN_S = 10
 RELOAD_S = 5
 SWITCH_S = 0.0005
-BACKLOG = 512
 _LOCAL_DISK = LocalDisk()
 _log = logging.getLogger(__name__)
 
@@ -267,23 +266,6 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         server.run(sockets=[listener])
-
-
-def listen(settings: Settings) -> socket.socket:
-    """A socket that listens at the address of the settings. Raises UnavailableError when another program does."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((settings.host, settings.port))
-        listener.listen(BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise UnavailableError(
-            f"{settings.host}:{settings.port} cannot be used: {error.strerror}",
-            f"choose another port, such as --port {settings.port % 65_535 + 1}, or stop the program that uses this one",
-        ) from error
-    return listener
 
 
 def _applied_offset(pool: ReaderPool) -> int:

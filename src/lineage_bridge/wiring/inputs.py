@@ -39,9 +39,8 @@ from lineage_bridge.ports.inputs import InputsReport
 from lineage_bridge.ports.log import LOG_SOURCE, EventLog
 from lineage_bridge.ports.streams import StreamFeed
 from lineage_bridge.store.state.inputs import InputRepository
-from lineage_bridge.wiring.access import internal_credentials
 from lineage_bridge.wiring.processes import alone_until_signal, is_alive, now_us
-from lineage_bridge.wiring.shared import source_context, state_database
+from lineage_bridge.wiring.shared import internal_credentials, source_context, state_database
 
 _log = logging.getLogger(__name__)
 if TYPE_CHECKING:

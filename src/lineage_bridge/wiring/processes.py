@@ -1,9 +1,10 @@
-"""What every process needs: logging, the clock, the state of other processes, and to be the only one of its kind."""
+"""What processes need: logging, the clock, the state of other processes, to be the only one of its kind, and to listen."""
 
 import json
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -20,6 +21,8 @@ from lineage_bridge.config import DataFolder, Settings
 from lineage_bridge.config.log_format import log_formatter
 from lineage_bridge.errors import UnavailableError
 
+BACKLOG = 512
+"""How many connections may wait to be taken."""
 _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
 
 
@@ -96,3 +99,20 @@ def alone_until_signal(lock_file: Path, taken: str) -> Iterator[threading.Event]
         yield stop
     finally:
         lock.release()
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket that listens at the address of the settings. Raises UnavailableError when another program does."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise UnavailableError(
+            f"{settings.host}:{settings.port} cannot be used: {error.strerror}",
+            f"choose another port, such as --port {settings.port % 65_535 + 1}, or stop the program that uses this one",
+        ) from error
+    return listener

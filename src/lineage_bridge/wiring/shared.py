@@ -72,6 +72,14 @@ def state_database(settings: Settings) -> StateDatabase:
     return StateDatabase(settings.paths.state)
 
 
+def internal_credentials(settings: Settings) -> str:
+    """The key of our own processes, as the API wrote it last; empty if it wrote none."""
+    try:
+        return settings.paths.internal_key.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
 def log_reader(settings: Settings) -> LogReader:
     """A reader of the log."""
     return LogReader(settings.paths.log)

@@ -12,9 +12,8 @@ from lineage_bridge.sources.runtime.poller import Poller
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.store.state.sources import SourceRepository
-from lineage_bridge.wiring.access import internal_credentials
 from lineage_bridge.wiring.processes import alone_until_signal, now_us
-from lineage_bridge.wiring.shared import source_context, state_database
+from lineage_bridge.wiring.shared import internal_credentials, source_context, state_database
 
 
 def source_service(settings: Settings) -> SourceService:

@@ -60,7 +60,9 @@ class Attacked:
 
     def check_served(self) -> None:
         """Another client sends an event and asks a question."""
-        with httpx.Client(base_url=self.url, headers={"authorization": f"Bearer {self.key}"}, trust_env=False, timeout=60) as client:
+        with httpx.Client(
+            base_url=self.url, headers={"authorization": f"Bearer {self.key}"}, trust_env=False, timeout=60, verify=False
+        ) as client:
             assert client.post("/api/v1/lineage", content=run_event(job="served")).status_code == 201
             assert client.get("/api/v1/sources").status_code == 200
 
@@ -89,7 +91,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 def is_healthy(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/api/v1/health", trust_env=False).is_success
+        return httpx.get(f"{url}/api/v1/health", trust_env=False, verify=False).is_success
     except httpx.TransportError:
         return False
 

@@ -60,7 +60,7 @@ class Glue:
             self.archived += not asked.get("SkipArchive")
         self.reads += operation == "GetTable"
         headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
-        answer = httpx.post(self._moto, content=request.body, headers=headers, timeout=30)
+        answer = httpx.post(self._moto, content=request.body, headers=headers, timeout=30, verify=False)
         return Answer(answer.status_code, answer.content)
 
     def _refusal(self, asked: dict[str, Any], table: dict[str, Any]) -> Answer | None:

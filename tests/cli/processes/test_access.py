@@ -54,7 +54,7 @@ def serving(folder: Path, *options: str) -> Iterator[str]:
 
 def is_served(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/api/v1/health", trust_env=False).is_success
+        return httpx.get(f"{url}/api/v1/health", trust_env=False, verify=False).is_success
     except httpx.TransportError:
         return False
 

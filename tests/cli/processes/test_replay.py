@@ -10,6 +10,7 @@ import pytest
 from filelock import FileLock
 from tests.cli.conftest import COMMAND
 from tests.events import T0, dataset, run_event
+from tests.servers.quick_spark import quick_java
 from tests.serving import bare_environment
 
 from lineage_bridge.config import DataFolder
@@ -56,7 +57,7 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: DataF
     before = call("export", *folder).out
     assert before
     command = [*COMMAND, "replay", "--data-dir", str(paths.data_dir), "--spark-master", "local[2]"]
-    killed = subprocess.Popen(command, env=bare_environment(), stderr=subprocess.PIPE)
+    killed = subprocess.Popen(command, env={**bare_environment(), **quick_java()}, stderr=subprocess.PIPE)
     until = time.monotonic() + 60
     while not (paths.data_dir / "replay.db").exists():
         assert time.monotonic() < until
@@ -64,7 +65,7 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: DataF
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert call("export", *folder).out == before
-    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env={**bare_environment(), **quick_java()}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "folding: 100%" in done.stderr
     assert done.stdout.endswith("the recomputed graph is in use\n")
@@ -75,13 +76,17 @@ def test_a_replay_gives_the_same_graph_or_leaves_it_unchanged(call, paths: DataF
     shutil.rmtree(paths.log)
     with LogWriter(paths.log) as log:
         log.append([LogRecord(RecordKind.EVENT, event_id(EVENTS[0]), T0, "http", "", b"", EVENTS[0])])
-    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env={**bare_environment(), **quick_java()}, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "part of the log is missing" in done.stderr
     assert call("export", *folder).out == before
 
     done = subprocess.run(
-        [*command, "--to", str(tmp_path / "copy.db")], env=bare_environment(), capture_output=True, text=True, check=False
+        [*command, "--to", str(tmp_path / "copy.db")],
+        env={**bare_environment(), **quick_java()},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "copy.db").exists()
@@ -106,7 +111,7 @@ def test_the_analysis_is_printed_and_kept(call, paths: DataFolder):
     assert result.code == 1
     assert "lineage-bridge analyse" in result.err
     command = [*COMMAND, "analyse", "--data-dir", str(paths.data_dir), "--spark-master", "local[2]"]
-    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env={**bare_environment(), **quick_java()}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1].split() == ["20", "0", "0", "dataset", "ns", "d0"]
     assert "unused: ns d20, last written" in done.stdout

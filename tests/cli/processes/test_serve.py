@@ -14,6 +14,7 @@ import psutil
 import pytest
 from tests.cli.conftest import COMMAND
 from tests.ports import free_port
+from tests.servers.quick_spark import quick_java
 
 from lineage_bridge.cli.client import Client
 
@@ -56,7 +57,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     folder, port = tmp_path_factory.mktemp("served"), free_port()
     command = [*COMMAND, "serve", "--demo", "--port", str(port), "--data-dir", str(folder), "--spark-master", "local[2]"]
     with (folder / "output").open("w+") as output:
-        process = subprocess.Popen(command, stderr=output, text=True)
+        process = subprocess.Popen(command, stderr=output, text=True, env={**os.environ, **quick_java()})
         found = Serving(process, f"http://127.0.0.1:{port}", folder)
         with Client(found.url) as client:
             until(lambda: client.answers("/api/v1/ready"), START_S)

@@ -11,10 +11,10 @@ import anyio
 import anyio.lowlevel
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.routing import APIRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from lineage_bridge.api import position_tokens
+from lineage_bridge.api.answering.deferred_route import DeferredRoute
 from lineage_bridge.api.answering.lanes import COSTS, CURRENT_TURN, Cost, Turn
 from lineage_bridge.api.answering.relay import WRITTEN
 from lineage_bridge.api.dependencies import PREFIX, api_router, wait_for_position
@@ -37,10 +37,10 @@ def question_router(services: Services, tag: str, prefix: str = "") -> APIRouter
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def question_route(services: Services) -> type[APIRoute]:
+def question_route(services: Services) -> type[DeferredRoute]:
     """The class of routes that answer questions."""
 
-    class QuestionRoute(APIRoute):
+    class QuestionRoute(DeferredRoute):
         """Answers in its lane; asks a second time for what was not found, once the graph has caught up with the log."""
 
         def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options

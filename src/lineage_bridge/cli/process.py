@@ -1,0 +1,25 @@
+"""What the commands have in common that run a process of the server: `serve`, and those it starts."""
+
+import os
+
+import click
+
+from lineage_bridge.cli.console import print_message
+from lineage_bridge.config import API_KEY, Settings
+from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent
+
+ATTACHED = click.option("--attached", is_flag=True, hidden=True, help="stop when standard input is closed")
+
+
+def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
+    """Log under the name of the program, and let only its owner read the data folder; if `attached`, end when standard input is closed."""
+    configure_telemetry(settings, program)
+    settings.paths.protect()
+    if attached:
+        end_with_parent()
+
+
+def explain_variable() -> None:
+    """Say what a variable means that was the server's own key in the prototype."""
+    if os.environ.get(API_KEY):
+        print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

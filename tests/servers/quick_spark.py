@@ -1,0 +1,72 @@
+"""Spark's Java, started in half the time: its classes are taken as an earlier start has left them in the user's cache."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+
+import pyspark
+
+from lineage_bridge.pipeline.streams.jars import ivy_for
+from tests.servers import archives
+
+_CLASSES = "spark.jsa"
+_STREAM = """
+import sys
+import time
+from pathlib import Path
+from pyspark import SparkContext
+from lineage_bridge.eventlog.writer import LogWriter
+from lineage_bridge.graph.facts.names import Names
+from lineage_bridge.graph.log_record import LogRecord, RecordKind
+from lineage_bridge.pipeline.process import SparkProcess
+from lineage_bridge.pipeline.serve import Limits, Serve, warm_up
+from lineage_bridge.store.write.apply import GraphWriter
+folder, key = Path(sys.argv[1]), bytes(32)
+spark = SparkProcess(folder / "scratch", folder / "log", master="local[2]", memory="1g")
+serve = Serve(GraphWriter(folder / "graph.db", Names(key)), key, Limits(trigger_ms=100), lambda *_: None)
+warm_up(spark.session, key)
+with LogWriter(folder / "events") as log:
+    query = serve.start(spark.session, folder / "events", folder / "scratch")
+    log.append([LogRecord(RecordKind.REJECTED, bytes(16), 1, "http", "", b"", b"{}")])
+    while query.isActive and not serve.store.position("log"):
+        time.sleep(0.1)
+    query.stop()
+serve.close()
+spark.session.stop()
+SparkContext._gateway.shutdown()
+spark.java.stdin.close()
+spark.java.wait()
+"""
+"""Starts Spark, streams one record into a store, and ends in order, upon which Java writes its classes."""
+
+
+@cache
+def quick_java() -> Mapping[str, str]:
+    """Variables for a process that starts Spark.
+
+    Java ignores the classes silently when it or Spark is another. The launcher, a Java of its own that only prints Spark's command line,
+    compiles as little as possible.
+    """
+    release = Path(ivy_for(os.environ).java).resolve().parents[1] / "release"
+
+    def make(home: Path) -> None:
+        home.mkdir()
+        environment = {**os.environ, "SPARK_SUBMIT_OPTS": f"-XX:ArchiveClassesAtExit={home / _CLASSES}"}
+        with TemporaryDirectory() as folder:
+            command = [sys.executable, "-c", _STREAM, folder]
+            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert (home / _CLASSES).is_file(), "Java has not written its classes"
+
+    pins = [Path(pyspark.__file__).with_name("version.py"), *([release] if release.exists() else [])]
+    classes = archives.made("spark-stream-classes", pins, make) / _CLASSES
+    return MappingProxyType(
+        {
+            "SPARK_SUBMIT_OPTS": f"-XX:SharedArchiveFile={classes} -Xshare:auto",
+            "SPARK_LAUNCHER_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        }
+    )
