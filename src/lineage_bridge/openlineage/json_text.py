@@ -30,6 +30,7 @@ SMALL = 4096
 """Bytes up to which reading JSON token by token costs little."""
 _BRACKET = re.compile(rb"[{}\[\]]")
 _ENDS = {b"{": b"}", b"[": b"]"}
+_PLAIN_STRING = re.compile(rb'"[^"\\\x00-\x1f\x80-\xff]*"')
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _DEEPEST = 5
 _LARGEST_CONTAINER = 1 << 14
@@ -213,6 +214,8 @@ def token_of(text: str) -> bytes:
 
 
 def _string(token: bytes) -> str | None:
+    if _PLAIN_STRING.fullmatch(token):
+        return token[1:-1].decode()
     try:
         text = json.loads(token) if token.startswith(b'"') else None
     except ValueError:

@@ -11,7 +11,15 @@ from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
-from lineage_bridge.openlineage.secret_rules.sql import CONNECTIONS, is_comparison, is_sql, mask_arguments, mask_comments, mask_literals
+from lineage_bridge.openlineage.secret_rules.sql import (
+    CONNECTIONS,
+    WITH_LITERALS,
+    is_comparison,
+    is_sql,
+    mask_arguments,
+    mask_comments,
+    mask_literals,
+)
 from lineage_bridge.openlineage.secret_rules.values import (
     MASK,
     begins_reference,
@@ -66,6 +74,8 @@ _SETS = re.compile(
 )
 
 
+_OPTION_OF_SQL = re.compile(r"\s'")
+"""What is between the name of an option of a statement and its value."""
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which one is in each name that a secret can be assigned to."""
@@ -83,6 +93,8 @@ _RULES = Prefilter(
         "sentences": rules(SENTENCES),
         "functions": rules([CONNECTIONS]),
         "logins": rules([LOGIN_USERS]),
+        "literals": rules(WITH_LITERALS),
+        "options": rules([_OPTION_OF_SQL], _WORDS),
     }
 )
 
@@ -102,13 +114,15 @@ _mask_text_cached = lru_cache(_CACHED)(_mask_text)
 def mask_with(text: str, mask: Mask) -> str:
     """The text with the secrets in it replaced."""
     worth_trying = _RULES.worth_trying(text)
+    if worth_trying is _RULES.nothing:
+        return text
     for pattern in worth_trying["forms"]:
         text = mask_form(pattern, text, mask)
     sql = is_sql(text)
-    whole = None if sql or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
+    whole = None if sql or "=" not in text or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
         return _replaced(whole, mask)
-    text = _masked_statement(text, mask) if sql else _masked_functions(text, mask, worth_trying)
+    text = _masked_statement(text, mask, worth_trying) if sql else _masked_functions(text, mask, worth_trying)
     for pattern in worth_trying["logins"] if "LoginModule" in text else ():
         text = pattern.sub(lambda found: _replaced(found, mask), text)
     for pattern in worth_trying["named"]:
@@ -138,7 +152,9 @@ def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rul
     return text
 
 
-def _masked_statement(text: str, mask: Mask) -> str:
+def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
+    if not any(worth_trying[group] for group in ("assigned", "literals", "options")):
+        return text
     text = mask_literals(text, names_secret, lambda literal: _masked_assignments(literal, mask, sql=False), mask)
     return mask_comments(text, lambda comment: _masked_assignments(comment, mask, sql=False))
 
