@@ -61,6 +61,11 @@ class PlainParts:
 
     def __init__(self, raw: bytes, places: Sequence[int] | None) -> None:
         self.raw, self.places = raw, places
+        self._from, self._next = 0, -1
+
+    def may_end(self, opening: bytes, start: int) -> bool:
+        """Whether the object or array whose content starts here can end before the next place."""
+        return self.places is None or self.raw.find(_ENDS[opening], start, self._next_place(start)) >= 0
 
     def is_plain(self, start: int, end: int) -> bool:
         """Whether none of the places lies in this part."""
@@ -106,9 +111,11 @@ class PlainParts:
         return at
 
     def _next_place(self, at: int) -> int:
-        places = self.places or ()
-        index = bisect_left(places, at)
-        return places[index] if index < len(places) else len(self.raw)
+        if not self._from <= at <= self._next:
+            places = self.places or ()
+            index = bisect_left(places, at)
+            self._from, self._next = at, places[index] if index < len(places) else len(self.raw)
+        return self._next
 
 
 def is_json(raw: bytes) -> bool:

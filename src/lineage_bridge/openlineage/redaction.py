@@ -108,21 +108,24 @@ class _Scan:
             if step is None:
                 self.text(token)
                 at = token.end()
-            elif end := self.passes_over(token):
+                continue
+            is_opening = step is _Scan.open
+            if is_opening and (end := self.passes_over(token)):
                 self.spend(number * _TOKEN_NS)
                 return end
-            else:
-                step(self, token.start())
-                at = token.end()
-                if end := self.passes_items(at):
-                    self.spend(number * _TOKEN_NS)
-                    return end
+            step(self, token.start())
+            at = token.end()
+            if (is_opening or step is _Scan.next_member) and (end := self.passes_items(at)):
+                self.spend(number * _TOKEN_NS)
+                return end
         self.spend(number * _TOKEN_NS)
         return at
 
     def passes_over(self, token: "re.Match[bytes]") -> int:
         """The end of a container that need not be read: one with nothing suspicious in it, or a long array of secrets; else 0."""
         outer, start = self.frames[-1], token.end()
+        if outer.sink is None and outer.key != "value" and not outer.secret and not self.plain.may_end(token[0], start) and not holds_secrets(outer):
+            return 0
         end = self.plain.flat_end(token[0], start)
         is_long = token[0] == b"[" and end - start > SMALL
         if holds_secrets(outer):
