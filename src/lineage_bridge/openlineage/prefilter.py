@@ -115,7 +115,7 @@ class Prefilter:
     """
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
-        self.nothing: Mapping[str, Sequence[Rule]] = {name: () for name in groups}
+        self.nothing: Mapping[str, Sequence[Rule]] = dict.fromkeys(groups, ())
         self._always: list[_Candidate] = []
         self._of_word: dict[str, list[_Candidate]] = {}
         self._words: dict[int, list[Alternatives]] = {}
