@@ -13,8 +13,8 @@ _LONG_ENOUGH = 3
 """From which length on a second set of texts that a pattern requires is looked for, besides the most distinctive."""
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
-_DENSE = 32
-"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters."""
+_DENSE, _MOST_STARTS = 4, 1 << 18
+"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters, or at more places than this."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 
@@ -86,7 +86,7 @@ class Rule:
         starts: set[int] = set()
         for start in self._first.starts(fold(text)):
             starts.add(start)
-            if len(starts) * _DENSE > start + _AT_ONCE:
+            if len(starts) * _DENSE > start + _AT_ONCE or len(starts) > _MOST_STARTS:
                 return None
         return sorted(starts)
 

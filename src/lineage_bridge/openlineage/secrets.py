@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, is_prompt
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_prompt
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
@@ -58,7 +58,6 @@ _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
 """What comes behind the one value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
-_IS_TEXT = re.compile(r"(?:form|rename|label|select|replace|columns?)[\w.]{0,20}\s?\Z", re.IGNORECASE)
 _SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
 """`secret_access_key x`."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\s;&\"']+)")
@@ -69,11 +68,6 @@ _SHORTEST_SEGMENT = 3
 _LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
-_SETS = re.compile(
-    r"(?:set|define|put|option|config|conf|property|env|header|add|param|parameter|credential|secret|values)\w{0,12}\s?\Z", re.IGNORECASE
-)
-
-
 _OPTION_OF_SQL = re.compile(r"\s'")
 """What is between the name of an option of a statement and its value."""
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
@@ -178,9 +172,11 @@ def _masked_named(found: re.Match[str], mask: Mask) -> str:
 
 
 def _masked_call(found: re.Match[str], mask: Mask) -> str:
-    before = found.string[max(0, found.start() - 40) : found.start()]
-    is_set = found[0].startswith("(") and bool(_SETS.search(before))
-    if not names_secret(found["name"]) or (_IS_TEXT.search(before) and not (is_set and looks_secret(found["value"]))):
+    if not names_secret(found["name"]):
+        return found[0]
+    sets, is_text = called(found.string, found.start())
+    is_set = sets and found[0].startswith("(")
+    if is_text and not (is_set and looks_secret(found["value"])):
         return found[0]
     return _replaced(found, mask) if is_set or looks_secret(found["value"]) else found[0]
 
