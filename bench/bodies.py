@@ -21,11 +21,15 @@ from lineage_bridge.ingest.payload import Payload
 
 SIZE: Final = 2 << 20
 QUICK_SIZE: Final = 1 << 18
+SMALL_SIZES: Final = (1 << 14, 1 << 18)
+"""Bytes of bodies that are measured in the process only, besides the larger ones."""
 NOW_US: Final = 1_795_000_000_000_000
 _SENDER: Final = Sender("http")
 _PATIENCE_S: Final = 120.0
 _LEAST_BYTES: Final = 500
 """What an ordinary event has at least, on average."""
+_LEAST_ORDINARY: Final = 1 << 17
+"""Bytes of the payloads of ordinary events that small bodies are compared with: of few events, the first of a kind costs more."""
 _WARM: Final = 2
 """Payloads of ordinary events that are sent before anything is measured."""
 
@@ -48,8 +52,13 @@ class NoLog:
 
 
 def run(work: Path, size: int = SIZE) -> Result:
-    """Nanoseconds of processor time per byte, and how many times that of ordinary events it is: in the process, and over HTTP."""
+    """Nanoseconds of processor time per byte, and how many times that of ordinary events it is: in the process, and over HTTP.
+
+    `in_process_by_bytes` has the same of smaller bodies, by their size.
+    """
     out: Result = {"calibration": calibrate(), "bytes": size, "in_process": _figures("in the process", size, _ingested)}
+    smaller = [small for small in SMALL_SIZES if small < size]
+    out["in_process_by_bytes"] = {str(small): _figures(f"in the process, {small} bytes", small, _ingested) for small in smaller}
     with started("api", work / "data") as api:
         api.wait("/api/v1/health")
         with httpx.Client(base_url=api.url, timeout=_PATIENCE_S, trust_env=False) as client:
@@ -59,7 +68,7 @@ def run(work: Path, size: int = SIZE) -> Result:
 
 def _figures(where: str, size: int, cost: Cost) -> Result:
     """One entry for each kind of body, each measured between two payloads of ordinary events that were not sent before."""
-    ordinary = _ordinary(size)
+    ordinary = _ordinary(max(size, _LEAST_ORDINARY))
     base = [_per_byte(cost, next(ordinary)) for _ in range(_WARM)][-1:]
     shapes: Result = {}
     for name, make in SHAPES.items():

@@ -146,6 +146,31 @@ SHAPES: Final[Mapping[str, Callable[[int], Payload]]] = {
     "calls": _text(b"set('password','x') "),
     "parameters": _text(b"?token=x&"),
     "identified": _text(b"identified by "),
+    "yaml": _text(b"db:\\n  user: me\\n  password: hunter2x\\n"),
+    "json_in_text": _text(b'got {\\"password\\": \\"hunter2x\\"} '),
+    "json_in_json": _inside(lambda size: b'{"a":"[' + _repeated(b'{\\"password\\":\\"x\\"}', size) + b']"}'),
+    "python_in_text": _text(b"got {'password': 'hunter2x'} "),
+    "base64": _text(b"cGFzc3dvcmQ9aHVudGVyMng"),
+    "base64_tokens": _text(b"token=cGFzc3dvcmQ9aHVudGVyMng= "),
+    "one_character": _inside(lambda size: b'{"a":"token=' + b"x" * size + b'"}'),
+    "equals_signs": _inside(lambda size: b'{"a":"token' + b"=" * size + b'"}'),
+    "dots": _inside(lambda size: b'{"a":"token' + b"." * size + b'"}'),
+    "spaces": _inside(lambda size: b'{"a":"password' + b" " * size + b'x"}'),
+    "at_signs": _inside(lambda size: b'{"a":"token://a:' + b"@" * size + b'"}'),
+    "sql_options": _inside(
+        lambda size: b'{"sql":"create table t with (' + _numbered(b"'a.%d.password' = 'hunter2x'", size, b", ") + b')"}'
+    ),
+    "named_outputs": _raw(
+        lambda size: (
+            EVENT[:-1].replace(b"%b", b"{}")
+            + b',"outputs":['
+            + _numbered(b'{"namespace":"s3://lake","name":"raw/token_events/d%d"}', size)
+            + b"]}"
+        )
+    ),
+    "described_columns": _inside(
+        lambda size: b"[" + _numbered(b'{"name":"c%d_access_token","type":"STRING","description":"the password of one"}', size) + b"]"
+    ),
     "gzip_members": lambda size: Payload(gzip.compress(b"") * (size // 20), compressed=True),
     "gzip_ordinary": lambda size: Payload(gzip.compress(b"\n".join([EVENT % b"{}"] * (size // 250))), compressed=True),
 }

@@ -30,6 +30,7 @@ SMALL = 4096
 """Bytes up to which reading JSON token by token costs little."""
 _BRACKET = re.compile(rb"[{}\[\]]")
 _ENDS = {b"{": b"}", b"[": b"]"}
+_PLAIN_STRING = re.compile(rb'"[^"\\\x00-\x1f\x80-\xff]*"')
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _DEEPEST = 5
 _LARGEST_CONTAINER = 1 << 14
@@ -60,6 +61,11 @@ class PlainParts:
 
     def __init__(self, raw: bytes, places: Sequence[int] | None) -> None:
         self.raw, self.places = raw, places
+        self._from, self._next = 0, -1
+
+    def may_end(self, opening: bytes, start: int) -> bool:
+        """Whether the object or array whose content starts here can end before the next place."""
+        return self.places is None or self.raw.find(_ENDS[opening], start, self._next_place(start)) >= 0
 
     def is_plain(self, start: int, end: int) -> bool:
         """Whether none of the places lies in this part."""
@@ -105,9 +111,11 @@ class PlainParts:
         return at
 
     def _next_place(self, at: int) -> int:
-        places = self.places or ()
-        index = bisect_left(places, at)
-        return places[index] if index < len(places) else len(self.raw)
+        if not self._from <= at <= self._next:
+            places = self.places or ()
+            index = bisect_left(places, at)
+            self._from, self._next = at, places[index] if index < len(places) else len(self.raw)
+        return self._next
 
 
 def is_json(raw: bytes) -> bool:
@@ -213,6 +221,8 @@ def token_of(text: str) -> bytes:
 
 
 def _string(token: bytes) -> str | None:
+    if _PLAIN_STRING.fullmatch(token):
+        return token[1:-1].decode()
     try:
         text = json.loads(token) if token.startswith(b'"') else None
     except ValueError:

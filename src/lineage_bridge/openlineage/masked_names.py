@@ -32,6 +32,8 @@ def mask_name(name: str, key: bytes = b"") -> str:
     Users and passwords, signatures, keys and what expires with them are removed. Any other secret becomes a short digest, so that
     different names stay different. The digest depends on `key`, the installation's: without it, no guess of a secret can be checked.
     """
+    if ":" not in name and "=" not in name:
+        return mask_with(name, partial(_digest, key=key))
     for pattern in _CREDENTIALS:
         name = pattern.sub(lambda found: found[0] if is_reference(found["secret"]) else found[1], name)
     if _CONNECTION.search(name):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
@@ -12,8 +13,8 @@ _LONG_ENOUGH = 3
 """From which length on a second set of texts that a pattern requires is looked for, besides the most distinctive."""
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
-_DENSE = 32
-"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters."""
+_DENSE, _MOST_STARTS = 4, 1 << 18
+"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters, or at more places than this."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 
@@ -26,12 +27,15 @@ class Texts:
         self._most = max(map(len, self._texts))
         self._automaton = AhoCorasick(self._texts, implementation=Implementation.DFA)
 
-    def among(self, folded: str) -> frozenset[str]:
-        """Those of the texts that are in a folded text."""
-        found: set[int] = set()
-        for _, matches in self._matches(folded):
-            found.update([number for number, _, _ in matches])
-        return frozenset([self._texts[number] for number in found])
+    def __getitem__(self, number: int) -> str:
+        """The text of this number."""
+        return self._texts[number]
+
+    def numbers(self, folded: str) -> frozenset[int]:
+        """The numbers of those of the texts that are in a folded text."""
+        if len(folded) <= _AT_ONCE:
+            return frozenset([number for number, _, _ in self._automaton.find_matches_as_indexes(folded, overlapping=True)])
+        return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
 
     def starts(self, folded: str) -> Iterator[int]:
         """Where they begin in a folded text; in order, but some come twice, and a long one after those inside of it."""
@@ -82,39 +86,75 @@ class Rule:
         starts: set[int] = set()
         for start in self._first.starts(fold(text)):
             starts.add(start)
-            if len(starts) * _DENSE > start + _AT_ONCE:
+            if len(starts) * _DENSE > start + _AT_ONCE or len(starts) > _MOST_STARTS:
                 return None
         return sorted(starts)
 
 
+class _Candidate(NamedTuple):
+    """A rule of a group that matches only where one of each of these sets of texts is. Some of these texts are single characters."""
+
+    number: int
+    group: str
+    rule: Rule
+    others: list[Alternatives]
+
+
+class _Candidates(NamedTuple):
+    """The rules that can match texts with some words in them, and the characters on which it depends which of them do."""
+
+    words: frozenset[str]
+    rules: list[_Candidate]
+    characters: list[str]
+
+
 class Prefilter:
-    """Chooses the rules worth trying on a text, by the texts without which they cannot match."""
+    """Chooses the rules worth trying on a text, by the texts without which they cannot match.
+
+    Longer texts are looked for in one pass; which single characters are there as well is asked only for the rules that are left then.
+    """
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
-        self._names = tuple(groups)
-        self._rules = [(name, rule) for name, group in groups.items() for rule in group]
-        self._always = [number for number, (_, rule) in enumerate(self._rules) if not rule.required]
-        self._of_text: dict[str, list[int]] = {}
-        for number, (_, rule) in enumerate(self._rules):
-            for text in rule.required[0] if rule.required else ():
-                self._of_text.setdefault(text, []).append(number)
+        self.nothing: Mapping[str, Sequence[Rule]] = dict.fromkeys(groups, ())
+        self._always: list[_Candidate] = []
+        self._of_word: dict[str, list[_Candidate]] = {}
+        self._words: dict[int, list[Alternatives]] = {}
+        for number, (name, rule) in enumerate((name, rule) for name, group in groups.items() for rule in group):
+            first, *words = [texts for texts in rule.required if min(map(len, texts)) > 1] or [frozenset()]
+            self._words[number] = words
+            candidate = _Candidate(number, name, rule, [texts for texts in rule.required if min(map(len, texts)) == 1])
+            for word in first:
+                self._of_word.setdefault(word, []).append(candidate)
+            if not first:
+                self._always.append(candidate)
         required = {text for group in groups.values() for rule in group for texts in rule.required for text in texts}
-        self._characters = sorted(text for text in required if len(text) == 1)
         self._texts = Texts([text for text in required if len(text) > 1])
+        self._candidates = lru_cache(_CACHED)(self._find_candidates)
         self._chosen = lru_cache(_CACHED)(self._choose)
 
     def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
-        """The rules of each group that can match in a text, in their order."""
+        """The rules of each group that can match in a text, in their order; `nothing` if there are none."""
         folded = fold(text)
-        return self._chosen(self._texts.among(folded).union([character for character in self._characters if character in folded]))
+        found = self._texts.numbers(folded)
+        characters = self._candidates(found).characters
+        return self._chosen(found, frozenset([character for character in characters if character in folded]))
 
-    def _choose(self, found: frozenset[str]) -> Mapping[str, Sequence[Rule]]:
-        chosen: dict[str, list[Rule]] = {name: [] for name in self._names}
-        for number in sorted({*self._always, *(number for text in found for number in self._of_text.get(text, ()))}):
-            name, rule = self._rules[number]
-            if not any(map(found.isdisjoint, rule.required[1:])):
-                chosen[name].append(rule)
-        return chosen
+    def _find_candidates(self, found: frozenset[int]) -> _Candidates:
+        words = frozenset([self._texts[number] for number in found])
+        able = {candidate.number: candidate for word in words for candidate in self._of_word.get(word, ())}
+        able.update((candidate.number, candidate) for candidate in self._always)
+        left = [able[number] for number in sorted(able) if not any(map(words.isdisjoint, self._words[number]))]
+        texts = {text for candidate in left for others in candidate.others if words.isdisjoint(others) for text in others}
+        return _Candidates(words, left, sorted(text for text in texts if len(text) == 1))
+
+    def _choose(self, found: frozenset[int], characters: frozenset[str]) -> Mapping[str, Sequence[Rule]]:
+        words, left, _ = self._candidates(found)
+        present = words | characters
+        chosen: dict[str, list[Rule]] = {}
+        for candidate in left:
+            if not any(map(present.isdisjoint, candidate.others)):
+                chosen.setdefault(candidate.group, []).append(candidate.rule)
+        return {**self.nothing, **chosen} if chosen else self.nothing
 
 
 def rules(patterns: Sequence["re.Pattern[str]"], also: Alternatives | None = None) -> list[Rule]:

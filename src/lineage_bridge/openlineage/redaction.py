@@ -97,7 +97,7 @@ class _Scan:
         while (following := self.walk(at)) > at:
             at = following
         while len(self.frames) > 1:
-            self.close(len(self.raw))
+            self.close()
         return self.edited()
 
     def walk(self, at: int) -> int:
@@ -105,24 +105,22 @@ class _Scan:
         number = 0
         for number, token in enumerate(islice(_TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
             step = _STEPS.get(token[0])
-            if step is None:
-                self.text(token)
+            end = self.passes_over(token) if step is _Scan.open else 0
+            if not end:
+                (step or _Scan.text)(self, token)
                 at = token.end()
-            elif end := self.passes_over(token):
+                end = self.passes_items(at) if step in _BEFORE_ITEMS else 0
+            if end:
                 self.spend(number * _TOKEN_NS)
                 return end
-            else:
-                step(self, token.start())
-                at = token.end()
-                if end := self.passes_items(at):
-                    self.spend(number * _TOKEN_NS)
-                    return end
         self.spend(number * _TOKEN_NS)
         return at
 
     def passes_over(self, token: "re.Match[bytes]") -> int:
         """The end of a container that need not be read: one with nothing suspicious in it, or a long array of secrets; else 0."""
         outer, start = self.frames[-1], token.end()
+        if not (outer.sink is not None or outer.key == "value" or holds_secrets(outer) or self.plain.may_end(token[0], start)):
+            return 0
         end = self.plain.flat_end(token[0], start)
         is_long = token[0] == b"[" and end - start > SMALL
         if holds_secrets(outer):
@@ -150,24 +148,24 @@ class _Scan:
         # The first element may be a program, and an option says what the next one is.
         return self.plain.scalars_end(at) if frame.program and not frame.before.startswith("-") else 0
 
-    def next_member(self, _: int) -> None:
+    def next_member(self, _: "re.Match[bytes]") -> None:
         frame = self.frames[-1]
         frame.key = None
         frame.count += 1
 
-    def open(self, at: int) -> None:
+    def open(self, token: "re.Match[bytes]") -> None:
         self.spend(_OPEN_NS)
-        is_object = self.raw.startswith(b"{", at)
+        is_object = token[0] == b"{"
         outer = self.frames[-1]
         key = outer.key if outer.is_object else None
         secret = holds_secrets(outer) and not (outer.secret and refers(key))
         columns = is_object and not secret and key in _COLUMN_MAPS
         sink = outer.values if outer.is_object and key == "value" else outer.sink
         tags = not secret and (outer.tags or key == "tags")
-        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink, start=at))
+        self.frames.append(Container(is_object=is_object, secret=secret, columns=columns, tags=tags, sink=sink, start=token.start()))
         self.frames[-1].weak = outer.weak or (key is not None and not outer.plain_key and bool(SEVERAL.fullmatch(key)))
 
-    def close(self, at: int = 0) -> None:
+    def close(self, token: "re.Match[bytes] | None" = None) -> None:
         if len(self.frames) == 1:
             return
         frame = self.frames.pop()
@@ -176,7 +174,7 @@ class _Scan:
         if frame.sink is not None:
             frame.sink.extend(frame.values)
         if frame.companion or frame.columns_of:
-            self.edit_companions(frame, at)
+            self.edit_companions(frame, token.start() if token else len(self.raw))
         if frame.secrets_at and not frame.secret:
             self.frames[-1].columns_of = (frame.secrets_at, frame.count + 1)
 
@@ -298,3 +296,4 @@ _STEPS = {
     b"]": _Scan.close,
     b",": _Scan.next_member,
 }
+_BEFORE_ITEMS = (_Scan.open, _Scan.next_member)

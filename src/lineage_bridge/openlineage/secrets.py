@@ -6,12 +6,20 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, is_prompt
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_prompt
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
 from lineage_bridge.openlineage.secret_rules.prose import PROSE, SENTENCES
-from lineage_bridge.openlineage.secret_rules.sql import CONNECTIONS, is_comparison, is_sql, mask_arguments, mask_comments, mask_literals
+from lineage_bridge.openlineage.secret_rules.sql import (
+    CONNECTIONS,
+    WITH_LITERALS,
+    is_comparison,
+    is_sql,
+    mask_arguments,
+    mask_comments,
+    mask_literals,
+)
 from lineage_bridge.openlineage.secret_rules.values import (
     MASK,
     begins_reference,
@@ -50,7 +58,6 @@ _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
 """What comes behind the one value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
-_IS_TEXT = re.compile(r"(?:form|rename|label|select|replace|columns?)[\w.]{0,20}\s?\Z", re.IGNORECASE)
 _SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
 """`secret_access_key x`."""
 _PARAMETER = re.compile(r"(?<=[?&;])(?P<name>[\w.\-]{1,300})=(?P<value>(?!\{)[^\s;&\"']+)")
@@ -61,11 +68,8 @@ _SHORTEST_SEGMENT = 3
 _LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
-_SETS = re.compile(
-    r"(?:set|define|put|option|config|conf|property|env|header|add|param|parameter|credential|secret|values)\w{0,12}\s?\Z", re.IGNORECASE
-)
-
-
+_OPTION_OF_SQL = re.compile(r"\s'")
+"""What is between the name of an option of a statement and its value."""
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
 """Texts of which one is in each name that a secret can be assigned to."""
@@ -83,6 +87,8 @@ _RULES = Prefilter(
         "sentences": rules(SENTENCES),
         "functions": rules([CONNECTIONS]),
         "logins": rules([LOGIN_USERS]),
+        "literals": rules(WITH_LITERALS),
+        "options": rules([_OPTION_OF_SQL], _WORDS),
     }
 )
 
@@ -102,13 +108,15 @@ _mask_text_cached = lru_cache(_CACHED)(_mask_text)
 def mask_with(text: str, mask: Mask) -> str:
     """The text with the secrets in it replaced."""
     worth_trying = _RULES.worth_trying(text)
+    if worth_trying is _RULES.nothing:
+        return text
     for pattern in worth_trying["forms"]:
         text = mask_form(pattern, text, mask)
     sql = is_sql(text)
-    whole = None if sql or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
+    whole = None if sql or "=" not in text or _PATH.fullmatch(text) else _WHOLE.fullmatch(text)
     if whole and names_secret(whole["name"]) and not _FOLLOWED.search(whole["value"]) and not _is_code(whole):
         return _replaced(whole, mask)
-    text = _masked_statement(text, mask) if sql else _masked_functions(text, mask, worth_trying)
+    text = _masked_statement(text, mask, worth_trying) if sql else _masked_functions(text, mask, worth_trying)
     for pattern in worth_trying["logins"] if "LoginModule" in text else ():
         text = pattern.sub(lambda found: _replaced(found, mask), text)
     for pattern in worth_trying["named"]:
@@ -138,7 +146,9 @@ def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rul
     return text
 
 
-def _masked_statement(text: str, mask: Mask) -> str:
+def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
+    if not any(worth_trying[group] for group in ("assigned", "literals", "options")):
+        return text
     text = mask_literals(text, names_secret, lambda literal: _masked_assignments(literal, mask, sql=False), mask)
     return mask_comments(text, lambda comment: _masked_assignments(comment, mask, sql=False))
 
@@ -162,9 +172,11 @@ def _masked_named(found: re.Match[str], mask: Mask) -> str:
 
 
 def _masked_call(found: re.Match[str], mask: Mask) -> str:
-    before = found.string[max(0, found.start() - 40) : found.start()]
-    is_set = found[0].startswith("(") and bool(_SETS.search(before))
-    if not names_secret(found["name"]) or (_IS_TEXT.search(before) and not (is_set and looks_secret(found["value"]))):
+    if not names_secret(found["name"]):
+        return found[0]
+    sets, is_text = called(found.string, found.start())
+    is_set = sets and found[0].startswith("(")
+    if is_text and not (is_set and looks_secret(found["value"])):
         return found[0]
     return _replaced(found, mask) if is_set or looks_secret(found["value"]) else found[0]
 

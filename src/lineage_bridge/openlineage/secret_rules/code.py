@@ -1,6 +1,7 @@
 """Secrets in source code and documents: arguments of functions, typed variables, and pairs of a name and a value."""
 
 import re
+from functools import lru_cache
 
 from lineage_bridge.openlineage.secret_rules.commands import LISTED_OPTION, SET_BY_NAME
 
@@ -130,6 +131,13 @@ NAMED = (
 )
 """Each has the name of a setting in the group `name`, and its value in `value`."""
 
+_WORD_BACKWARDS = re.compile(r"\s?[\w.]*")
+_SETS = re.compile(
+    r"(?:set|define|put|option|config|conf|property|env|header|add|param|parameter|credential|secret|values)\w{0,12}\s?\Z", re.IGNORECASE
+)
+_IS_TEXT = re.compile(r"(?:form|rename|label|select|replace|columns?)[\w.]{0,20}\s?\Z", re.IGNORECASE)
+_LONGEST_WORD = 40
+_CACHED = 8192
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
 _BEFORE_PROMPT = 200
 
@@ -140,3 +148,14 @@ def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
         return False
     line = text[max(0, text.rfind("\n", 0, found.start()), found.start() - _BEFORE_PROMPT) : found.start()]
     return (line.count(quote) - line.count(f"\\{quote}") - len(_APOSTROPHE.findall(line)) * (quote == "'")) % 2 == 1
+
+
+def called(text: str, at: int) -> tuple[bool, bool]:
+    """Whether the word before a call sets what the first argument names, and whether it takes texts for people."""
+    word = _WORD_BACKWARDS.match(text[max(0, at - _LONGEST_WORD) : at][::-1])
+    return _meaning(word[0][::-1] if word else "")
+
+
+@lru_cache(_CACHED)
+def _meaning(word: str) -> tuple[bool, bool]:
+    return bool(_SETS.search(word)), bool(_IS_TEXT.search(word))

@@ -2,7 +2,9 @@
 
 import re
 
-from ahocorasick_rs import BytesAhoCorasick
+from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
+
+from lineage_bridge.openlineage.required_text import required_texts
 
 _WORDS = [
     "kennwort",
@@ -78,6 +80,7 @@ _LATIN = re.compile(
     r"(?:\Z|[_\-. ](?:db|bd|base|bazy|banco|tietokanta|acceso|acesso|api|app|prod|admin|root|user|usuario|utente|\w{2,12})\Z)"
 )
 """Without accents, as whole words of a name in lower case."""
+_LATIN_TEXTS = AhoCorasick(sorted(required_texts(_LATIN)[0]))
 _DESCRIBED = re.compile(r"[_\-. ](?:am|expiradas?|geaendert|promijenjena|count|id|type|typ|at|reset|length|policy)\Z")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST = 6
@@ -98,10 +101,13 @@ _ENCODED = BytesAhoCorasick(
 
 def names_password(name: str) -> bool:
     """Whether a setting is called password in another language."""
+    words = name if name.islower() else _CAMEL.sub("_", name).lower()
+    if name.isascii() and not _LATIN_TEXTS.find_matches_as_indexes(words):
+        return False
     lower = name.lower()
     if _DESCRIBED.search(lower):
         return False
-    return bool(_LATIN.search(_CAMEL.sub("_", name).lower())) or (not name.isascii() and bool(_NAME.search(lower)))
+    return bool(_LATIN.search(words)) or (not name.isascii() and bool(_NAME.search(lower)))
 
 
 def foreign_places(raw: bytes) -> "list[int]":

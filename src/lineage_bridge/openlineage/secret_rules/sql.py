@@ -59,6 +59,8 @@ _CIPHER = re.compile(r"aes-\d{3}-\w{3}\Z", re.IGNORECASE)
 """ClickHouse's first argument of functions that encrypt; the key is the third."""
 _BEFORE = 300
 _RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([_INSERT])})
+WITH_LITERALS = (_CALL, _INSERT)
+"""What has secrets in literals of a statement, besides assignments in them and options before them."""
 
 
 def is_sql(text: str) -> bool:
