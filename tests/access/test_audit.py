@@ -133,6 +133,34 @@ def test_erasing_a_person_leaves_the_chain_whole(trail: HashChain, repository: A
     assert trail.erase("ada", Change("", "", "audit erase", "")) == 0
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change("grace", "10.0.0.8", "DELETE /sessions/{name}", "ada@example.com"),
+        Change("grace", "10.0.0.8", "POST /keys", "etl", '{"name":"etl","note":"for ada@example.com, until May"}'),
+        Change("grace", "10.0.0.8", "POST /x", "a ada@example.com b"),
+        Change("", "command of ada@example.com", "key create", "etl"),
+        Change("ada@example.com", "10.0.0.7", "POST /x", "etl"),
+        Change("grace", "10.0.0.8", "POST /x", "etl", '{"who":["ada\\u0040example.com"]}'),
+    ],
+)
+def test_a_name_that_was_erased_is_in_no_member_and_in_no_byte_of_the_files(tmp_path: Path, trail: HashChain, change: Change) -> None:
+    for _ in range(3):
+        trail.record(change)
+        trail.record(Change("grace", "10.0.0.8", "POST /x", "nada@example.com"))
+    with closing(sqlite3.connect(tmp_path / "state.db")) as reader:
+        reader.execute("SELECT count(*) FROM audit").fetchone()
+        assert trail.erase("ada@example.com", Change("", "command of ada@example.com", "audit erase", "")) == 3
+    for path in tmp_path.glob("state.db*"):
+        found = path.read_bytes()
+        assert found.count(b"ada@example.com") == found.count(b"nada@example.com")
+        assert b"u0040example" not in found
+    left = list(AuditRepository(StateDatabase(tmp_path / "state.db")).all())
+    exported = "\n".join(str(as_json(entry)) for entry in left)
+    assert exported.count("ada@example.com") == exported.count("nada@example.com") == 3
+    assert list(trail.faults()) == []
+
+
 def test_an_erasure_that_cannot_be_recorded_erases_nothing(trail: HashChain, repository: AuditRepository) -> None:
     def no_clock() -> int:
         raise OSError("no clock")

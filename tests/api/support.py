@@ -128,13 +128,13 @@ class Server:
             kinds=input_kinds,
         )
         self.follow_repository = FollowRepository(self.state)
+        self.publishing = PublishingInPlace(self)
         self.targets = TargetService(
             {},
             TargetRepository(self.state),
             PublicationLedger(self.state),
             TargetKinds(folder / "published"),
-            self.publish,
-            lambda _: self.parts.alive,
+            self.publishing,
             lambda: self.parts.now_us,
             Followed(self.follow_repository, partial(changes_behind, pool.reader), lambda: self.parts.followers, lambda: self.parts.now_us),
         )
@@ -236,6 +236,29 @@ class Server:
         answer = self.client.get("/api/v1" + path, params=query)
         assert answer.status_code == status, answer.text
         return answer.json()
+
+
+@dataclass
+class PublishingInPlace:
+    """Publishes at once, instead of in a process of its own. With `stays`, a publication is said to be under way when it has ended."""
+
+    server: Server
+    stays: bool = False
+    under_way: set[str] = field(default_factory=set)
+
+    def begin(self, name: str, report: PublicationReport) -> None:
+        self.server.publish(name, report)
+        if self.stays:
+            self.under_way.add(name)
+
+    def cancel(self, name: str) -> None:
+        self.under_way.discard(name)
+
+    def is_publishing(self, _: int) -> bool:
+        return self.server.parts.alive
+
+    def targets(self) -> frozenset[str]:
+        return frozenset(self.under_way)
 
 
 class FailingLog:

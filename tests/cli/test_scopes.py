@@ -39,6 +39,7 @@ read    target show t
 operate target add t files
 operate target test t
 operate target pause t
+operate target cancel t
 operate target resume t
 operate target remove t
 operate publish t

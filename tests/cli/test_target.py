@@ -1,8 +1,15 @@
 """Targets on the command line: a real API, which starts the process that publishes."""
 
 import json
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
-from tests.cli.conftest import Server
+from tests.cli.conftest import COMMAND, Server
 from tests.events import dataset, run_event
 
 from lineage_bridge.cli.client import Client
@@ -60,3 +67,63 @@ def test_kinds_and_wrong_settings_are_told(call, server: Server) -> None:
     metadata = call("target", "add", "bad", "openlineage", "url=http://169.254.169.254", *url)
     assert "metadata" in metadata.err
     assert "there is no target x" in call("publish", "x", *url).err
+
+
+class SlowCatalog:
+    """Takes events; from the third on it lets each wait until `hurries` is set, but not for long."""
+
+    def __init__(self) -> None:
+        self.taken: list[bytes] = []
+        self.is_slow, self.hurries = threading.Event(), threading.Event()
+
+    def take(self, body: bytes) -> None:
+        self.taken.append(body)
+        if len(self.taken) > 2:
+            self.is_slow.set()
+            self.hurries.wait(0.5)
+
+
+@contextmanager
+def slow_catalog() -> Iterator[tuple[SlowCatalog, str]]:
+    """A slow catalog, and where it listens."""
+    catalog = SlowCatalog()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            catalog.take(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(201)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as web:
+        thread = threading.Thread(target=web.serve_forever)
+        thread.start()
+        yield catalog, f"http://127.0.0.1:{web.server_address[1]}"
+        web.shutdown()
+        thread.join()
+
+
+def test_a_publication_is_cancelled_and_what_was_published_is_known(call, server: Server) -> None:
+    with Client(server.url) as client, slow_catalog() as (catalog, address):
+        for number in range(30):
+            client.post_events(run_event(job=f"cancelled{number}", outputs=[dataset("p")]), "application/json")
+        server.fold()
+        url = ("--url", server.url)
+        assert call("target", "add", "slow", "openlineage", f"url={address}", "at_once=1", "tries=1", *url).code == 0
+        process = subprocess.Popen([*COMMAND, "publish", "slow", *url], stderr=subprocess.PIPE, text=True)
+        assert catalog.is_slow.wait(60)
+        process.send_signal(signal.SIGINT)
+        _, printed = process.communicate(timeout=60)
+        assert (process.returncode, "cancelled" in printed) == (130, True)
+        report = client.get("/api/v1/targets/slow/publication")
+        assert (report["state"], report["code"]) == ("cancelled", "stopped")
+        states = [item["state"] for item in client.get("/api/v1/targets/slow/ledger", limit=1000)["objects"]]
+        assert 3 <= states.count("published") == report["outcomes"]["done"] == len(catalog.taken) < 30
+        assert "no publication to target slow is under way" in call("target", "cancel", "slow", *url).err
+        catalog.hurries.set()
+        again = json.loads(call("publish", "slow", "--json", *url).out)
+        assert (again["state"], again["unchanged"]) == ("done", states.count("published"))
+        assert call("target", "remove", "slow", *url).code == 0

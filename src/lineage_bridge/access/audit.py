@@ -6,6 +6,8 @@ cannot be guessed, and its commitment stays in the chain.
 
 import hashlib
 import hmac
+import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -45,9 +47,16 @@ class HashChain:
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase what a principal changed."""
-        erased, entry = self._repository.erase(principal, self._link_of(by))
+        """Erase what a principal changed, and what others changed that names it: no member of any entry has the name any more.
+
+        Raises StoreError if what was erased could not be overwritten in the files; another call tries that again.
+        """
+        names = Mentions(principal)
+        if names.are_in(by):
+            by = by._replace(origin="command", target="", details="")
+        erased, entry = self._repository.erase(lambda change: change.principal == principal or names.are_in(change), self._link_of(by))
         self._publish_head(entry)
+        self._repository.overwrite()
         return erased
 
     def _link_of(self, change: Change) -> Callable[[AuditHead], AuditEntry]:
@@ -58,6 +67,28 @@ class HashChain:
 
     def _publish_head(self, entry: AuditEntry) -> None:
         self._publish(AuditHead(entry.sequence, entry.digest))
+
+
+class Mentions:
+    """Finds a name in changes: as a whole text, or with no character of a name on either side of it."""
+
+    def __init__(self, name: str) -> None:
+        self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
+
+    def are_in(self, change: Change) -> bool:
+        """Whether a member of a change has the name, also within the texts of its JSON."""
+        pattern = self._pattern
+        return pattern is not None and any(pattern.search(text) for member in change for text in _texts(member))
+
+
+def _texts(member: str) -> Iterator[str]:
+    """A member of a change, and if it is JSON with escapes, the texts in it."""
+    yield member
+    if "\\" in member:
+        try:
+            yield json.dumps(json.loads(member), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return
 
 
 def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:

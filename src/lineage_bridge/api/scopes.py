@@ -121,6 +121,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "POST /sources/{name}/test",
         "DELETE /sources/{name}",
         "POST /targets",
+        "POST /targets/{name}/cancel",
         "POST /targets/{name}/pause",
         "POST /targets/{name}/publish",
         "POST /targets/{name}/resume",

@@ -14,6 +14,7 @@ from lineage_bridge.api.answering.relay import Relay
 from lineage_bridge.api.guard import AccessPolicy
 from lineage_bridge.api.limits.body_memory import BodyMemory
 from lineage_bridge.api.limits.fair_slots import FairSlots
+from lineage_bridge.api.limits.publications import Publications
 from lineage_bridge.api.limits.rates import IngestRates
 from lineage_bridge.api.limits.trials import Trials
 from lineage_bridge.api.position_tokens import Position
@@ -77,7 +78,8 @@ class Services:
     question for what is not in the graph yet waits at most `not_found_wait_s` seconds, and only while it has one of `waiting_slots`.
     `lanes` bound how many questions are answered at once. Large requests are ingested in `ingest_threads`, for whose use callers take
     turns (`ingest_slots`), and records of inputs are appended in `input_threads`. `rates` and `bodies` are what callers may send, and may
-    have in memory. `trials` run tests of sources, inputs and targets. Questions that wait look at the store in `waiting_threads`.
+    have in memory. `trials` run tests of sources, inputs and targets, and `publications` bound those that are asked
+    for. Questions that wait look at the store in `waiting_threads`.
     A page of a list ends when it has `max_page_bytes`; a
     client that reads nothing for `send_timeout_s` seconds is given up. `questions` has each question answered by another process; without
     it, this one answers. `store_bytes` is the size of each store's files; `counters` count what comes in, and with `log_requests` every
@@ -122,6 +124,7 @@ class Services:
     input_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(4))
     ingest_slots: FairSlots = field(default_factory=lambda: FairSlots(INGEST_THREADS))
     trials: Trials = field(default_factory=Trials)
+    publications: Publications = field(default_factory=Publications)
     rates: IngestRates = field(default_factory=IngestRates)
     bodies: BodyMemory = field(default_factory=BodyMemory)
     waiting_threads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))

@@ -13,7 +13,7 @@ from lineage_bridge.catalogs.desired import DesiredState, desired_state
 from lineage_bridge.catalogs.plan import PlanOptions, PublicationPlan, is_settled, make_plan
 from lineage_bridge.catalogs.reasons import reason_code
 from lineage_bridge.catalogs.target import ObjectKey
-from lineage_bridge.errors import BusyError, LineageBridgeError
+from lineage_bridge.errors import BusyError, LineageBridgeError, StoppedError
 from lineage_bridge.ports.graph_reader import GraphReader
 from lineage_bridge.ports.targets import DriftFinding, PlannedOperation, PublicationReport
 from lineage_bridge.tracing import TraceSpan, span
@@ -69,7 +69,7 @@ class Publication:
             self._run()
         except LineageBridgeError as error:
             publishing.fail(type(error).__name__)
-            self._update(state="failed", error=str(error), hint=error.hint, **_cause(error))
+            self._update(state=_ended(error), error=str(error), hint=error.hint, **_cause(error))
         except Exception as error:
             self._update(state="failed", error=f"{type(error).__name__}: {error}"[:500], code=reason_code(error), given_up=True)
             raise
@@ -84,7 +84,7 @@ class Publication:
         is_failed = outcomes.counts[FAILED] + outcomes.counts[NOT_TRIED] > 0
         given_up = self.publisher.given_up
         self._update(
-            state="failed" if is_failed else "done",
+            state=_ended(given_up) if is_failed else "done",
             error=failed.detail if failed else str(given_up or ""),
             outcomes=outcomes.numbers,
             operations=shown,
@@ -152,6 +152,11 @@ _ValueT = TypeVar("_ValueT")
 
 def _without(of: Mapping[ObjectKey, _ValueT], keys: Collection[ObjectKey]) -> dict[ObjectKey, _ValueT]:
     return {key: value for key, value in of.items() if key not in keys}
+
+
+def _ended(error: LineageBridgeError | None) -> str:
+    """The state of a publication that this error has ended."""
+    return "cancelled" if isinstance(error, StoppedError) else "failed"
 
 
 def _cause(error: LineageBridgeError) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -23,11 +23,26 @@ def place_of(target: Target[Any]) -> str:
     return f"{target.name} {target.settings.place}"
 
 
+class PublicationProcesses(Protocol):
+    """Processes that publish, each to one target."""
+
+    def begin(self, name: str, report: PublicationReport) -> None:
+        """Start one, with the report that it begins with. Raises RequestError if one publishes to this target."""
+
+    def cancel(self, name: str) -> None:
+        """End the one that publishes to this target, soon; its report is then `cancelled`."""
+
+    def is_publishing(self, pid: int) -> bool:
+        """Whether a process id is of a publication under way."""
+
+    def targets(self) -> frozenset[str]:
+        """The names of the targets that are published to."""
+
+
 class TargetService:
     """Implements `ports.TargetService` over the targets of the settings file (name to settings, with `kind`) and those that users added.
 
-    `begin` starts a process that publishes, with the report that it begins with; `is_alive` is whether a process
-    id is of a publication under way; `followed` is how continuous publishing stands.
+    `processes` publish; `followed` is how continuous publishing stands.
     """
 
     def __init__(
@@ -36,14 +51,13 @@ class TargetService:
         repository: TargetRepository,
         ledger: PublicationLedger,
         kinds: TargetKinds,
-        begin: Callable[[str, PublicationReport], None],
-        is_alive: Callable[[int], bool],
+        processes: PublicationProcesses,
         clock_us: Callable[[], int],
         followed: Followed,
     ) -> None:
         self._in_file = {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in in_file.items()}
         self._repository, self._ledger, self._kinds = repository, ledger, kinds
-        self._begin, self._is_alive, self._clock_us, self._followed = begin, is_alive, clock_us, followed
+        self._processes, self._clock_us, self._followed = processes, clock_us, followed
 
     def check_file(self) -> None:
         """Raise ConfigError if a target of the settings file is invalid."""
@@ -67,7 +81,7 @@ class TargetService:
         except ConfigError:  # such as a secret that is no longer there: publishing tells
             counts = {}
         report = self._repository.report(name)
-        if report and report.state == "running" and not self._is_alive(report.pid):
+        if report and report.state == "running" and not self._processes.is_publishing(report.pid):
             report = self._repository.report(name)  # it may have ended in the meantime
             if report and report.state == "running":
                 report = msgspec.structs.replace(report, state="interrupted")
@@ -136,8 +150,20 @@ class TargetService:
         if record.paused and not plan_only:
             raise RequestError(f"target {name} is paused", f"lineage-bridge target resume {name}")
         self._check_idle(record)
-        self._begin(name, PublicationReport("running", plan_only, prune, overwrite, self._clock_us()))
+        self._processes.begin(name, PublicationReport("running", plan_only, prune, overwrite, self._clock_us()))
         return self.record(name)
+
+    def cancel(self, name: str) -> TargetRecord:
+        """End a plan or a publication that was asked for. Raises NotFoundError, RequestError if none is under way."""
+        record = self.record(name)
+        if record.report is None or record.report.state != "running":
+            raise RequestError(f"no publication to target {name} is under way", f"lineage-bridge target show {name}")
+        self._processes.cancel(name)
+        return self.record(name)
+
+    def publishing(self) -> frozenset[str]:
+        """The names of the targets for which a plan or a publication is under way that was asked for."""
+        return self._processes.targets()
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
         """What was published to a target, by key, behind a key. Raises NotFoundError, ConfigError."""

@@ -85,7 +85,7 @@ def export(settings: Settings, output: BinaryIO) -> None:
 @click.argument("principal")
 @with_settings("data_dir")
 def erase(settings: Settings, principal: str) -> None:
-    """Erase what PRINCIPAL changed, as a person may ask for.
+    """Erase what PRINCIPAL changed, and what others changed that names PRINCIPAL, as a person may ask for.
 
     The entries lose everything but their time and kind; their links stay, so the trail is still whole. Events in the log keep the name of
     who sent them.

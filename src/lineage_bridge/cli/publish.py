@@ -1,17 +1,21 @@
 """`publish`: lineage to a target, planned first. `publication`, which the server starts, does it."""
 
 import json
+import threading
 import time
+from contextlib import suppress
 
 import click
 
 from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
-from lineage_bridge.cli.console import format_count, print_json, print_line, print_table
+from lineage_bridge.cli.console import format_count, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, FOLDER, with_output, with_settings
 from lineage_bridge.config import Settings
+from lineage_bridge.errors import LineageBridgeError
 
 POLL_S = 0.3
+CANCEL_S = 30.0
 _flags = (
     click.option("--prune", is_flag=True, help="delete there what has left the graph, where it was created from here"),
     click.option("--overwrite", is_flag=True, help="replace also what was changed or removed there, or was there before"),
@@ -29,7 +33,8 @@ _flags = (
 def publish(context: click.Context, settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool, as_json: bool) -> None:
     """Publish the graph to the target NAME: only what differs.
 
-    Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it.
+    Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it. Ctrl+C
+    cancels the publication.
 
     The exit code is 1 if something was refused or failed.
     """
@@ -49,19 +54,34 @@ def publish(context: click.Context, settings: Settings, name: str, plan: bool, p
 @_flags[1]
 @with_settings(*FOLDER)
 def publication(settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool) -> None:
-    """Publish to the target NAME, until standard input is closed."""
+    """Publish to the target NAME, until something comes from standard input, or it is closed."""
     from lineage_bridge.wiring.processes import configure_telemetry, end_with_parent  # noqa: PLC0415  # `publish` needs none of it
     from lineage_bridge.wiring.targets.publishing import publish as run  # noqa: PLC0415  # as above
 
     configure_telemetry(settings, "publication")
-    end_with_parent()
-    run(settings, name, plan_only=plan, prune=prune, overwrite=overwrite)
+    stop = threading.Event()
+    end_with_parent(stop.set)
+    run(settings, name, plan_only=plan, prune=prune, overwrite=overwrite, stop=stop)
 
 
 def _until_ended(client: Client, name: str) -> Json:
-    while (report := client.get(f"/api/v1/targets/{name}/publication"))["state"] == "running":
-        time.sleep(POLL_S)
+    """The report of a publication that has ended. Ctrl+C cancels it."""
+    try:
+        while (report := client.get(f"/api/v1/targets/{name}/publication"))["state"] == "running":
+            time.sleep(POLL_S)
+    except KeyboardInterrupt:
+        _cancel(client, name)
+        raise
     return report
+
+
+def _cancel(client: Client, name: str) -> None:
+    with suppress(LineageBridgeError):
+        client.post(f"/api/v1/targets/{name}/cancel")
+        until = time.monotonic() + CANCEL_S
+        while client.get(f"/api/v1/targets/{name}/publication")["state"] == "running" and time.monotonic() < until:
+            time.sleep(POLL_S)
+        print_message(f"cancelled; what was published is known: lineage-bridge target show {name}")
 
 
 def print_report(report: Json) -> None:

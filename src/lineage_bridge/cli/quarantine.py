@@ -41,6 +41,8 @@ def list_(settings: Settings, code: str | None, limit: int, offset: int, as_json
         print_message(f"no event in quarantine has the code {code!r}" if code and answer["counts"] else "the quarantine is empty")
     if answer["counts"]:
         print_message("total: " + ", ".join(f"{count} {name}" for name, count in sorted(answer["counts"].items())))
+    if answer["counts_truncated"]:
+        print_message("only the newest 10,000 events in quarantine are counted; there are more")
 
 
 def _row(item: Json) -> list[str]:

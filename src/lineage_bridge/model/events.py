@@ -1,6 +1,7 @@
 """Events as received: accepted ones and those in quarantine."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lineage_bridge.graph.log_record import RecordAddress
 
@@ -31,6 +32,13 @@ class QuarantineRecord:
     arrival: int
     channel: str
     principal: str
+
+
+class QuarantineCounts(NamedTuple):
+    """Reason code to number, sorted by code; `truncated`: only the newest records were counted, and there are more."""
+
+    by_code: dict[str, int]
+    truncated: bool
 
 
 @dataclass(frozen=True)

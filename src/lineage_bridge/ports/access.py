@@ -79,11 +79,14 @@ class AuditRepository(Protocol):
     def all(self) -> Iterator[AuditEntry]:
         """All entries, the oldest first."""
 
-    def erase(self, principal: str, make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
-        """Erase the changes of a principal, leave their links in the chain, and store the entry that `make` returns, durably.
+    def erase(self, is_erased: Callable[[Change], bool], make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
+        """Erase changes, leave their links in the chain, and store the entry that `make` returns, durably.
 
         All of it happens or nothing. Returns how many were erased, and the entry.
         """
+
+    def overwrite(self) -> None:
+        """Overwrite in the files what was erased. Raises StoreError if that cannot be done now."""
 
 
 class AuditTrail(Protocol):
@@ -99,4 +102,4 @@ class AuditTrail(Protocol):
         """What is wrong with the trail, in words; `known` are heads that it had earlier."""
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase the changes of a principal, record that as the change `by`, and return how many there were."""
+        """Erase the changes of a principal and those that name it, record that as the change `by`; return how many there were."""

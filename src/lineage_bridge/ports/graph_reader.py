@@ -1,11 +1,11 @@
 """The graph store, as questions read it: one protocol for each kind of question."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.runs.ledger import LedgerWindow
-from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.model.graph import Edge, Node, Port, Walk, WalkLimits
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.model.inventory import InventoryEntry
@@ -164,8 +164,8 @@ class EventReader(Protocol):
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
         """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
 
-    def quarantine_counts(self) -> dict[str, int]:
-        """Reason code to number."""
+    def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
+        """Quarantined records by reason, of the newest 10,000 in one pass; with `of`, those whose beginning it accepts."""
 
 
 class InventoryReader(Protocol):

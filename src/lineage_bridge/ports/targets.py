@@ -55,7 +55,9 @@ class DriftFinding(msgspec.Struct, frozen=True):
 
 
 class PublicationReport(msgspec.Struct, frozen=True):
-    """A plan, or a publication and how it went. `state` is `running`, `done`, `failed` or `interrupted`. Times are UTC microseconds.
+    """A plan, or a publication and how it went. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
+
+    Times are UTC microseconds.
 
     `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are there as they should be,
@@ -175,6 +177,12 @@ class TargetService(Protocol):
 
     def start(self, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> TargetRecord:
         """Start a plan or a publication. Raises RequestError if the target is paused or one is under way."""
+
+    def cancel(self, name: str) -> TargetRecord:
+        """End the plan or publication that was asked for, soon. Raises RequestError if none is under way."""
+
+    def publishing(self) -> frozenset[str]:
+        """The names of the targets for which a plan or a publication is under way that was asked for."""
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
         """What was published to a target, by key."""

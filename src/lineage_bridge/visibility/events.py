@@ -1,13 +1,12 @@
 """Events of one's own jobs and datasets, accepted and rejected."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lineage_bridge.ingest.rejected_event import sender_of
-from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.ports.graph_reader import EventReader
 from lineage_bridge.visibility.border import Border
-from lineage_bridge.visibility.paging import every, page_of
+from lineage_bridge.visibility.paging import page_of
 
 
 class LimitedEvents:
@@ -29,9 +28,11 @@ class LimitedEvents:
         return page_of(lambda most, start: self._events.quarantine(code, most, start, event), self._own, limit, offset)
 
     def _own(self, records: Sequence[QuarantineRecord]) -> list[QuarantineRecord]:
-        return [record for record in records if self._border.visibility.owns(sender_of(record.sample.encode("utf-8", "replace")).namespace)]
+        return [record for record in records if self._is_own(record.sample)]
 
-    def quarantine_counts(self) -> dict[str, int]:
-        """Reason code to number."""
-        found = every(lambda most, start: self._events.quarantine(None, most, start), self._own)
-        return dict(sorted(Counter(record.code for record in found).items()))
+    def _is_own(self, sample: str) -> bool:
+        return self._border.visibility.owns(sender_of(sample.encode("utf-8", "replace")).namespace)
+
+    def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
+        """Rejected events of one's own jobs, by reason, among the newest of all."""
+        return self._events.quarantine_counts(lambda sample: self._is_own(sample) and (of is None or of(sample)))

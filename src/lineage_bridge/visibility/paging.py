@@ -5,6 +5,8 @@ from itertools import islice
 from typing import Final, TypeVar
 
 PORTION: Final = 500
+LARGEST_PORTION: Final = 8000
+"""Portions double up to this: a store passes over what comes before each."""
 Item = TypeVar("Item")
 
 
@@ -15,11 +17,6 @@ def page_of(
     return list(islice(_kept(fetch, keep, max(limit, PORTION)), offset, offset + limit))
 
 
-def every(fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[Item]], list[Item]]) -> Iterator[Item]:
-    """All items that `keep` leaves, read in portions."""
-    return _kept(fetch, keep, PORTION)
-
-
 def _kept(fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[Item]], list[Item]], portion: int) -> Iterator[Item]:
     offset = 0
     while some := fetch(portion, offset):
@@ -27,3 +24,4 @@ def _kept(fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[
         if len(some) < portion:
             return
         offset += len(some)
+        portion = max(portion, min(2 * portion, LARGEST_PORTION))

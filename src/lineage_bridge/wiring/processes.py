@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -73,12 +73,12 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def end_with_parent() -> None:
-    """Stop this process when its parent, which holds the other end of its standard input, ends."""
+def end_with_parent(on_input: Callable[[], None] = lambda: None) -> None:
+    """Stop this process when its parent, which holds the other end of its standard input, ends. What it writes there calls `on_input`."""
 
     def watch() -> None:
         while os.read(0, 1):
-            pass
+            on_input()
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

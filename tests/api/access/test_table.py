@@ -118,6 +118,7 @@ operate POST    /api/v1/inputs/x/resume
 operate POST    /api/v1/inputs/x/test
 operate POST    /api/v1/targets
 operate DELETE  /api/v1/targets/x
+operate POST    /api/v1/targets/x/cancel
 operate POST    /api/v1/targets/x/pause
 operate POST    /api/v1/targets/x/publish
 operate POST    /api/v1/targets/x/resume

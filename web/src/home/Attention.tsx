@@ -136,7 +136,7 @@ function Rejected() {
     const now = useNow();
     return (
         <Asked query={useQuery(quarantine)} title="Quarantine">
-            {({ items, counts }) => {
+            {({ items, counts, counts_truncated: isCut }) => {
                 const count = Object.values(counts).reduce((sum, number) => sum + number, 0);
                 return (
                     <Group
@@ -145,6 +145,7 @@ function Rejected() {
                         }
                         count={count}
                     >
+                        {isCut && <p className="hint">Counted among the newest 10,000; there are more.</p>}
                         <ul className="plain rows">
                             {items.map((item) => (
                                 <li key={item.event_id}>

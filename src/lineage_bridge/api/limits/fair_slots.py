@@ -79,8 +79,7 @@ class FairSlots:
         self._call_next()
 
     def _may_take(self, caller: Caller) -> bool:
-        free = self.size - self._held.total()
-        return free > 0 if caller.is_unlimited else self._held[caller.name] < free
+        return may_take(self.size, self._held, caller)
 
     def _enqueued(self, caller: Caller) -> _Waiter:
         if self.queued is not None and self.waiting >= self.queued:
@@ -122,3 +121,9 @@ class FairSlots:
         queue.remove(waiter)
         if not queue:
             del self._waiting[waiter.caller.name]
+
+
+def may_take(size: int, held: Counter[str], caller: Caller) -> bool:
+    """Whether a caller gets another of `size` slots while callers hold so many: only while it holds fewer than are free."""
+    free = size - held.total()
+    return free > 0 if caller.is_unlimited else held[caller.name] < free

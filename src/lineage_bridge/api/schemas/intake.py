@@ -109,8 +109,12 @@ class QuarantineItem(Struct, frozen=True, omit_defaults=True):
 
 
 class QuarantineAnswer(Struct, frozen=True):
-    """Rejected events, newest first; `counts` are of all of them, by code."""
+    """Rejected events, newest first; `counts` are of all of them, by code.
+
+    With `counts_truncated` they are of the newest 10,000 only, and there are more.
+    """
 
     items: list[QuarantineItem]
     counts: dict[str, int]
+    counts_truncated: bool
     position: str

@@ -1,12 +1,14 @@
 """Events and quarantined records."""
 
 import heapq
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from itertools import islice
+from typing import Final
 
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordAddress
-from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineRecord
+from lineage_bridge.model.events import EventFilter, EventRecord, QuarantineCounts, QuarantineRecord
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.dialect import NO_LIMIT
 from lineage_bridge.store.query.nodes import Nodes
@@ -22,8 +24,10 @@ _QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.pa
 FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 AND (:code IS NULL OR q.code = :code) AND (:event IS NULL OR q.event = :event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""
-_QUARANTINE_COUNTS = """SELECT code, count(*) FROM quarantine q
-WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event) GROUP BY code ORDER BY code"""
+_NEWEST = """SELECT q.code, {} FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
+ORDER BY q.arrival DESC, q."offset" DESC LIMIT ?"""
+MOST_COUNTED: Final = 10_000
+"""How many quarantined records are counted, the newest: a count reads them all, whoever asks."""
 _FEW_JOBS = 500
 _ALL_TIME = 2**63 - 1
 _EventRow = tuple[int, bytes, str, bytes, str]
@@ -81,6 +85,8 @@ class Events:
         values = {"code": code, "limit": limit, "offset": offset, "event": event}
         return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in self.connection.execute(_QUARANTINE, values)]
 
-    def quarantine_counts(self) -> dict[str, int]:
-        """Reason code to number."""
-        return dict(self.connection.execute(_QUARANTINE_COUNTS).fetchall())
+    def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
+        """How many of the newest MOST_COUNTED quarantined records there are by reason; with `of`, those whose beginning it accepts."""
+        rows = self.connection.execute(_NEWEST.format("''" if of is None else "q.sample"), (MOST_COUNTED + 1,)).fetchall()
+        counts = Counter(code for code, sample in rows[:MOST_COUNTED] if of is None or of(sample))
+        return QuarantineCounts(dict(sorted(counts.items())), truncated=len(rows) > MOST_COUNTED)

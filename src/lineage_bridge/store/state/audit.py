@@ -50,12 +50,19 @@ class AuditRepository:
                 return
             after = rows[-1][0]
 
-    def erase(self, principal: str, make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
-        """Erase what a principal changed and store the entry that says so, both or neither; how many entries were erased."""
+    def erase(self, is_erased: Callable[[Change], bool], make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
+        """Erase changes and store the entry that says so, both or neither; how many entries were erased."""
         with self._state.transaction() as connection:
-            sql = "UPDATE audit SET principal = NULL, origin = NULL, target = NULL, details = NULL, salt = NULL WHERE principal = ?"
-            erased = connection.execute(sql, (principal,)).rowcount
-            return erased, _append(connection, make)
+            rows = connection.execute("SELECT sequence, principal, origin, action, target, details FROM audit WHERE salt IS NOT NULL")
+            erased = [(row[0],) for row in rows if is_erased(Change(*row[1:]))]
+            connection.executemany(
+                "UPDATE audit SET principal = NULL, origin = NULL, target = NULL, details = NULL, salt = NULL WHERE sequence = ?", erased
+            )
+            return len(erased), _append(connection, make)
+
+    def overwrite(self) -> None:
+        """Overwrite in the files what was erased. Raises StoreError if that cannot be done now."""
+        self._state.compact()
 
 
 def _append(connection: StoreConnection, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:

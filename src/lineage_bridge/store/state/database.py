@@ -48,6 +48,17 @@ class StateDatabase:
         copy_database(self.path, copy)
         return True
 
+    def compact(self) -> None:
+        """Write the file anew, so that nothing is left in it, or beside it, of what was deleted. Raises StoreError while others use it."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
+                raw.execute("VACUUM")
+                is_busy, _, _ = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"the state database cannot be compacted: {error}", "try again when it is used less") from error
+        if is_busy:
+            raise StoreError("the state database cannot be compacted: it is being read", "try again when it is used less")
+
     def key(self) -> bytes:
         """The installation's key, made once: node ids are hashed with it."""
         with self.transaction() as connection:

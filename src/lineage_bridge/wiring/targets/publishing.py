@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -17,7 +18,7 @@ from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.config import Settings
-from lineage_bridge.errors import LineageBridgeError, RequestError, StoreMissingError, UnavailableError
+from lineage_bridge.errors import LineageBridgeError, RequestError, StoppedError, StoreMissingError, UnavailableError
 from lineage_bridge.graph.ids import graph_id
 from lineage_bridge.ports.continuous import FollowersReport
 from lineage_bridge.ports.targets import PublicationReport
@@ -29,6 +30,9 @@ from lineage_bridge.wiring.shared import readers, source_context, state_database
 _FOLLOWERS = msgspec.json.Decoder(FollowersReport)
 LOCK_S = 10
 """How long to wait for a process that has published, and is just ending."""
+CANCEL_S = 20.0
+"""How long a publication that is cancelled may take for the calls that are under way; then its process is ended."""
+STOPPED = "the publication was stopped"
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main", "publication")
 
 
@@ -52,14 +56,12 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
     """
     state = state_database(settings)
     repository = TargetRepository(state)
-    processes = PublishingProcesses(settings, repository)
     service = TargetService(
         settings.targets,
         repository,
         PublicationLedger(state),
         TargetKinds(settings.paths.published, source_context(settings)),
-        processes.begin,
-        processes.is_publishing,
+        PublishingProcesses(settings, repository),
         now_us,
         Followed(FollowRepository(state), behind, partial(followers_report, settings), now_us),
     )
@@ -68,12 +70,13 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
 
 
 class PublishingProcesses:
-    """The processes of publications that this process has started. Each ends when this one does."""
+    """Implements `catalogs.service.PublicationProcesses`: those that this process has started. Each ends when this one does."""
 
     def __init__(self, settings: Settings, repository: TargetRepository) -> None:
         self._settings, self._repository = settings, repository
         self._lock = threading.Lock()
-        self._pids: set[int] = set()
+        self._processes: dict[int, tuple[str, subprocess.Popen[bytes]]] = {}
+        self._cancelled: dict[int, threading.Timer] = {}
 
     def is_publishing(self, pid: int) -> bool:
         """Whether a report with this process id is of a publication under way. Another process may have got the id of an earlier one."""
@@ -81,7 +84,24 @@ class PublishingProcesses:
             return self._is_publishing(pid)
 
     def _is_publishing(self, pid: int) -> bool:
-        return pid in self._pids or (pid == os.getpid() and bool(self._pids))
+        return pid in self._processes or (pid == os.getpid() and bool(self._processes))
+
+    def targets(self) -> frozenset[str]:
+        """The names of the targets that are published to."""
+        with self._lock:
+            return frozenset(name for name, _ in self._processes.values())
+
+    def cancel(self, name: str) -> None:
+        """Tell a process to end: at once if it makes no call, and after CANCEL_S at the latest."""
+        with self._lock:
+            for process in [process for of, process in self._processes.values() if of == name and process.pid not in self._cancelled]:
+                timer = self._cancelled[process.pid] = threading.Timer(CANCEL_S, process.terminate)
+                timer.daemon = True
+                timer.start()
+                if process.stdin:
+                    with suppress(OSError):  # it has ended
+                        process.stdin.write(b"\n")
+                        process.stdin.flush()
 
     def begin(self, name: str, report: PublicationReport) -> None:
         """Start a process. Raises RequestError if one is under way, UnavailableError if it cannot be started."""
@@ -102,24 +122,33 @@ class PublishingProcesses:
                 failed = UnavailableError(f"the process that publishes cannot be started: {error.strerror}")
                 self._repository.save_report(name, replace(begun, state="failed", ended_us=now_us(), error=str(failed)))
                 raise failed from error
-            self._pids.add(process.pid)
+            self._processes[process.pid] = (name, process)
         threading.Thread(target=self._watch, args=(name, begun, process), name=f"publishing to {name}", daemon=True).start()
 
     def _watch(self, name: str, begun: PublicationReport, process: "subprocess.Popen[bytes]") -> None:
         code = process.wait()
+        with self._lock:
+            timer = self._cancelled.pop(process.pid, None)
+        if timer:
+            timer.cancel()
         if process.stdin:
-            process.stdin.close()
+            with suppress(OSError):  # it has ended without reading that it was cancelled
+                process.stdin.close()
         last = self._repository.report(name)
         is_its = last is not None and (last.pid == process.pid or (last.pid, last.started_us) == (begun.pid, begun.started_us))
         if last is not None and is_its and last.state == "running":
-            message = f"the process that published ended with code {code}"
-            self._repository.save_report(name, replace(last, state="interrupted", ended_us=now_us(), error=message))
+            message = STOPPED if timer else f"the process that published ended with code {code}"
+            state = "cancelled" if timer else "interrupted"
+            self._repository.save_report(name, replace(last, state=state, ended_us=now_us(), error=message))
         with self._lock:
-            self._pids.discard(process.pid)
+            self._processes.pop(process.pid, None)
 
 
-def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> PublicationReport:
-    """Plan for a target, and publish to it unless `plan_only`. Raises UnavailableError while another process does."""
+def publish(
+    settings: Settings, name: str, *, plan_only: bool, prune: bool, overwrite: bool, stop: threading.Event | None = None
+) -> PublicationReport:
+    """Plan for a target, and publish to it unless `plan_only`, until `stop` is set. Raises UnavailableError while another process does."""
+    stop = stop or threading.Event()
     service, state = target_service(settings), state_database(settings)
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
     try:
@@ -132,7 +161,7 @@ def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, over
                 repository.save_report(name, replace(report, state="failed", ended_us=now_us(), error=str(error), hint=error.hint))
                 raise
             try:
-                publisher = Publisher(target, PublicationLedger(state), graph_id(state.key()), now_us)
+                publisher = Publisher(target, PublicationLedger(state), graph_id(state.key()), now_us, partial(_wait, stop), stop.is_set)
                 return Publication(publisher, pool.reader, report, partial(repository.save_report, name)).run()
             finally:
                 target.close()
@@ -141,3 +170,9 @@ def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, over
         failed = PublicationReport("failed", plan_only, prune, overwrite, now_us(), os.getpid(), now_us(), str(busy), busy.hint, "busy")
         TargetRepository(state).save_report(name, failed)
         raise busy from error
+
+
+def _wait(stop: threading.Event, seconds: float) -> None:
+    """Wait so long. Raises StoppedError as soon as the publication is cancelled."""
+    if stop.wait(seconds):
+        raise StoppedError(STOPPED)

@@ -52,7 +52,9 @@ def routes(services: Services, intake: Intake) -> APIRouter:
             records, link = page(request, reader.events.quarantine(code, limit + 1, offset), limit, offset)
             senders = _senders(services, records)
             items = [serialization.quarantine_item(record, senders.get(record.event, EventSender())) for record in records]
-            answer = QuarantineAnswer(items, reader.events.quarantine_counts(), position_tokens.encode(reader.progress.position()))
+            counts = reader.events.quarantine_counts()
+            position = position_tokens.encode(reader.progress.position())
+            answer = QuarantineAnswer(items, counts.by_code, counts.truncated, position)
             return json_response(answer, headers={**link, **position_header(reader.progress)})
 
     @router.get(

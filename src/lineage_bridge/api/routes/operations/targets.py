@@ -153,9 +153,22 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
     async def post_publication(name: str, request: Request) -> Response:
         order = _read(_PUBLISH, await read_body(request) or b"{}", 'send {"plan_only", "prune", "overwrite"}, each true or false')
         begun = await to_thread.run_sync(
-            lambda: services.targets.start(name, plan_only=order.plan_only, prune=order.prune, overwrite=order.overwrite)
+            services.publications.begin,
+            caller_in(request.scope),
+            name,
+            services.targets.publishing,
+            lambda: services.targets.start(name, plan_only=order.plan_only, prune=order.prune, overwrite=order.overwrite),
         )
         return json_response(_item(begun), 202)
+
+    @router.post(
+        "/targets/{name}/cancel",
+        response_model=None,
+        responses=response_docs({200: TargetItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+    )
+    def cancel_publication(name: str) -> Response:
+        """Cancel the plan or publication that was asked for: it ends soon, as `cancelled`. What it has made stays, and is in the ledger."""
+        return json_response(_item(services.targets.cancel(name)))
 
     router.add_api_route(
         "/targets/{name}/publish",

@@ -29,7 +29,7 @@ class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PublicationItem(Struct, frozen=True, omit_defaults=True):
-    """A plan, or a publication and how it goes. `state` is `running`, `done`, `failed` or `interrupted`.
+    """A plan, or a publication and how it goes. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
 
     `counts` are planned operations by action, `outcomes` those made by outcome: `done`, `refused`, `failed` (made or not), `not_tried`.
     `operations` and `drift` list the first 1,000, what was refused or failed before the rest. `desired` objects should be there,

@@ -1,0 +1,37 @@
+"""How many publications, and plans of them, run at once over all targets: each is a process with a part of the graph in memory."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection
+from typing import Final, TypeVar
+
+from lineage_bridge.api.limits.callers import Caller
+from lineage_bridge.api.limits.fair_slots import may_take
+from lineage_bridge.errors import OverloadedError
+
+AT_ONCE: Final = 4
+_BegunT = TypeVar("_BegunT")
+
+
+class Publications:
+    """At most `size` publications at once; `may_take` says how callers share them. None waits. Thread-safe."""
+
+    def __init__(self, size: int = AT_ONCE) -> None:
+        self._size, self._lock = size, threading.Lock()
+        self._callers: dict[str, str] = {}
+
+    def begin(self, caller: Caller, name: str, under_way: Callable[[], Collection[str]], start: Callable[[], _BegunT]) -> _BegunT:
+        """Start a publication to a target. `under_way` are the names of targets that are published to.
+
+        Raises OverloadedError if others run already that leave this caller none.
+        """
+        with self._lock:
+            names = under_way()
+            self._callers = {target: by for target, by in self._callers.items() if target in names}
+            if name not in names and not may_take(self._size, Counter(self._callers.values()), caller):
+                raise OverloadedError(
+                    "too many publications are running", "publish again when some have ended, or cancel one", "too_many_publications"
+                )
+            begun = start()
+            self._callers[name] = caller.name
+            return begun
