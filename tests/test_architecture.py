@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -256,8 +256,14 @@ def imported() -> set[str]:
     return found - own
 
 
+def distribution_of(package: str, provided: Mapping[str, list[str]]) -> str:
+    """What a package comes with. Several may share one, such as `google`: then the one that is declared."""
+    names = [normalized(name) for name in provided.get(package, [package])]
+    return next((name for name in names if name in declared()), names[0])
+
+
 def test_every_import_is_declared_and_every_dependency_is_used():
     provided = packages_distributions()
-    used = {normalized(provided.get(name, [name])[0]) for name in imported()}
+    used = {distribution_of(name, provided) for name in imported()}
     assert used - declared() == NOT_DECLARED.keys()
     assert declared() - used == NAMED_ELSEWHERE.keys()

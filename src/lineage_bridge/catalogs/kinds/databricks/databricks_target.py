@@ -22,8 +22,8 @@ from databricks.sdk.service.catalog import (
 from lineage_bridge.catalogs.events import digest_of
 from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
 from lineage_bridge.catalogs.kinds.databricks.objects import (
-    End,
     JobObjects,
+    RelationshipEnd,
     digest_of_relationships,
     end_of,
     express_job,
@@ -36,12 +36,13 @@ from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 
 _PAGE: Final = 1000
+_TURNS: Final = 32
 _MOST: Final = 100_000
 """How many relationships of a job are read at most."""
 _MEMBERS: Final = ("columns", "description", "entity_type", "properties", "system_type")
 _RIGHTS: Final = "grant CREATE EXTERNAL METADATA on the metastore"
 _RIGHTS_ON_TABLES: Final = "grant SELECT on the tables that jobs read, and MODIFY on those that they write"
-Ends = tuple[End, End]
+Ends = tuple[RelationshipEnd, RelationshipEnd]
 
 
 class DatabricksTarget(Target[DatabricksSettings]):
@@ -56,7 +57,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         self._connection = WorkspaceConnection(settings)
         self._metadata: Any = ExternalMetadataAPI(self._connection)  # type: ignore[no-untyped-call]  # their constructors have no types
         self._lineage: Any = ExternalLineageAPI(self._connection)  # type: ignore[no-untyped-call]  # as above
-        self._lock = threading.Lock()
+        self._turns = tuple(threading.Lock() for _ in range(_TURNS))
         self._written: dict[str, str] = {}
 
     def express(self, event: Json) -> Expressed:
@@ -101,7 +102,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         for dataset in objects.datasets:
             self._ensure(dataset)
         is_new = self._put(objects.job)
-        there = {} if is_new else self._relationships(End("external_metadata", objects.job["name"]))
+        there = {} if is_new else self._relationships(RelationshipEnd("external_metadata", objects.job["name"]))
         try:
             self._relate(objects, there)
         except AnsweredError as error:
@@ -109,9 +110,9 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 raise
             for dataset in objects.datasets:  # somebody has deleted one since it was written
                 self._ensure(dataset)
-            self._relate(objects, self._relationships(End("external_metadata", objects.job["name"])))
+            self._relate(objects, self._relationships(RelationshipEnd("external_metadata", objects.job["name"])))
 
-    def _delete(self, job: End) -> None:
+    def _delete(self, job: RelationshipEnd) -> None:
         for found in self._relationships(job).values():
             self._unrelate(found)
         try:
@@ -122,7 +123,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
 
     # external metadata
 
-    def _is_there(self, job: End) -> bool:
+    def _is_there(self, job: RelationshipEnd) -> bool:
         try:
             self._metadata.get_external_metadata(job.name)
         except AnsweredError as error:
@@ -132,37 +133,34 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return True
 
     def _ensure(self, dataset: Json) -> None:
-        """Write external metadata of a dataset, unless this publication has done so for another job."""
+        """Write external metadata of a dataset, unless this publication has done so for another job. Jobs with the same one take turns."""
         name, digest = dataset["name"], digest_of(dataset)
-        with self._lock:
-            if self._written.get(name) == digest:
-                return
-        self._put(dataset)
-        with self._lock:
-            self._written[name] = digest
+        with self._turns[hash(name) % _TURNS]:
+            if self._written.get(name) != digest:
+                self._put(dataset)
+                self._written[name] = digest
 
     def _forgotten(self, names: Sequence[str]) -> bool:
         """Forget that datasets were written; return whether one was."""
-        with self._lock:
-            return bool([name for name in names if self._written.pop(name, None) is not None])
+        return bool([name for name in names if self._written.pop(name, None) is not None])
 
-    def _put(self, wanted: Json) -> bool:
+    def _put(self, goal: Json) -> bool:
         """Create or change external metadata; return whether it is new."""
         try:
-            self._metadata.create_external_metadata(ExternalMetadata.from_dict(wanted))
+            self._metadata.create_external_metadata(ExternalMetadata.from_dict(goal))
         except AnsweredError as error:
             if not error.is_taken:
                 raise
         else:
             return True
-        there = self._metadata.get_external_metadata(wanted["name"]).as_dict()
-        if any(there.get(member) != wanted.get(member) for member in _MEMBERS):
-            self._metadata.update_external_metadata(wanted["name"], ExternalMetadata.from_dict(wanted), ",".join(_MEMBERS))
+        there = self._metadata.get_external_metadata(goal["name"]).as_dict()
+        if any(there.get(member) != goal.get(member) for member in _MEMBERS):
+            self._metadata.update_external_metadata(goal["name"], ExternalMetadata.from_dict(goal), ",".join(_MEMBERS))
         return False
 
     # external lineage
 
-    def _relationships(self, job: End) -> dict[Ends, Json]:
+    def _relationships(self, job: RelationshipEnd) -> dict[Ends, Json]:
         """All relationships of a job that is there, by their ends; none if it is not there."""
         try:
             return {(end_of(found["source"]), end_of(found["target"])): found for found in islice(self._listed(job), _MOST)}
@@ -171,7 +169,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 return {}
             raise
 
-    def _listed(self, job: End) -> Iterator[Json]:
+    def _listed(self, job: RelationshipEnd) -> Iterator[Json]:
         for direction in (LineageDirection.UPSTREAM, LineageDirection.DOWNSTREAM):
             about = ExternalLineageObject.from_dict(job.as_json)
             for found in self._lineage.list_external_lineage_relationships(about, direction, page_size=_PAGE):
@@ -180,26 +178,26 @@ class DatabricksTarget(Target[DatabricksSettings]):
 
     def _relate(self, objects: JobObjects, there: Mapping[Ends, Json]) -> None:
         """Make the relationships of a job those that it should have."""
-        wanted = {(end_of(found["source"]), end_of(found["target"])): found for found in objects.relationships}
-        for ends, relationship in wanted.items():
+        goals = {(end_of(found["source"]), end_of(found["target"])): found for found in objects.relationships}
+        for ends, relationship in goals.items():
             before = there.get(ends)
             if before is None or any(before.get(member) != relationship.get(member) for member in ("columns", "properties")):
                 with _rights_on_tables(ends):
                     self._put_relationship(relationship, is_there=before is not None)
-        for ends in sorted(there.keys() - wanted.keys()):
+        for ends in sorted(there.keys() - goals.keys()):
             with _rights_on_tables(ends):
                 self._unrelate(there[ends])
 
-    def _put_relationship(self, wanted: Json, *, is_there: bool) -> None:
+    def _put_relationship(self, goal: Json, *, is_there: bool) -> None:
         if not is_there:
             try:
-                self._lineage.create_external_lineage_relationship(CreateRequestExternalLineage.from_dict(wanted))
+                self._lineage.create_external_lineage_relationship(CreateRequestExternalLineage.from_dict(goal))
             except AnsweredError as error:
                 if not error.is_taken:
                     raise
             else:
                 return
-        self._lineage.update_external_lineage_relationship(UpdateRequestExternalLineage.from_dict(wanted), "columns,properties")
+        self._lineage.update_external_lineage_relationship(UpdateRequestExternalLineage.from_dict(goal), "columns,properties")
 
     def _unrelate(self, found: Json) -> None:
         try:

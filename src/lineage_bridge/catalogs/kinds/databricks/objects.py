@@ -21,7 +21,7 @@ _HELD_OF_DATASETS: Final = frozenset(("columnLineage", "datasetType", "documenta
 _NOT_HELD: Final = "facets that Unity Catalog does not hold"
 
 
-class End(NamedTuple):
+class RelationshipEnd(NamedTuple):
     """One end of a relationship: `kind` is `table` or `external_metadata`."""
 
     kind: str
@@ -62,8 +62,8 @@ def job_objects(event: Json, settings: DatabricksSettings) -> JobObjects:
     inputs, outputs = ({_identity(dataset): dataset for dataset in event.get(side, ())} for side in ("inputs", "outputs"))
     ends = {name: _end(dataset, settings) for name, dataset in (inputs | outputs).items()}
     job = job_end(event["job"]["namespace"], event["job"]["name"], settings)
-    reads: dict[End, set[tuple[str, str]]] = {ends[name]: set() for name in inputs}
-    writes: dict[End, set[tuple[str, str]]] = {ends[name]: set() for name in outputs}
+    reads: dict[RelationshipEnd, set[tuple[str, str]]] = {ends[name]: set() for name in inputs}
+    writes: dict[RelationshipEnd, set[tuple[str, str]]] = {ends[name]: set() for name in outputs}
     named = Counter(column for dataset in outputs.values() for column, _ in column_fields(dataset))
     for name, dataset in outputs.items():
         for column, sources in column_fields(dataset):
@@ -83,9 +83,9 @@ def job_objects(event: Json, settings: DatabricksSettings) -> JobObjects:
     return JobObjects(_job(job, event["job"], columns, settings), external, relationships)
 
 
-def job_end(namespace: str, name: str, settings: DatabricksSettings) -> End:
+def job_end(namespace: str, name: str, settings: DatabricksSettings) -> RelationshipEnd:
     """A job as the end of relationships."""
-    return End("external_metadata", metadata_name("job", namespace, name, settings))
+    return RelationshipEnd("external_metadata", metadata_name("job", namespace, name, settings))
 
 
 def digest_of_relationships(relationships: Iterable[Json]) -> str:
@@ -103,12 +103,12 @@ def digest_of_relationships(relationships: Iterable[Json]) -> str:
     )
 
 
-def end_of(found: Json) -> End:
+def end_of(found: Json) -> RelationshipEnd:
     """The end that the API has as an object of one member."""
     for kind, member in found.items():
         if isinstance(member, dict):
-            return End(kind, str(member.get("name") or member.get("url") or "").lower())
-    return End("", "")
+            return RelationshipEnd(kind, str(member.get("name") or member.get("url") or "").lower())
+    return RelationshipEnd("", "")
 
 
 def _folded(pair: Json, side: str) -> str:
@@ -119,18 +119,22 @@ def _identity(dataset: Json) -> tuple[str, str]:
     return dataset["namespace"], dataset["name"]
 
 
-def _end(dataset: Json, settings: DatabricksSettings) -> End:
+def _end(dataset: Json, settings: DatabricksSettings) -> RelationshipEnd:
     table = table_of(dataset, settings)
-    return End("table", table) if table else End("external_metadata", metadata_name("dataset", *_identity(dataset), settings))
+    return (
+        RelationshipEnd("table", table)
+        if table
+        else RelationshipEnd("external_metadata", metadata_name("dataset", *_identity(dataset), settings))
+    )
 
 
-def _relationship(source: End, target: End, pairs: Iterable[tuple[str, str]], properties: Json) -> Json:
+def _relationship(source: RelationshipEnd, target: RelationshipEnd, pairs: Iterable[tuple[str, str]], properties: Json) -> Json:
     columns = [{"source": from_, "target": to} for from_, to in sorted(pairs)]
     found: Json = {"source": source.as_json, "target": target.as_json, "properties": properties}
     return {**found, "columns": columns} if columns else found
 
 
-def _job(end: End, job: Json, columns: list[str], settings: DatabricksSettings) -> Json:
+def _job(end: RelationshipEnd, job: Json, columns: list[str], settings: DatabricksSettings) -> Json:
     facets = job.get("facets", {})
     job_type = facets.get("jobType", {})
     properties = {name: job_type[name] for name in ("processingType", "integration") if isinstance(job_type.get(name), str)}
@@ -141,14 +145,14 @@ def _job(end: End, job: Json, columns: list[str], settings: DatabricksSettings) 
     return _metadata(end, job, {"system_type": "OTHER", "entity_type": str(kind or "Job"), "columns": columns}, properties, settings)
 
 
-def _dataset(end: End, dataset: Json, settings: DatabricksSettings) -> Json:
+def _dataset(end: RelationshipEnd, dataset: Json, settings: DatabricksSettings) -> Json:
     fields = dataset.get("facets", {}).get("schema", {}).get("fields") or ()
     columns = [str(field["name"]) for field in fields if isinstance(field, dict) and field.get("name")]
     about = {"system_type": system_type(dataset["namespace"]), "entity_type": entity_type(dataset), "columns": columns}
     return _metadata(end, dataset, about, {}, settings)
 
 
-def _metadata(end: End, subject: Json, about: Json, properties: Json, settings: DatabricksSettings) -> Json:
+def _metadata(end: RelationshipEnd, subject: Json, about: Json, properties: Json, settings: DatabricksSettings) -> Json:
     described = subject.get("facets", {}).get("documentation", {}).get("description")
     text = described if isinstance(described, str) else ""
     every = {"namespace": subject["namespace"], "name": subject["name"], **properties}
