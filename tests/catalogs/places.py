@@ -8,6 +8,7 @@ import httpx
 import msgspec
 import pytest
 from tests.api.support import Server
+from tests.catalogs.standins.databricks import TOKEN, UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
 from tests.catalogs.standins.marquez import Marquez, new_run_event
@@ -15,6 +16,9 @@ from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
 from tests.servers.broker import Kafka
 from tests.servers.faulty import Faulty
+
+from lineage_bridge.catalogs.kinds.databricks.naming import metadata_name
+from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 
 Edges = set[tuple[str, str, str]]
 
@@ -158,6 +162,29 @@ def _datazone(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place("datazone", settings, lambda: edges_of(there.events), has_datasets=False, more={"there": there})
 
 
+def _databricks(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = UnityCatalog()
+    url = _serving(request, answering(there.handle))
+    secret = request.getfixturevalue("tmp_path") / "databricks-token"
+    secret.write_text(TOKEN)
+    settings = {"url": url, "token": f"${{file:{secret}}}"}
+
+    def plant(job: str) -> None:
+        """Somebody else's lineage of a job that has the name of ours."""
+        named = DatabricksSettings.model_validate(settings)
+        about = {"system_type": "OTHER", "entity_type": "Job"}
+        key = ("external_metadata", metadata_name("job", "jobs", job, named))
+        there.lineage = {ends: found for ends, found in there.lineage.items() if key not in ends}
+        for name, shown in ((key[1], job), ("x", "x"), ("y", "y")):
+            there.metadata[name] = {"name": name, **about, "properties": {"lineagebridge.name": shown}}
+        for ends in ((("external_metadata", "x"), key), (key, ("external_metadata", "y"))):
+            source, target = ({kind: {"name": name}} for kind, name in ends)
+            there.lineage[ends] = {"source": source, "target": target, "id": f"{job} {ends}"}
+
+    more = {"there": there}
+    return Place("databricks", settings, there.edges, True, True, False, "external-lineage", plant, {"transformations of columns": 1}, more)
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -168,15 +195,16 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "files": _files,
     "kafka": _kafka,
     "openlineage": _openlineage,
+    "databricks": _databricks,
     "datahub": _datahub,
     "datazone": _datazone,
     "marquez": _marquez,
     "openmetadata": _openmetadata,
 }
-LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "datahub", "datazone")
+LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "databricks", "datahub", "datazone")
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "datahub")
-READABLE = ("files", "marquez", "datahub")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub")
+READABLE = ("files", "marquez", "databricks", "datahub")
 
 
 def everything(kafka: Kafka, topic: str) -> list[bytes]:

@@ -94,10 +94,10 @@ class CrashingLedger(PublicationLedger):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("kind", ["files", "openlineage-jobs", "marquez"])
+@pytest.mark.parametrize("kind", ["files", "openlineage-jobs", "marquez", "databricks"])
 def test_after_a_crash_at_any_step_the_rest_is_published(request: pytest.FixtureRequest, ours: Server, kind: str, after: bool) -> None:
     place = make_place(kind, request, ours)
-    steps = 3 if kind == "files" else 9  # of the plan; before and after each write
+    steps = {"files": 3, "databricks": 7}.get(kind, 9)  # of the plan; before and after each write
     ours.parts.alive = False  # the process of the publication that crashed
     unsure = set()
     for crash_at in range(1, steps + 1):

@@ -1,7 +1,7 @@
 """OpenLineage events as targets take them: digests, times and runs, and what is given up when an event is too large. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
@@ -49,6 +49,24 @@ def stamped(event: Json, time_us: int, run: str) -> bytes:
     if "run" in out:
         out["run"] = {**out["run"], "runId": run}
     return encode(out)
+
+
+def with_held(subject: Json, held: Collection[str], lost: Counter[str], what: str) -> Json:
+    """A job or dataset with those of its facets that a target holds; `lost` counts the others as `what`, and what columnLineage loses."""
+    facets = {name: facet for name, facet in subject.get("facets", {}).items() if name in held and isinstance(facet, dict)}
+    lost[what] += len(subject.get("facets", {})) - len(facets)
+    lost["columns that a dataset depends on as a whole"] += len(facets.get("columnLineage", {}).get("dataset") or ())
+    for _, inputs in column_fields({"facets": facets}):
+        lost["transformations of columns"] += sum(len(source.get("transformations") or ()) for source in inputs)
+    return {**subject, "facets": facets}
+
+
+def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
+    """Each column of a dataset, by name, with the columns that it comes from."""
+    fields = dataset.get("facets", {}).get("columnLineage", {}).get("fields") or {}
+    for column, stated in sorted(fields.items()):
+        if inputs := [source for source in stated.get("inputFields", ()) if {"namespace", "name", "field"} <= source.keys()]:
+            yield column, inputs
 
 
 def fitted(expressed: Expressed, max_bytes: int) -> Expressed:

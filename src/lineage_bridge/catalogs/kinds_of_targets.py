@@ -14,6 +14,7 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
+        "databricks": "lineage_bridge.catalogs.kinds.databricks.kind",
         "datahub": "lineage_bridge.catalogs.kinds.datahub",
         "datazone": "lineage_bridge.catalogs.kinds.datazone.kind",
         "files": "lineage_bridge.catalogs.kinds.files",

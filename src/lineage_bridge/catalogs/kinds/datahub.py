@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 from pydantic import AfterValidator, Field
 
-from lineage_bridge.catalogs.events import digest_of, in_form
+from lineage_bridge.catalogs.events import column_fields, digest_of, in_form, with_held
 from lineage_bridge.catalogs.http import TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings, Renames
 from lineage_bridge.catalogs.target import (
@@ -51,6 +51,7 @@ _PLATFORMS: Final[Mapping[str, str]] = {
     "wasbs": "abs",
 }
 _OF_BUCKETS: Final = frozenset(("s3", "gcs", "abs"))
+_NOT_HELD: Final = "facets that are not sent to DataHub"
 _HELD: Final = frozenset(("sql", "documentation", "jobType", PUBLICATION, "columnLineage"))
 
 
@@ -99,8 +100,8 @@ class DataHubTarget(Target[DataHubSettings]):
         for side in ("inputs", "outputs"):
             datasets = [dataset for dataset in made.get(side, ()) if not _is_too_long(self._dataset(dataset))]
             lost["datasets whose URN would be too long"] += len(made.get(side, ())) - len(datasets)
-            made[side] = [_with_held(dataset, lost) for dataset in datasets]
-        made["job"] = _with_held(made["job"], lost)
+            made[side] = [with_held(dataset, _HELD, lost, _NOT_HELD) for dataset in datasets]
+        made["job"] = with_held(made["job"], _HELD, lost, _NOT_HELD)
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
@@ -209,7 +210,7 @@ class DataHubTarget(Target[DataHubSettings]):
 
     def _input_output(self, event: Json) -> Json:
         sides = {side: sorted({self._dataset(dataset) for dataset in event.get(side, ())}) for side in _SIDES}
-        columns = [self._column(dataset, *stated) for dataset in event.get("outputs", ()) for stated in _column_fields(dataset)]
+        columns = [self._column(dataset, *stated) for dataset in event.get("outputs", ()) for stated in column_fields(dataset)]
         return {"inputDatasets": sides["inputs"], "outputDatasets": sides["outputs"], "fineGrainedLineages": columns}
 
     def _column(self, dataset: Json, column: str, inputs: Sequence[Json]) -> Json:
@@ -248,23 +249,6 @@ def _encoded(text: str) -> str:
 def _proposal(entity: str, urn: str, aspect: str, value: Json) -> Json:
     content = {"contentType": "application/json", "value": encode(value).decode()}
     return {"entityType": entity, "entityUrn": urn, "changeType": "UPSERT", "aspectName": aspect, "aspect": content}
-
-
-def _with_held(subject: Json, lost: Counter[str]) -> Json:
-    facets = {name: facet for name, facet in subject.get("facets", {}).items() if name in _HELD and isinstance(facet, dict)}
-    lost["facets that are not sent to DataHub"] += len(subject.get("facets", {})) - len(facets)
-    lineage = facets.get("columnLineage", {})
-    lost["columns that a dataset depends on as a whole"] += len(lineage.get("dataset") or ())
-    for _, inputs in _column_fields(subject):
-        lost["transformations of columns"] += sum(len(source.get("transformations") or ()) for source in inputs)
-    return {**subject, "facets": facets}
-
-
-def _column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
-    fields = dataset.get("facets", {}).get("columnLineage", {}).get("fields") or {}
-    for column, stated in sorted(fields.items()):
-        if inputs := [source for source in stated.get("inputFields", ()) if {"namespace", "name", "field"} <= source.keys()]:
-            yield column, inputs
 
 
 def _only_value(answer: Any) -> Json:  # noqa: ANN401  # JSON

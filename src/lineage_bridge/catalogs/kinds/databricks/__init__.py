@@ -1,0 +1,1 @@
+"""Databricks Unity Catalog: jobs and datasets as external metadata, what jobs read and write as external lineage."""

@@ -1,0 +1,236 @@
+"""Writes external metadata and external lineage by Databricks' API. It needs databricks-sdk, which is an optional dependency."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from databricks.sdk.service.catalog import (
+    CreateRequestExternalLineage,
+    DeleteRequestExternalLineage,
+    ExternalLineageAPI,
+    ExternalLineageObject,
+    ExternalMetadata,
+    ExternalMetadataAPI,
+    LineageDirection,
+    UpdateRequestExternalLineage,
+)
+
+from lineage_bridge.catalogs.events import digest_of
+from lineage_bridge.catalogs.kinds.databricks.connection import AnsweredError, WorkspaceConnection
+from lineage_bridge.catalogs.kinds.databricks.objects import (
+    JobObjects,
+    RelationshipEnd,
+    digest_of_relationships,
+    end_of,
+    express_job,
+    job_end,
+    job_objects,
+)
+from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.errors import ForbiddenError, UnauthenticatedError
+from lineage_bridge.model.sources import SourceCheck
+
+_PAGE: Final = 1000
+_TURNS: Final = 32
+_MOST: Final = 100_000
+"""How many relationships of a job are read at most."""
+_MEMBERS: Final = ("columns", "description", "entity_type", "properties", "system_type")
+_RIGHTS: Final = "grant CREATE EXTERNAL METADATA on the metastore"
+_RIGHTS_ON_TABLES: Final = "grant SELECT on the tables that jobs read, and MODIFY on those that they write"
+Ends = tuple[RelationshipEnd, RelationshipEnd]
+
+
+class DatabricksTarget(Target[DatabricksSettings]):
+    """Keeps external metadata for each job and its datasets, and relationships between them; those of jobs are read back and deleted."""
+
+    deletes = True
+    reads = True
+    read_batch = 20
+
+    def __init__(self, name: str, settings: DatabricksSettings, _: Path) -> None:
+        super().__init__(name, settings)
+        self._connection = WorkspaceConnection(settings)
+        self._metadata: Any = ExternalMetadataAPI(self._connection)  # type: ignore[no-untyped-call]  # their constructors have no types
+        self._lineage: Any = ExternalLineageAPI(self._connection)  # type: ignore[no-untyped-call]  # as above
+        self._turns = tuple(threading.Lock() for _ in range(_TURNS))
+        self._written: dict[str, str] = {}
+
+    def express(self, event: Json) -> Expressed:
+        """A completed run. Raises InexpressibleError."""
+        return express_job(event)
+
+    def visible(self, event: Json) -> str:
+        """Of a job's relationships and their columns."""
+        return digest_of_relationships(job_objects(event, self.settings).relationships)
+
+    def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
+        """The jobs that are there."""
+        found = {}
+        for key in keys:
+            job = job_end(key.namespace, key.name, self.settings)
+            if self._is_there(job):
+                found[key] = digest_of_relationships(self._relationships(job).values())
+        return found
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Write each job with its datasets, or delete a job."""
+        return [self._write(operation) for operation in operations]
+
+    def _write(self, operation: Operation) -> Outcome:
+        try:
+            if operation.action == DELETE:
+                self._delete(job_end(operation.key.namespace, operation.key.name, self.settings))
+            else:
+                self._publish(job_objects(msgspec.json.decode(operation.body), self.settings))
+        except AnsweredError as error:
+            return error.outcome
+        except UnauthenticatedError:
+            raise
+        except _TableForbiddenError as error:
+            return Outcome(False, f"{error} ({error.hint})", later=True)
+        except ForbiddenError as error:
+            raise ForbiddenError(str(error), _RIGHTS) from error
+        return DONE
+
+    def _publish(self, objects: JobObjects) -> None:
+        names = [dataset["name"] for dataset in objects.datasets]
+        for dataset in objects.datasets:
+            self._ensure(dataset)
+        is_new = self._put(objects.job)
+        there = {} if is_new else self._relationships(RelationshipEnd("external_metadata", objects.job["name"]))
+        try:
+            self._relate(objects, there)
+        except AnsweredError as error:
+            if not error.is_missing or not self._forgotten(names):
+                raise
+            for dataset in objects.datasets:  # somebody has deleted one since it was written
+                self._ensure(dataset)
+            self._relate(objects, self._relationships(RelationshipEnd("external_metadata", objects.job["name"])))
+
+    def _delete(self, job: RelationshipEnd) -> None:
+        for found in self._relationships(job).values():
+            self._unrelate(found)
+        try:
+            self._metadata.delete_external_metadata(job.name)
+        except AnsweredError as error:
+            if not error.is_missing:
+                raise
+
+    # external metadata
+
+    def _is_there(self, job: RelationshipEnd) -> bool:
+        try:
+            self._metadata.get_external_metadata(job.name)
+        except AnsweredError as error:
+            if error.is_missing:
+                return False
+            raise
+        return True
+
+    def _ensure(self, dataset: Json) -> None:
+        """Write external metadata of a dataset, unless this publication has done so for another job. Jobs with the same one take turns."""
+        name, digest = dataset["name"], digest_of(dataset)
+        with self._turns[hash(name) % _TURNS]:
+            if self._written.get(name) != digest:
+                self._put(dataset)
+                self._written[name] = digest
+
+    def _forgotten(self, names: Sequence[str]) -> bool:
+        """Forget that datasets were written; return whether one was."""
+        return bool([name for name in names if self._written.pop(name, None) is not None])
+
+    def _put(self, goal: Json) -> bool:
+        """Create or change external metadata; return whether it is new."""
+        try:
+            self._metadata.create_external_metadata(ExternalMetadata.from_dict(goal))
+        except AnsweredError as error:
+            if not error.is_taken:
+                raise
+        else:
+            return True
+        there = self._metadata.get_external_metadata(goal["name"]).as_dict()
+        if any(there.get(member) != goal.get(member) for member in _MEMBERS):
+            self._metadata.update_external_metadata(goal["name"], ExternalMetadata.from_dict(goal), ",".join(_MEMBERS))
+        return False
+
+    # external lineage
+
+    def _relationships(self, job: RelationshipEnd) -> dict[Ends, Json]:
+        """All relationships of a job that is there, by their ends; none if it is not there."""
+        try:
+            return {(end_of(found["source"]), end_of(found["target"])): found for found in islice(self._listed(job), _MOST)}
+        except AnsweredError as error:
+            if error.is_missing:
+                return {}
+            raise
+
+    def _listed(self, job: RelationshipEnd) -> Iterator[Json]:
+        for direction in (LineageDirection.UPSTREAM, LineageDirection.DOWNSTREAM):
+            about = ExternalLineageObject.from_dict(job.as_json)
+            for found in self._lineage.list_external_lineage_relationships(about, direction, page_size=_PAGE):
+                if found.external_lineage_info is not None:
+                    yield found.external_lineage_info.as_dict()
+
+    def _relate(self, objects: JobObjects, there: Mapping[Ends, Json]) -> None:
+        """Make the relationships of a job those that it should have."""
+        goals = {(end_of(found["source"]), end_of(found["target"])): found for found in objects.relationships}
+        for ends, relationship in goals.items():
+            before = there.get(ends)
+            if before is None or any(before.get(member) != relationship.get(member) for member in ("columns", "properties")):
+                with _rights_on_tables(ends):
+                    self._put_relationship(relationship, is_there=before is not None)
+        for ends in sorted(there.keys() - goals.keys()):
+            with _rights_on_tables(ends):
+                self._unrelate(there[ends])
+
+    def _put_relationship(self, goal: Json, *, is_there: bool) -> None:
+        if not is_there:
+            try:
+                self._lineage.create_external_lineage_relationship(CreateRequestExternalLineage.from_dict(goal))
+            except AnsweredError as error:
+                if not error.is_taken:
+                    raise
+            else:
+                return
+        self._lineage.update_external_lineage_relationship(UpdateRequestExternalLineage.from_dict(goal), "columns,properties")
+
+    def _unrelate(self, found: Json) -> None:
+        try:
+            self._lineage.delete_external_lineage_relationship(DeleteRequestExternalLineage.from_dict(found))
+        except AnsweredError as error:
+            if not error.is_missing:
+                raise
+
+    def test(self) -> list[SourceCheck]:
+        """Whether external metadata can be listed; whether it can be created shows when some is."""
+        try:
+            next(self._metadata.list_external_metadata(page_size=1), None)
+        except ForbiddenError as error:
+            return [SourceCheck("connect", True, "the workspace answers"), SourceCheck("authenticate", False, str(error), error.hint)]
+        return [SourceCheck("connect", True, "the workspace answers"), SourceCheck("authenticate", True, "external metadata can be listed")]
+
+    def close(self) -> None:
+        """Close connections."""
+        self._connection.close()
+
+
+class _TableForbiddenError(ForbiddenError):
+    """Rights on a table are missing, which are given table by table."""
+
+
+@contextmanager
+def _rights_on_tables(ends: Ends) -> Iterator[None]:
+    """Turn an error that rights are missing into one of a table, if one is an end of a relationship."""
+    try:
+        yield
+    except UnauthenticatedError:
+        raise
+    except ForbiddenError as error:
+        if table := next((end.name for end in ends if end.kind == "table"), ""):
+            raise _TableForbiddenError(f"table {table}: {error}", _RIGHTS_ON_TABLES) from error
+        raise

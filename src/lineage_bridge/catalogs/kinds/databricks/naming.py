@@ -1,0 +1,84 @@
+"""What jobs and datasets are in a metastore: tables of it, or external metadata under a name that it takes. Pure."""
+
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Final
+from urllib.parse import urlsplit
+
+from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.catalogs.target import Json
+
+_WORKSPACE: Final = re.compile(r"(?:databricks|unitycatalog|unity-catalog)://(?:https?://)?([^/:]+)(?::443)?/?")
+_OTHER_SIGNS: Final = re.compile(r"[^a-z0-9]+")
+_SHOWN: Final = 100
+"""How much of a job's or dataset's own name is in the name there, for people; a digest tells it from others."""
+_SYSTEMS: Final = {
+    "bigquery": "GOOGLE_BIGQUERY",
+    "confluent": "CONFLUENT",
+    "databricks": "DATABRICKS",
+    "fabric-warehouse": "MICROSOFT_FABRIC",
+    "kafka": "KAFKA",
+    "mongodb": "MONGODB",
+    "mssql": "MICROSOFT_SQL_SERVER",
+    "mysql": "MYSQL",
+    "oracle": "ORACLE",
+    "postgres": "POSTGRESQL",
+    "redshift": "AMAZON_REDSHIFT",
+    "snowflake": "SNOWFLAKE",
+    "sqlserver": "MICROSOFT_SQL_SERVER",
+    "teradata": "TERADATA",
+    "unity-catalog": "DATABRICKS",
+    "unitycatalog": "DATABRICKS",
+}
+"""Types of systems by the scheme of a namespace; all others are OTHER."""
+_FILES: Final = frozenset(("abfs", "abfss", "dbfs", "file", "gs", "hdfs", "s3", "s3a", "wasb", "wasbs"))
+_STREAMS: Final = frozenset(("CONFLUENT", "KAFKA"))
+
+
+def table_of(dataset: Json, settings: DatabricksSettings) -> str | None:
+    """The full name of the table that a dataset is in the metastore, by its name or another one that its producers state."""
+    symlinks = dataset.get("facets", {}).get("symlinks", {})
+    others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
+    names = [dataset, *(other for other in (others if isinstance(others, list) else ()) if isinstance(other, dict))]
+    return next(_tables(names, settings), None)
+
+
+def _tables(names: list[Json], settings: DatabricksSettings) -> Iterator[str]:
+    host = urlsplit(settings.url).hostname
+    for found in names:
+        namespace, name = str(found.get("namespace", "")), str(found.get("name", ""))
+        match = _WORKSPACE.fullmatch(namespace)
+        is_here = namespace in settings.table_namespaces or (match is not None and match[1].lower() == host)
+        parts = name.lower().split(".")
+        if is_here and len(parts) == 3 and all(parts):
+            yield ".".join(parts)
+
+
+def metadata_name(kind: str, namespace: str, name: str, settings: DatabricksSettings) -> str:
+    """The name of external metadata: letters in lower case, digits and _, as every object of a metastore may have."""
+    shown = _OTHER_SIGNS.sub("_", name.lower()).strip("_")[:_SHOWN].strip("_")
+    digest = blake2b(f"{len(namespace)} {namespace}{name}".encode(), digest_size=8).hexdigest()
+    return "_".join(part for part in (settings.prefix, kind, shown, digest) if part)
+
+
+def system_type(namespace: str) -> str:
+    """The type of the system that a namespace belongs to."""
+    scheme, _, rest = namespace.partition("://")
+    if scheme == "kafka" and rest.partition(":")[0].endswith(".confluent.cloud"):
+        return "CONFLUENT"
+    return _SYSTEMS.get(scheme, "OTHER")
+
+
+def entity_type(dataset: Json) -> str:
+    """What a dataset is in its system: as its producers state, or as is usual there."""
+    stated = dataset.get("facets", {}).get("datasetType", {})
+    found = stated.get("datasetType") if isinstance(stated, dict) else None
+    if isinstance(found, str) and found:
+        return found[:_SHOWN]
+    system = system_type(dataset["namespace"])
+    if system in _STREAMS:
+        return "Topic"
+    if dataset["namespace"].partition("://")[0] in _FILES:
+        return "Path"
+    return "Dataset" if system == "OTHER" else "Table"
