@@ -15,6 +15,8 @@ REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name":
 TOPIC = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "order-events-enriched"}
 TABLE = {"kind": "dataset", "namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.orders"}
 EMAIL = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers", "field": "email"}
+LISTS = ("datasets", "jobs", "aliases", "runs", "events", "quarantine", "tasks", "sources", "inputs", "targets", "keys", "sessions")
+DBT = {"namespace": "dbt", "name": "dbt-run-shop"}
 PAYMENTS = {"kind": "dataset", "namespace": "ns", "name": "payments"}
 VIEWS = {
     "home": "",
@@ -28,6 +30,12 @@ VIEWS = {
     "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",
     "paths": "view/paths?" + urlencode({**TABLE, **{f"to_{key}": value for key, value in REVENUE.items()}}),
     "unknown": "view/nowhere",
+    **{name: f"view/{name}" for name in LISTS},
+    "runs of a job": f"view/runs?{urlencode(DBT)}",
+    "source": "view/sources?open=broker",
+    "input": "view/inputs?open=events",
+    "target": "view/targets?open=catalog",
+    "no run": "view/runs?open=00000000-0000-4000-8000-00000000dead",
 }
 
 

@@ -1,5 +1,7 @@
 /** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
 
+import { workAddress, workViewOf, type WorkView } from "./work";
+
 export type Kind = "dataset" | "job";
 export type Direction = "upstream" | "downstream";
 
@@ -73,7 +75,15 @@ export interface SearchView {
 }
 
 export type View =
-    { page: "home" } | SearchView | LineageView | LedgerView | TraceView | ImpactView | PathsView | { page: "unknown" };
+    | { page: "home" }
+    | SearchView
+    | LineageView
+    | LedgerView
+    | TraceView
+    | ImpactView
+    | PathsView
+    | WorkView
+    | { page: "unknown" };
 
 export type Baseline = "yesterday" | "before" | "week";
 const BASELINES: readonly Baseline[] = ["yesterday", "before", "week"];
@@ -113,10 +123,11 @@ export function traceOf(dataset: NodeRef, field: string, direction: Direction = 
 /** The address of a view, relative to the base of the page. */
 export function addressOf(view: View): string {
     if (view.page === "home" || view.page === "unknown") return "./";
+    if (view.page === "work") return workAddress(view);
     return `view/${view.page}?${parameters(view).toString()}`;
 }
 
-function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" }>): URLSearchParams {
+function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } | WorkView>): URLSearchParams {
     switch (view.page) {
         case "search":
             return filled({ q: view.text });
@@ -217,7 +228,7 @@ export function viewOf(path: string, query: string): View {
                 return target ? { page: "paths", source, target } : { page: "unknown" };
             });
         default:
-            return { page: "unknown" };
+            return workViewOf(path, given) ?? { page: "unknown" };
     }
 }
 
