@@ -24,6 +24,7 @@ VIEWS = {
     "lineage": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}",
     "list": f"view/lineage?{urlencode({**TOPIC, 'as': 'list'})}",
     "time": f"view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'from': '2020-01-01T00:00:00Z'})}",
+    "filtered": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'system': 'kafka', 'fold': 'yes'})}",
     "pulse": f"view/lineage?{urlencode({**TOPIC, 'pulse': 'live'})}",
     "ledger": f"view/ledger?{urlencode(REVENUE)}",
     "impact": f"view/impact?{urlencode(TABLE)}",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { NO_FILTER } from "./filter";
 import { workOf } from "./work";
 import { addressOf, impactOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
 
@@ -27,6 +28,8 @@ const VIEWS: View[] = [
         at: "2026-05-02T00:00:00.000001Z",
         from: "2026-05-01T00:00:00Z",
         pulse: "live",
+        filter: { ...NO_FILTER, system: ["kafka", "flink"], tag: ["tier=a b&c"] },
+        fold: true,
     },
     ledgerOf(TOPIC),
     { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },

@@ -3,6 +3,7 @@ import { Icon, iconOf } from "../parts/Icon";
 import { FullName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
+import { throughWords } from "./edges";
 import type { CardActions } from "./NodeCard";
 import type { Picture, PictureNode } from "./picture";
 import type { Flow } from "./pulse/rates";
@@ -35,6 +36,11 @@ export function LineageList({ picture: whole, isSeen, changes, flows, rootId, se
         from: names(picture.links.filter(({ target }) => target === node.id).map(({ source }) => source)),
         to: names(picture.links.filter(({ source }) => source === node.id).map(({ target }) => target)),
     }));
+    const links = new Map(picture.links.map((link) => [link.id, link]));
+    const labelOf = (id: string) => {
+        const link = links.get(id);
+        return flows?.get(id)?.label ?? (link && throughWords(link));
+    };
     const more = (node: PictureNode, direction: "upstream" | "downstream") =>
         node.hidden[direction] > 0 && (
             <button type="button" onClick={() => actions.expand(node.id, direction)}>
@@ -81,19 +87,11 @@ export function LineageList({ picture: whole, isSeen, changes, flows, rootId, se
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
                             {changes && <td>{changes.get(node.id) ?? ""}</td>}
                             <td>
-                                <Ends
-                                    nodes={from}
-                                    labelOf={({ id }) => flows?.get(`${id}>${node.id}`)?.label}
-                                    select={select}
-                                />
+                                <Ends nodes={from} labelOf={({ id }) => labelOf(`${id}>${node.id}`)} select={select} />
                                 {more(node, "upstream")}
                             </td>
                             <td>
-                                <Ends
-                                    nodes={to}
-                                    labelOf={({ id }) => flows?.get(`${node.id}>${id}`)?.label}
-                                    select={select}
-                                />
+                                <Ends nodes={to} labelOf={({ id }) => labelOf(`${node.id}>${id}`)} select={select} />
                                 {more(node, "downstream")}
                             </td>
                         </tr>
@@ -141,6 +139,7 @@ function csvRows(
         "target_name",
         "origin",
         "label",
+        "through",
         ...(changes ? ["change"] : []),
         ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
     ];
@@ -155,6 +154,7 @@ function csvRows(
             ...ends(link.target),
             link.origin,
             link.label,
+            link.via.join(" > "),
             ...(changes ? [changes.get(link.id) ?? ""] : []),
             ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
         ]),

@@ -8,6 +8,8 @@ const KEYS: readonly [string, string][] = [
     ["T", "list instead of graph, and back"],
     ["P", "pulse: rates on the links, and what shows no life"],
     ["H", "time bar: what changed since it was right?"],
+    ["F", "filter: systems, types, tags, origin, evidence, state"],
+    ["O", "fold jobs with one input and one output, or unfold them"],
     ["Page up and down", "on the time bar: to the next or the previous change"],
     ["Arrow keys", "to the nearest node in that direction"],
     ["+ and -", "one hop more, or less, on both sides"],

@@ -19,7 +19,7 @@ const FACETS = {
 describe("facets", () => {
     test("have owners, tags, a description, columns and a type of job", () => {
         expect(ownersOf(FACETS)).toEqual(["team:a", "b"]);
-        expect(tagsOf(FACETS)).toEqual(["gold", "tier: 1"]);
+        expect(tagsOf(FACETS)).toEqual(["gold", "tier=1"]);
         expect(descriptionOf(FACETS)).toBe("Orders.");
         expect(columnsOf(FACETS)).toBe(2);
         expect(jobTypeOf(FACETS)).toBe("flink streaming sql job");

@@ -7,13 +7,13 @@ export function ownersOf(facets: Facets): string[] {
     return [...new Set(entriesOf(facets.ownership, "owners").flatMap(({ name }) => textOf(name)))];
 }
 
-/** The tags of the whole, as `key` or `key: value`; those of single columns are left out. */
+/** The tags of the whole, as `key` or `key=value`; those of single columns are left out. */
 export function tagsOf(facets: Facets): string[] {
     return entriesOf(facets.tags, "tags").flatMap(({ key, value, field }) => {
         const [name] = textOf(key);
         if (name === undefined || textOf(field).length > 0) return [];
         const [text] = textOf(value);
-        return text === undefined || text === "true" ? [name] : [`${name}: ${text}`];
+        return text === undefined || text === "true" ? [name] : [`${name}=${text}`];
     });
 }
 

@@ -7,6 +7,7 @@ import { whole } from "../../format/text";
 import { ActionButton, Allowed } from "../../parts/ActionButton";
 import { Facts } from "../../parts/Facts";
 import { Icon } from "../../parts/Icon";
+import { saveFile } from "../../parts/save";
 import { Name, ShortName } from "../../parts/Name";
 import type { Column } from "../../parts/Table";
 import { nameColumn, timeColumn } from "../columns";
@@ -88,14 +89,17 @@ function Whole({ item }: { item: Rejected }) {
             />
             <pre tabIndex={0}>{item.sample}</pre>
             <p className="tools">
-                <a
-                    className="button"
-                    href={`api/v1/quarantine/${encodeURIComponent(item.event_id)}/body`}
-                    download={`${item.event_id}.json`}
-                >
-                    <Icon name="download" />
-                    All of it
-                </a>
+                <ActionButton
+                    label="All of it"
+                    icon="download"
+                    act={async () => {
+                        const call = client.GET("/api/v1/quarantine/{event_id}/body", {
+                            params: { path },
+                            parseAs: "blob",
+                        });
+                        saveFile(`${item.event_id}.json`, (await answered(call)) as Blob);
+                    }}
+                />
             </p>
             <Allowed scope="operate" what="Replaying an event">
                 <ActionButton

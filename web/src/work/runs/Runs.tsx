@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../../address/history";
+import { lineageOf } from "../../address/view";
 import { workOf, type WorkView } from "../../address/work";
 import type { Page } from "../../api/client";
 import { events, runsOfJob, type Run } from "../../api/lists";
@@ -88,8 +89,12 @@ function RunsOfJob({ view, job }: { view: WorkView; job: { namespace: string; na
     return (
         <ListPage
             view={view}
-            title={`Runs of ${job.name === "" ? "the job without a name" : job.name}`}
-            about={<FullName {...job} />}
+            title="Runs of a job"
+            about={
+                <ViewLink to={lineageOf({ kind: "job", ...job })}>
+                    <FullName {...job} />
+                </ViewLink>
+            }
             query={useQuery(runsOfJob(view))}
             columns={RUN_COLUMNS}
             keyOf={({ run_id: id, job: of }) => `${id} ${of.namespace} ${of.name}`}
