@@ -10,10 +10,11 @@ interface Props {
     change: Changes;
     isFiltering: boolean;
     toggleFilter: () => void;
+    openExport: () => void;
 }
 
 /** The head of the lineage: what it is of, how far it goes, and what else can be seen of it. */
-export function Bar({ view, change, isFiltering, toggleFilter }: Props) {
+export function Bar({ view, change, isFiltering, toggleFilter, openExport }: Props) {
     const chosen = chosenWords(view.filter) + (view.fold ? 1 : 0);
     return (
         <div className="bar">
@@ -58,6 +59,10 @@ export function Bar({ view, change, isFiltering, toggleFilter }: Props) {
                     <Icon name="blast" />
                     Impact
                 </ViewLink>
+                <button type="button" onClick={openExport} title="Export what is drawn (E)">
+                    <Icon name="download" />
+                    Export
+                </button>
             </div>
         </div>
     );

@@ -11,6 +11,7 @@ import { Icon } from "../parts/Icon";
 import { Empty, Failure, Loading } from "../parts/Messages";
 import { Bar } from "./Bar";
 import { Canvas } from "./Canvas";
+import { ExportDialog } from "./export/ExportDialog";
 import { FilterPanel } from "./FilterPanel";
 import { LineageList } from "./LineageList";
 import { narrow } from "./narrow";
@@ -43,6 +44,8 @@ export default function Lineage({ view }: { view: LineageView }) {
     );
     const [isFiltering, setFiltering] = useState(chosenWords(filter) > 0);
     const toggleFilter = useCallback(() => setFiltering((isOpen) => !isOpen), []);
+    const [isExporting, setExporting] = useState(false);
+    const openExport = useCallback(() => setExporting(true), []);
     const columns = useColumns(view, picture);
     const chosen = columnOf(view.column);
     const related = useMemo(
@@ -60,7 +63,7 @@ export default function Lineage({ view }: { view: LineageView }) {
     );
     const selectedId = view.selected === "" ? rootId : view.selected;
     const selected = picture?.nodes.find(({ id }) => id === selectedId);
-    useLineageKeys({ view, change, selected: selected ?? undefined, picture, toggleFilter });
+    useLineageKeys({ view, change, selected: selected ?? undefined, picture, toggleFilter, openExport });
     useEffect(() => {
         if (picture && view.selected !== "" && !picture.nodes.some(({ id }) => id === view.selected)) {
             if (!state.isFetching) change.select("");
@@ -69,7 +72,23 @@ export default function Lineage({ view }: { view: LineageView }) {
 
     return (
         <div className="lineage">
-            <Bar view={view} change={change} isFiltering={isFiltering} toggleFilter={toggleFilter} />
+            <Bar
+                view={view}
+                change={change}
+                isFiltering={isFiltering}
+                toggleFilter={toggleFilter}
+                openExport={openExport}
+            />
+            {isExporting && picture && (
+                <ExportDialog
+                    view={view}
+                    picture={drawn(picture, isSeen)}
+                    rootId={rootId}
+                    changes={comparison?.changes}
+                    flows={view.pulse === "" ? undefined : pulse.flows}
+                    close={() => setExporting(false)}
+                />
+            )}
             {isFiltering && state.picture && (
                 <FilterPanel
                     picture={state.picture}
@@ -163,6 +182,12 @@ export default function Lineage({ view }: { view: LineageView }) {
 function seen(present: Picture | undefined, comparison: Comparison | undefined): (id: string) => boolean {
     const there = new Set([...(present?.nodes ?? []), ...(present?.links ?? [])].map(({ id }) => id));
     return (id) => there.has(id) || comparison?.changes.get(id) === "disappeared";
+}
+
+/** The part of a picture that is shown. */
+function drawn(picture: Picture, isSeen: (id: string) => boolean): Picture {
+    const [nodes, links] = [picture.nodes, picture.links];
+    return { ...picture, nodes: nodes.filter(({ id }) => isSeen(id)), links: links.filter(({ id }) => isSeen(id)) };
 }
 
 /** The names of the columns of each dataset that shows them: those of its schema, and those that lineage names. */

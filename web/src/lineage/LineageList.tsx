@@ -4,6 +4,7 @@ import { FullName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
 import { throughWords } from "./edges";
+import { linkRows } from "./export/texts";
 import type { CardActions } from "./NodeCard";
 import type { Picture, PictureNode } from "./picture";
 import type { Flow } from "./pulse/rates";
@@ -49,7 +50,7 @@ export function LineageList({ picture: whole, isSeen, changes, flows, rootId, se
         );
     return (
         <div className="table-frame">
-            <CsvButton name="lineage" rows={() => csvRows(picture, changes, flows)} />
+            <CsvButton name="lineage" rows={() => linkRows(picture, { changes, flows })} />
             <table>
                 <caption className="visually-hidden">
                     Nodes of the lineage, with what they get data from and give it to
@@ -122,41 +123,4 @@ function Ends({ nodes, labelOf, select }: EndsProps) {
             ))}
         </ul>
     );
-}
-
-function csvRows(
-    picture: Picture,
-    changes: ReadonlyMap<string, Change> | undefined,
-    flows: ReadonlyMap<string, Flow> | undefined,
-): (string | number | undefined)[][] {
-    const byId = new Map(picture.nodes.map((node) => [node.id, node]));
-    const head = [
-        "source_kind",
-        "source_namespace",
-        "source_name",
-        "target_kind",
-        "target_namespace",
-        "target_name",
-        "origin",
-        "label",
-        "through",
-        ...(changes ? ["change"] : []),
-        ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
-    ];
-    const ends = (id: string) => {
-        const node = byId.get(id);
-        return [node?.kind ?? "", node?.namespace ?? "", node?.name ?? ""];
-    };
-    return [
-        head,
-        ...picture.links.map((link) => [
-            ...ends(link.source),
-            ...ends(link.target),
-            link.origin,
-            link.label,
-            link.via.join(" > "),
-            ...(changes ? [changes.get(link.id) ?? ""] : []),
-            ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
-        ]),
-    ];
 }

@@ -12,6 +12,7 @@ interface Keyed {
     selected: PictureNode | undefined;
     picture: Picture | undefined;
     toggleFilter: () => void;
+    openExport: () => void;
 }
 
 const WAYS: Record<string, [number, number]> = {
@@ -22,7 +23,7 @@ const WAYS: Record<string, [number, number]> = {
 };
 
 /** The keys of the lineage view. */
-export function useLineageKeys({ view, change, selected, picture, toggleFilter }: Keyed): void {
+export function useLineageKeys({ view, change, selected, picture, toggleFilter, openExport }: Keyed): void {
     useEffect(() => {
         const subject = selected
             ? { kind: selected.kind, namespace: selected.namespace, name: selected.name }
@@ -34,6 +35,7 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter }
             h: change.toggleBar,
             p: change.togglePulse,
             f: toggleFilter,
+            e: openExport,
             o: change.toggleFold,
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
@@ -63,7 +65,7 @@ export function useLineageKeys({ view, change, selected, picture, toggleFilter }
         };
         window.addEventListener("keydown", onKey, { capture: true });
         return () => window.removeEventListener("keydown", onKey, { capture: true });
-    }, [view, change, selected, picture, toggleFilter]);
+    }, [view, change, selected, picture, toggleFilter, openExport]);
 }
 
 /** The id of the drawn node that lies next in a direction: near counts, and off the line counts double. */

@@ -10,6 +10,7 @@ const KEYS: readonly [string, string][] = [
     ["H", "time bar: what changed since it was right?"],
     ["F", "filter: systems, types, tags, origin, evidence, state"],
     ["O", "fold jobs with one input and one output, or unfold them"],
+    ["E", "export what is drawn: SVG, PNG, CSV, JSON, Mermaid, OpenLineage"],
     ["Page up and down", "on the time bar: to the next or the previous change"],
     ["Arrow keys", "to the nearest node in that direction"],
     ["+ and -", "one hop more, or less, on both sides"],

@@ -97,7 +97,7 @@ function Whole({ item }: { item: Rejected }) {
                             params: { path },
                             parseAs: "blob",
                         });
-                        saveFile(`${item.event_id}.json`, (await answered(call)) as Blob);
+                        saveFile(`${item.event_id}.json`, (await answered<unknown>(call)) as Blob);
                     }}
                 />
             </p>

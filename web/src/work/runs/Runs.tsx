@@ -66,10 +66,10 @@ const RECENT_COLUMNS: readonly Column<RecentRun>[] = [
     { head: "Latest event", cell: ({ state }) => <State state={state} />, csv: { state: ({ state }) => state } },
     timeColumn("At", ({ at }) => at),
     {
-        head: "All runs",
+        head: "Of the job",
         cell: ({ job }) => (
             <ViewLink to={workOf("runs", job)} aria-label={`All runs of ${job.name}`}>
-                of this job
+                All runs
             </ViewLink>
         ),
     },
