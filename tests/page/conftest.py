@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
-from tests.api.support import running
+from tests.api.support import Server, running
 from tests.events import KEY, dataset, facet, run_event
 from tests.ports import HOST, free_port
 from tests.servers.chromium import chromium
@@ -61,6 +61,32 @@ def redeployed(now_us: int) -> list[bytes]:
     return [*(load(hours, query, *columns) for hours, (query, columns) in times), read]
 
 
+LATE = "<i>late</i>"
+"""The job of a rejected event."""
+
+
+def connect(server: Server) -> None:
+    """Add a source, an input and a target to which one plan was made, and have an event rejected."""
+    kafka = {"bootstrap_servers": "localhost:9092"}
+    asked = {
+        "sources": {"name": "broker", "kind": "kafka", "settings": kafka},
+        "inputs": {"name": "events", "kind": "kafka", "settings": {**kafka, "topics": ["lineage"]}},
+        "targets": {"name": "catalog", "kind": "files", "settings": {}},
+    }
+    for path, body in asked.items():
+        answer = server.client.post(f"/api/v1/{path}", json=body)
+        assert answer.status_code == 201, answer.text
+    assert server.client.post("/api/v1/targets/catalog/publish", json={"plan_only": True}).status_code == 202
+    rejected = {
+        "eventTime": "yesterday",
+        "producer": "https://example.org/late",
+        "run": {"runId": "1"},
+        "job": {"namespace": "ns", "name": LATE},
+    }
+    assert server.client.post("/api/v1/lineage", json=rejected).status_code == 422
+    server.fold()
+
+
 @dataclass(frozen=True)
 class Shown:
     """The address of a server that shows the page, and the same of one that asks for keys, with a key that reads."""
@@ -86,6 +112,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory, built: None) -> Iterator[Sho
         server.parts.pipeline = {"state": "running", "pid": 7, "beat_us": server.parts.now_us, "error": None}
         names = [run_event(job=f"job {key}", inputs=[dataset("clean")], outputs=[dataset(name)]) for key, name in HOSTILE.items()]
         server.send(*events(server.parts.now_us, "page"), *names, *redeployed(server.parts.now_us))
+        connect(server)
         key = server.key("reader", "read")["authorization"].removeprefix("Bearer ")
         guarded = replace(server.services, access=server.policy(required=True))
         with listening(create_app(server.services)) as url, listening(create_app(guarded)) as guarded_url:

@@ -15,6 +15,8 @@ REVENUE = {"kind": "dataset", "namespace": "snowflake://acme-analytics", "name":
 TOPIC = {"kind": "dataset", "namespace": "kafka://broker.internal:9092", "name": "order-events-enriched"}
 TABLE = {"kind": "dataset", "namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.orders"}
 EMAIL = {"namespace": "postgres://commerce-db.internal:5432", "name": "commerce.public.customers", "field": "email"}
+LISTS = ("datasets", "jobs", "aliases", "runs", "events", "quarantine", "tasks", "sources", "inputs", "targets", "keys", "sessions")
+DBT = {"namespace": "dbt", "name": "dbt-run-shop"}
 PAYMENTS = {"kind": "dataset", "namespace": "ns", "name": "payments"}
 VIEWS = {
     "home": "",
@@ -22,12 +24,19 @@ VIEWS = {
     "lineage": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}",
     "list": f"view/lineage?{urlencode({**TOPIC, 'as': 'list'})}",
     "time": f"view/lineage?{urlencode({**PAYMENTS, 'bar': 24, 'from': '2020-01-01T00:00:00Z'})}",
+    "filtered": f"view/lineage?{urlencode({**TOPIC, 'up': 2, 'system': 'kafka', 'fold': 'yes'})}",
     "pulse": f"view/lineage?{urlencode({**TOPIC, 'pulse': 'live'})}",
     "ledger": f"view/ledger?{urlencode(REVENUE)}",
     "impact": f"view/impact?{urlencode(TABLE)}",
     "trace": f"view/trace?{urlencode({**EMAIL, 'direction': 'downstream'})}",
     "paths": "view/paths?" + urlencode({**TABLE, **{f"to_{key}": value for key, value in REVENUE.items()}}),
     "unknown": "view/nowhere",
+    **{name: f"view/{name}" for name in LISTS},
+    "runs of a job": f"view/runs?{urlencode(DBT)}",
+    "source": "view/sources?open=broker",
+    "input": "view/inputs?open=events",
+    "target": "view/targets?open=catalog",
+    "no run": "view/runs?open=00000000-0000-4000-8000-00000000dead",
 }
 
 

@@ -12,6 +12,7 @@ import "./styles/home.css";
 import "./styles/lineage.css";
 import "./styles/time.css";
 import "./styles/tables.css";
+import "./styles/work.css";
 
 const RETRIED = new Set([0, 503]);
 const queries = new QueryClient({

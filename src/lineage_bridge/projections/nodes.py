@@ -41,7 +41,7 @@ def lineage_node(entry: InventoryEntry, *, facets: bool = False) -> LineageNode:
         cluster_name=_text(attributes, "cluster_name") or imported.cluster_name,
         catalog_type=CATALOGS.get(entry.node_id.system) if entry.node_id.type == "catalog_table" else None,
         attributes={key: value for key, value in attributes.items() if key not in _OWN_MEMBERS},
-        tags=sorted({*_tags(entry.facets, attributes), *imported.tags}),
+        tags=_tags(entry.facets, attributes, imported),
         url=_text(attributes, "url") or _source_url(entry.facets) or imported.url,
         first_seen=None if entry.first is None else format_time(entry.first),
         last_seen=None if entry.last is None else format_time(entry.last),
@@ -54,6 +54,12 @@ def lineage_node(entry: InventoryEntry, *, facets: bool = False) -> LineageNode:
     )
 
 
+def tags_of(entry: InventoryEntry) -> list[str]:
+    """The tags of the dataset or job itself (not of its columns), as `key` or `key=value`, sorted."""
+    imported = read_import_facet(entry.facets) or ImportFacet()
+    return _tags(entry.facets, json_object(imported.attributes) | _attributes(entry.facets), imported)
+
+
 def _attributes(facets: Mapping[str, str]) -> Json:
     found: Json = {}
     for key in sorted(key for key in facets if key.startswith(_CONFLUENT_FACETS)):
@@ -64,15 +70,14 @@ def _attributes(facets: Mapping[str, str]) -> Json:
     return found
 
 
-def _tags(facets: Mapping[str, str], attributes: Json) -> list[str]:
-    """The tags of the dataset or job itself (not of its columns), as `key` or `key=value`."""
+def _tags(facets: Mapping[str, str], attributes: Json, imported: ImportFacet) -> list[str]:
     own, stated = attributes.get("tags"), json_object(facets.get("tags")).get("tags")
     found = {tag for tag in own if isinstance(tag, str)} if isinstance(own, list) else set()
     for tag in stated if isinstance(stated, list) else ():
         if isinstance(tag, dict) and isinstance(key := tag.get("key"), str) and not tag.get("field"):
             value = tag.get("value")
             found.add(f"{key}={value}" if value not in (None, "", "true", True) else key)
-    return sorted(found)
+    return sorted(found.union(imported.tags))
 
 
 def _source_url(facets: Mapping[str, str]) -> str | None:

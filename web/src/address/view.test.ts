@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 
+import { NO_FILTER } from "./filter";
+import { workOf } from "./work";
 import { addressOf, impactOf, ledgerOf, lineageOf, traceOf, viewOf, type NodeRef, type View } from "./view";
 
 const TOPIC: NodeRef = { kind: "dataset", namespace: "kafka://broker:9092", name: "a.b/c d?e=f&g#h" };
@@ -26,6 +28,8 @@ const VIEWS: View[] = [
         at: "2026-05-02T00:00:00.000001Z",
         from: "2026-05-01T00:00:00Z",
         pulse: "live",
+        filter: { ...NO_FILTER, system: ["kafka", "flink"], tag: ["tier=a b&c"] },
+        fold: true,
     },
     ledgerOf(TOPIC),
     { ...ledgerOf(JOB), hours: 24, until: "2026-05-01T00:00:00Z", baseline: "before" },
@@ -33,6 +37,11 @@ const VIEWS: View[] = [
     { ...traceOf(TOPIC, "", "downstream"), indirect: true, masked: true },
     { ...impactOf(JOB), direction: "upstream" },
     { page: "paths", source: TOPIC, target: JOB },
+    workOf("datasets"),
+    workOf("jobs", { namespace: "kafka://*", name: "a&b=c" }),
+    workOf("runs", { namespace: "", name: "j" }, "run/1?x"),
+    { ...workOf("quarantine", { code: "not_json" }), offset: 150 },
+    { ...workOf("sources", {}, "constructor"), offset: 0 },
 ];
 
 describe("a view's address", () => {
@@ -47,7 +56,7 @@ describe("a view's address", () => {
         expect(addressOf(lineageOf(TOPIC))).not.toContain("://");
     });
 
-    test.each(["view/lineage", "view/nowhere", "view/paths?namespace=a&name=b"])(
+    test.each(["view/lineage", "view/nowhere", "view/paths?namespace=a&name=b", "view/toString", "datasets"])(
         "that says too little is unknown: %s",
         (address) => {
             const [path = "", query = ""] = address.split("?");
@@ -59,6 +68,10 @@ describe("a view's address", () => {
         const [early, late] = ["2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"];
         const query = `namespace=a&name=b&from=${late}&at=${early}`;
         expect(viewOf("view/lineage", query)).toMatchObject({ from: early, at: late });
+    });
+
+    test("of a list with an offset or a filter that is none has none", () => {
+        expect(viewOf("view/runs", "offset=-5&colour=red")).toEqual(workOf("runs"));
     });
 
     test("with numbers out of range has the usual ones", () => {

@@ -1,5 +1,8 @@
 /** What an address shows. The address is the only place where a view keeps its state, so every view can be linked to. */
 
+import { addFilter, filterOf, NO_FILTER, type PictureFilter } from "./filter";
+import { workAddress, workViewOf, type WorkView } from "./work";
+
 export type Kind = "dataset" | "job";
 export type Direction = "upstream" | "downstream";
 
@@ -35,6 +38,9 @@ export interface LineageView {
     from: string;
     /** Rates and signs of life on the links: "live", or as of a time, RFC 3339; empty for none. */
     pulse: string;
+    filter: PictureFilter;
+    /** Jobs with one input and one output, and topics that a job has for itself, are part of the link through them. */
+    fold: boolean;
 }
 
 export interface LedgerView {
@@ -73,7 +79,15 @@ export interface SearchView {
 }
 
 export type View =
-    { page: "home" } | SearchView | LineageView | LedgerView | TraceView | ImpactView | PathsView | { page: "unknown" };
+    | { page: "home" }
+    | SearchView
+    | LineageView
+    | LedgerView
+    | TraceView
+    | ImpactView
+    | PathsView
+    | WorkView
+    | { page: "unknown" };
 
 export type Baseline = "yesterday" | "before" | "week";
 const BASELINES: readonly Baseline[] = ["yesterday", "before", "week"];
@@ -95,6 +109,8 @@ export function lineageOf(root: NodeRef): LineageView {
         at: "",
         from: "",
         pulse: "",
+        filter: NO_FILTER,
+        fold: false,
     };
 }
 
@@ -113,28 +129,33 @@ export function traceOf(dataset: NodeRef, field: string, direction: Direction = 
 /** The address of a view, relative to the base of the page. */
 export function addressOf(view: View): string {
     if (view.page === "home" || view.page === "unknown") return "./";
+    if (view.page === "work") return workAddress(view);
     return `view/${view.page}?${parameters(view).toString()}`;
 }
 
-function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" }>): URLSearchParams {
+function parameters(view: Exclude<View, { page: "home" } | { page: "unknown" } | WorkView>): URLSearchParams {
     switch (view.page) {
         case "search":
             return filled({ q: view.text });
         case "lineage":
-            return filled({
-                ...named(view.root),
-                up: view.up === 1 ? "" : String(view.up),
-                down: view.down === 1 ? "" : String(view.down),
-                more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
-                open: view.open.join(" "),
-                selected: view.selected,
-                column: view.column,
-                as: view.as === "graph" ? "" : view.as,
-                bar: view.bar === 0 ? "" : String(view.bar),
-                at: view.at,
-                from: view.from,
-                pulse: view.pulse,
-            });
+            return addFilter(
+                filled({
+                    ...named(view.root),
+                    up: view.up === 1 ? "" : String(view.up),
+                    down: view.down === 1 ? "" : String(view.down),
+                    more: view.expansions.map(({ id, direction }) => `${id}.${direction}`).join(" "),
+                    open: view.open.join(" "),
+                    selected: view.selected,
+                    column: view.column,
+                    as: view.as === "graph" ? "" : view.as,
+                    bar: view.bar === 0 ? "" : String(view.bar),
+                    at: view.at,
+                    from: view.from,
+                    pulse: view.pulse,
+                    fold: view.fold ? "yes" : "",
+                }),
+                view.filter,
+            );
         case "ledger":
             return filled({
                 ...named(view.target),
@@ -187,6 +208,8 @@ export function viewOf(path: string, query: string): View {
                 bar: within(given.get("bar"), 1, MOST_BAR_HOURS, 0),
                 ...times(time(given.get("from")), time(given.get("at"))),
                 pulse: given.get("pulse") === "live" ? "live" : time(given.get("pulse")),
+                filter: filterOf(given),
+                fold: given.get("fold") === "yes",
             }));
         case "view/ledger":
             return withNode(given, (target) => ({
@@ -217,7 +240,7 @@ export function viewOf(path: string, query: string): View {
                 return target ? { page: "paths", source, target } : { page: "unknown" };
             });
         default:
-            return { page: "unknown" };
+            return workViewOf(path, given) ?? { page: "unknown" };
     }
 }
 

@@ -19,6 +19,11 @@ export function keepApiKey(key: string): void {
     else sessionStorage.setItem(KEY, key);
 }
 
+/** What a page sends with what it writes: for a browser that has signed in, the token of its session. */
+export function writeHeaders(session: Schemas["SessionInfo"] | undefined): Record<string, string> {
+    return { "X-CSRF-Token": session?.csrf_token ?? "" };
+}
+
 /** What the server refused or could not answer: its code, its sentence, and what to do. */
 export class Problem extends Error {
     constructor(
@@ -50,6 +55,22 @@ interface Answered<T> {
 
 /** The answer of a call. Throws Problem for every other one, also if the server cannot be reached. */
 export async function answered<T>(call: Promise<Answered<T>>): Promise<T> {
+    return (await successful(call)).data;
+}
+
+/** One page of a list. */
+export interface Page<T> {
+    items: T[];
+    hasNext: boolean;
+}
+
+/** The page that a call answers, whose header `Link` leads to the next one, if there is one. Throws Problem. */
+export async function paged<A, T>(call: Promise<Answered<A>>, itemsOf: (answer: A) => T[]): Promise<Page<T>> {
+    const { data, response } = await successful(call);
+    return { items: itemsOf(data), hasNext: /rel="?next"?/.test(response.headers.get("Link") ?? "") };
+}
+
+async function successful<T>(call: Promise<Answered<T>>): Promise<{ data: T; response: Response }> {
     let answer: Answered<T>;
     try {
         answer = await call;
@@ -62,12 +83,14 @@ export async function answered<T>(call: Promise<Answered<T>>): Promise<T> {
             "check that it runs; this page asks again by itself",
         );
     }
-    if (answer.data !== undefined) return answer.data;
+    if (answer.data !== undefined) return { data: answer.data, response: answer.response };
     throw problem(answer.response.status, answer.error);
 }
 
 function problem(status: number, body: unknown): Problem {
-    const error = isRecord(body) && isRecord(body.error) ? body.error : {};
+    // A rejected event is answered with its reason alone.
+    const own = isRecord(body) ? body : {};
+    const error = isRecord(own.error) ? own.error : own;
     const near = Array.isArray(error.near) ? error.near.filter(isName) : [];
     return new Problem(
         status,

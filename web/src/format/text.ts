@@ -26,16 +26,28 @@ const UNITS: readonly [string, number][] = [
     ["s", 1],
 ];
 
-/** How long ago a time was: the two largest units at most, or "now". */
-export function ago(time: string, now: number): string {
-    const seconds = Math.floor((now - Date.parse(time)) / 1000);
-    if (Number.isNaN(seconds)) return time;
-    if (seconds < 1) return "now";
+/** How long something takes, in seconds or larger units: the two largest at most. */
+export function duration(time: number): string {
+    const seconds = Math.floor(time);
+    if (seconds < 1) return "under 1 s";
     const at = UNITS.findIndex(([, length]) => seconds >= length);
     const [unit, length] = UNITS[at] ?? ["s", 1];
     const [small, smallLength] = UNITS[at + 1] ?? ["", 0];
     const rest = smallLength > 0 ? Math.floor((seconds % length) / smallLength) : 0;
-    return `${Math.floor(seconds / length)} ${unit}${rest > 0 && at < 2 ? ` ${rest} ${small}` : ""} ago`;
+    return `${Math.floor(seconds / length)} ${unit}${rest > 0 && at < 2 ? ` ${rest} ${small}` : ""}`;
+}
+
+/** How long it is from one time to another; nothing if one cannot be read. */
+export function between(since: string, until: string): string {
+    const seconds = (Date.parse(until) - Date.parse(since)) / 1000;
+    return Number.isNaN(seconds) ? "" : duration(Math.max(0, seconds));
+}
+
+/** How long ago a time was, or "now". */
+export function ago(time: string, now: number): string {
+    const seconds = Math.floor((now - Date.parse(time)) / 1000);
+    if (Number.isNaN(seconds)) return time;
+    return seconds < 1 ? "now" : `${duration(seconds)} ago`;
 }
 
 /** A time as year, month, day, hour, minute and second, UTC. */

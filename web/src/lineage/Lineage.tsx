@@ -1,16 +1,20 @@
 import { useQueries } from "@tanstack/react-query";
 import { ReactFlowProvider } from "@xyflow/react";
-import { useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 
-import { show, ViewLink } from "../address/history";
-import { impactOf, ledgerOf, type Direction, type LineageView } from "../address/view";
+import { chosenWords, NO_FILTER, type PictureFilter } from "../address/filter";
+import { show } from "../address/history";
+import type { Direction, LineageView } from "../address/view";
 import { schemas } from "../api/questions";
 import { counted } from "../format/text";
 import { Icon } from "../parts/Icon";
 import { Empty, Failure, Loading } from "../parts/Messages";
-import { FullName } from "../parts/Name";
+import { Bar } from "./Bar";
 import { Canvas } from "./Canvas";
+import { ExportDialog } from "./export/ExportDialog";
+import { FilterPanel } from "./FilterPanel";
 import { LineageList } from "./LineageList";
+import { narrow } from "./narrow";
 import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture";
 import type { Comparison } from "./time/comparison";
 import { SidePanel } from "./SidePanel";
@@ -28,8 +32,20 @@ export default function Lineage({ view }: { view: LineageView }) {
     const time = useTime(view);
     const { state, present, comparison } = time;
     const pulse = usePulse(view, state);
-    const { picture, rootId, error } = state;
-    const isSeen = useMemo(() => seen(present, comparison), [present, comparison]);
+    const { rootId, error } = state;
+    const { filter, fold } = view;
+    const picture = useMemo(
+        () => state.picture && narrow(state.picture, { filter, fold, rootId }),
+        [state.picture, filter, fold, rootId],
+    );
+    const isSeen = useMemo(
+        () => seen(present && narrow(present, { filter, fold, rootId }), comparison),
+        [present, comparison, filter, fold, rootId],
+    );
+    const [isFiltering, setFiltering] = useState(chosenWords(filter) > 0);
+    const toggleFilter = useCallback(() => setFiltering((isOpen) => !isOpen), []);
+    const [isExporting, setExporting] = useState(false);
+    const openExport = useCallback(() => setExporting(true), []);
     const columns = useColumns(view, picture);
     const chosen = columnOf(view.column);
     const related = useMemo(
@@ -47,7 +63,7 @@ export default function Lineage({ view }: { view: LineageView }) {
     );
     const selectedId = view.selected === "" ? rootId : view.selected;
     const selected = picture?.nodes.find(({ id }) => id === selectedId);
-    useLineageKeys({ view, change, selected: selected ?? undefined, picture });
+    useLineageKeys({ view, change, selected: selected ?? undefined, picture, toggleFilter, openExport });
     useEffect(() => {
         if (picture && view.selected !== "" && !picture.nodes.some(({ id }) => id === view.selected)) {
             if (!state.isFetching) change.select("");
@@ -56,50 +72,33 @@ export default function Lineage({ view }: { view: LineageView }) {
 
     return (
         <div className="lineage">
-            <div className="bar">
-                <h1>
-                    <FullName {...view.root} />
-                </h1>
-                <div className="tools" role="toolbar" aria-label="View">
-                    <Hops view={view} direction="upstream" />
-                    <Hops view={view} direction="downstream" />
-                    <button
-                        type="button"
-                        aria-pressed={view.as === "list"}
-                        onClick={change.toggleList}
-                        title="List (T)"
-                    >
-                        <Icon name={view.as === "list" ? "graph" : "list"} />
-                        {view.as === "list" ? "Graph" : "List"}
-                    </button>
-                    <button
-                        type="button"
-                        aria-pressed={view.pulse !== ""}
-                        onClick={change.togglePulse}
-                        title="What flows, and what shows no life? (P)"
-                    >
-                        <Icon name="stream" />
-                        Pulse
-                    </button>
-                    <button
-                        type="button"
-                        aria-pressed={view.bar > 0}
-                        onClick={change.toggleBar}
-                        title="What changed since it was right? (H)"
-                    >
-                        <Icon name="clock" />
-                        Time
-                    </button>
-                    <ViewLink className="button" to={ledgerOf(view.root)} title="Where did the number go wrong? (L)">
-                        <Icon name="ledger" />
-                        Ledger
-                    </ViewLink>
-                    <ViewLink className="button" to={impactOf(view.root)} title="What does a change affect? (B)">
-                        <Icon name="blast" />
-                        Impact
-                    </ViewLink>
-                </div>
-            </div>
+            <Bar
+                view={view}
+                change={change}
+                isFiltering={isFiltering}
+                toggleFilter={toggleFilter}
+                openExport={openExport}
+            />
+            {isExporting && picture && (
+                <ExportDialog
+                    view={view}
+                    picture={drawn(picture, isSeen)}
+                    rootId={rootId}
+                    changes={comparison?.changes}
+                    flows={view.pulse === "" ? undefined : pulse.flows}
+                    close={() => setExporting(false)}
+                />
+            )}
+            {isFiltering && state.picture && (
+                <FilterPanel
+                    picture={state.picture}
+                    filter={view.filter}
+                    fold={view.fold}
+                    hiddenNodes={picture?.hiddenNodes ?? 0}
+                    change={change.filter}
+                    toggleFold={change.toggleFold}
+                />
+            )}
             {picture?.truncated && (
                 <p className="notice warn" role="status">
                     <Icon name="warning" />
@@ -130,9 +129,17 @@ export default function Lineage({ view }: { view: LineageView }) {
                         <Loading />
                     )
                 ) : picture.links.length === 0 && view.as === "graph" ? (
-                    <Empty title="Nothing is known to read or write it">
-                        <p>No run has named it as an input or output, and nobody has declared a flow.</p>
-                    </Empty>
+                    picture.hiddenNodes > 0 ? (
+                        <Empty title="Nothing else fits the filter">
+                            <button type="button" onClick={() => change.filter(NO_FILTER)}>
+                                Choose everything
+                            </button>
+                        </Empty>
+                    ) : (
+                        <Empty title="Nothing is known to read or write it">
+                            <p>No run has named it as an input or output, and nobody has declared a flow.</p>
+                        </Empty>
+                    )
                 ) : view.as === "list" ? (
                     <LineageList
                         picture={picture}
@@ -171,37 +178,16 @@ export default function Lineage({ view }: { view: LineageView }) {
     );
 }
 
-function Hops({ view, direction }: { view: LineageView; direction: Direction }) {
-    const side = direction === "upstream" ? "up" : "down";
-    const set = (hops: number) => show({ ...view, [side]: Math.max(0, Math.min(20, hops)) });
-    return (
-        <span className="stepper" role="group" aria-label={`Hops ${direction}`}>
-            <Icon name={direction} />
-            <button
-                type="button"
-                onClick={() => set(view[side] - 1)}
-                disabled={view[side] === 0}
-                aria-label={`One hop less ${direction}`}
-            >
-                −
-            </button>
-            <output aria-label={`${view[side]} hops ${direction}`}>{view[side]}</output>
-            <button
-                type="button"
-                onClick={() => set(view[side] + 1)}
-                disabled={view[side] === 20}
-                aria-label={`One hop more ${direction}`}
-            >
-                +
-            </button>
-        </span>
-    );
-}
-
 /** Whether a node or link is shown: what was there at the time of the view, or at the one that it is compared with. */
 function seen(present: Picture | undefined, comparison: Comparison | undefined): (id: string) => boolean {
     const there = new Set([...(present?.nodes ?? []), ...(present?.links ?? [])].map(({ id }) => id));
     return (id) => there.has(id) || comparison?.changes.get(id) === "disappeared";
+}
+
+/** The part of a picture that is shown. */
+function drawn(picture: Picture, isSeen: (id: string) => boolean): Picture {
+    const [nodes, links] = [picture.nodes, picture.links];
+    return { ...picture, nodes: nodes.filter(({ id }) => isSeen(id)), links: links.filter(({ id }) => isSeen(id)) };
 }
 
 /** The names of the columns of each dataset that shows them: those of its schema, and those that lineage names. */
@@ -253,6 +239,8 @@ function changes(view: LineageView) {
         leaveColumn: () => show({ ...view, column: "" }),
         togglePulse: () => show({ ...view, pulse: view.pulse === "" ? "live" : "" }),
         toggleBar: () => show({ ...view, ...(view.bar > 0 ? { bar: 0, at: "", from: "" } : { bar: 24 * 7 }) }),
+        filter: (filter: PictureFilter) => show({ ...view, filter }, { replace: true }),
+        toggleFold: () => show({ ...view, fold: !view.fold }, { replace: true }),
         toggleList: () => show({ ...view, as: view.as === "list" ? "graph" : "list" }),
         hops: (step: number) => show({ ...view, up: bounded(view.up + step), down: bounded(view.down + step) }),
     };

@@ -3,6 +3,8 @@ import { Icon, iconOf } from "../parts/Icon";
 import { FullName } from "../parts/Name";
 import { State } from "../parts/State";
 import { CsvButton } from "../parts/CsvButton";
+import { throughWords } from "./edges";
+import { linkRows } from "./export/texts";
 import type { CardActions } from "./NodeCard";
 import type { Picture, PictureNode } from "./picture";
 import type { Flow } from "./pulse/rates";
@@ -35,6 +37,11 @@ export function LineageList({ picture: whole, isSeen, changes, flows, rootId, se
         from: names(picture.links.filter(({ target }) => target === node.id).map(({ source }) => source)),
         to: names(picture.links.filter(({ source }) => source === node.id).map(({ target }) => target)),
     }));
+    const links = new Map(picture.links.map((link) => [link.id, link]));
+    const labelOf = (id: string) => {
+        const link = links.get(id);
+        return flows?.get(id)?.label ?? (link && throughWords(link));
+    };
     const more = (node: PictureNode, direction: "upstream" | "downstream") =>
         node.hidden[direction] > 0 && (
             <button type="button" onClick={() => actions.expand(node.id, direction)}>
@@ -43,7 +50,7 @@ export function LineageList({ picture: whole, isSeen, changes, flows, rootId, se
         );
     return (
         <div className="table-frame">
-            <CsvButton name="lineage" rows={() => csvRows(picture, changes, flows)} />
+            <CsvButton name="lineage" rows={() => linkRows(picture, { changes, flows })} />
             <table>
                 <caption className="visually-hidden">
                     Nodes of the lineage, with what they get data from and give it to
@@ -81,19 +88,11 @@ export function LineageList({ picture: whole, isSeen, changes, flows, rootId, se
                             <td>{node.details?.state !== undefined && <State state={node.details.state} />}</td>
                             {changes && <td>{changes.get(node.id) ?? ""}</td>}
                             <td>
-                                <Ends
-                                    nodes={from}
-                                    labelOf={({ id }) => flows?.get(`${id}>${node.id}`)?.label}
-                                    select={select}
-                                />
+                                <Ends nodes={from} labelOf={({ id }) => labelOf(`${id}>${node.id}`)} select={select} />
                                 {more(node, "upstream")}
                             </td>
                             <td>
-                                <Ends
-                                    nodes={to}
-                                    labelOf={({ id }) => flows?.get(`${node.id}>${id}`)?.label}
-                                    select={select}
-                                />
+                                <Ends nodes={to} labelOf={({ id }) => labelOf(`${node.id}>${id}`)} select={select} />
                                 {more(node, "downstream")}
                             </td>
                         </tr>
@@ -124,39 +123,4 @@ function Ends({ nodes, labelOf, select }: EndsProps) {
             ))}
         </ul>
     );
-}
-
-function csvRows(
-    picture: Picture,
-    changes: ReadonlyMap<string, Change> | undefined,
-    flows: ReadonlyMap<string, Flow> | undefined,
-): (string | number | undefined)[][] {
-    const byId = new Map(picture.nodes.map((node) => [node.id, node]));
-    const head = [
-        "source_kind",
-        "source_namespace",
-        "source_name",
-        "target_kind",
-        "target_namespace",
-        "target_name",
-        "origin",
-        "label",
-        ...(changes ? ["change"] : []),
-        ...(flows ? ["liveness", "rows_per_second", "last_rows"] : []),
-    ];
-    const ends = (id: string) => {
-        const node = byId.get(id);
-        return [node?.kind ?? "", node?.namespace ?? "", node?.name ?? ""];
-    };
-    return [
-        head,
-        ...picture.links.map((link) => [
-            ...ends(link.source),
-            ...ends(link.target),
-            link.origin,
-            link.label,
-            ...(changes ? [changes.get(link.id) ?? ""] : []),
-            ...(flows ? [link.liveness, flows.get(link.id)?.rowsPerSecond, flows.get(link.id)?.last] : []),
-        ]),
-    ];
 }

@@ -1,5 +1,6 @@
 import { MarkerType, type Edge as FlowEdge } from "@xyflow/react";
 
+import { elided, visible } from "../format/text";
 import { COLUMNS_SHOWN } from "./cardSize";
 import { columnKey, type Picture, type PictureLink } from "./picture";
 import type { Change } from "./time/comparison";
@@ -20,7 +21,8 @@ export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change
         isReversed && "reversed",
         change,
     ];
-    const label = change ? SIGNS[change] : USUAL.has(link.label) ? undefined : link.label;
+    const words = [USUAL.has(link.label) ? "" : link.label, throughWords(link)].filter((word) => word !== "");
+    const label = change ? SIGNS[change] : words.length > 0 ? words.join(", ") : undefined;
     return {
         id: link.id,
         type: "link",
@@ -30,6 +32,12 @@ export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change
         markerEnd: { type: MarkerType.ArrowClosed, width: 15, height: 15, color: colourOf(link, isReversed) },
         ...(label === undefined ? {} : { label }),
     };
+}
+
+/** What a link leads through that is not drawn; empty if it does not. */
+export function throughWords({ via }: PictureLink): string {
+    const [first = ""] = via;
+    return via.length === 0 ? "" : via.length === 1 ? `through ${elided(visible(first), 24)}` : `through ${via.length}`;
 }
 
 function colourOf(link: PictureLink, isReversed: boolean): string {

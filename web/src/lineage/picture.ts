@@ -23,6 +23,8 @@ export interface PictureLink {
     label: string;
     liveness: string;
     onlyFailed: boolean;
+    /** Names of what it leads through that is not drawn. */
+    via: readonly string[];
 }
 
 export interface ColumnFlow {
@@ -103,6 +105,7 @@ function halves(edge: Schemas["GraphEdge"], head: (id: string) => string): Pictu
         label: edge.label,
         liveness: edge.liveness ?? "",
         onlyFailed: edge.only_failed ?? false,
+        via: [],
     };
     const ends =
         job === source || job === target
@@ -146,6 +149,7 @@ function addPort(links: Map<string, PictureLink>, port: Schemas["GraphPort"], he
         label: port.label,
         liveness: port.liveness ?? "",
         onlyFailed: port.only_failed ?? false,
+        via: [],
     });
 }
 

@@ -11,6 +11,8 @@ interface Keyed {
     change: Changes;
     selected: PictureNode | undefined;
     picture: Picture | undefined;
+    toggleFilter: () => void;
+    openExport: () => void;
 }
 
 const WAYS: Record<string, [number, number]> = {
@@ -21,7 +23,7 @@ const WAYS: Record<string, [number, number]> = {
 };
 
 /** The keys of the lineage view. */
-export function useLineageKeys({ view, change, selected, picture }: Keyed): void {
+export function useLineageKeys({ view, change, selected, picture, toggleFilter, openExport }: Keyed): void {
     useEffect(() => {
         const subject = selected
             ? { kind: selected.kind, namespace: selected.namespace, name: selected.name }
@@ -32,6 +34,9 @@ export function useLineageKeys({ view, change, selected, picture }: Keyed): void
             t: change.toggleList,
             h: change.toggleBar,
             p: change.togglePulse,
+            f: toggleFilter,
+            e: openExport,
+            o: change.toggleFold,
             "+": () => change.hops(1),
             "-": () => change.hops(-1),
             u: () => selected && selected.hidden.upstream > 0 && change.expand(selected.id, "upstream"),
@@ -60,7 +65,7 @@ export function useLineageKeys({ view, change, selected, picture }: Keyed): void
         };
         window.addEventListener("keydown", onKey, { capture: true });
         return () => window.removeEventListener("keydown", onKey, { capture: true });
-    }, [view, change, selected, picture]);
+    }, [view, change, selected, picture, toggleFilter, openExport]);
 }
 
 /** The id of the drawn node that lies next in a direction: near counts, and off the line counts double. */

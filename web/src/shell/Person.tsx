@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { answered, apiKey, client, keepApiKey, type Schemas } from "../api/client";
+import { answered, apiKey, client, keepApiKey, writeHeaders, type Schemas } from "../api/client";
 import { visible } from "../format/text";
 
 /** Who is signed in, what that allows, and the way out. Nothing where the server asks nobody. */
@@ -12,7 +12,7 @@ export function Person({ session }: { session: Schemas["SessionInfo"] }) {
                 keepApiKey("");
                 return "";
             }
-            const headers = { "X-CSRF-Token": session.csrf_token ?? "" };
+            const headers = writeHeaders(session);
             return (await answered(client.POST("/auth/logout", { headers }))).issuer_logout_url;
         },
         onSuccess: (url) => {

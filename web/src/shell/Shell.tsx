@@ -10,8 +10,10 @@ import { Icon } from "../parts/Icon";
 import { Loading } from "../parts/Messages";
 import { SearchDialog } from "../search/SearchDialog";
 import { SearchResults } from "../search/SearchResults";
+import { titleOfList } from "../work/sections";
 import { isTyping } from "./keys";
 import { Person } from "./Person";
+import { Sections } from "./Sections";
 import { Shortcuts } from "./Shortcuts";
 import { SignIn } from "./SignIn";
 import { ThemeSwitch } from "./ThemeSwitch";
@@ -21,6 +23,7 @@ const Ledger = lazy(() => import("../ledger/Ledger"));
 const Trace = lazy(() => import("../trace/Trace"));
 const Impact = lazy(() => import("../impact/Impact"));
 const Paths = lazy(() => import("../paths/Paths"));
+const Work = lazy(() => import("../work/Work"));
 
 /** The page: its head, and the view of the address; before that the sign-in, where the server asks who is there. */
 export function Shell() {
@@ -70,6 +73,7 @@ export function Shell() {
                         <kbd>Ctrl K</kbd>
                     </button>
                 )}
+                {!refused && <Sections view={view} />}
                 <span className="spring" />
                 {!refused && <Catching />}
                 <button
@@ -103,6 +107,7 @@ function Content({ view }: { view: View }) {
             {view.page === "trace" && <Trace view={view} />}
             {view.page === "impact" && <Impact view={view} />}
             {view.page === "paths" && <Paths view={view} />}
+            {view.page === "work" && <Work key={`${view.list} ${view.open}`} view={view} />}
             {view.page === "unknown" && (
                 <div className="empty">
                     <h1>There is no such view</h1>
@@ -130,6 +135,8 @@ function titleOf(view: View): string {
             return `${view.source.name} to ${view.target.name} · LineageBridge`;
         case "search":
             return `${view.text} · LineageBridge`;
+        case "work":
+            return `${view.open || titleOfList(view.list)} · LineageBridge`;
         default:
             return "LineageBridge";
     }

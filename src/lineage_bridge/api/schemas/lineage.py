@@ -42,10 +42,10 @@ class SentEvent(Struct, frozen=True, omit_defaults=True):
     """An event as it was sent, and who sent it: `principal` if it came with a key. `event_id` is the one that its sender was told."""
 
     event_id: str
-    principal: Text
     channel: str
     arrived_at: str
     event: Raw
+    principal: Text = UNSET
 
 
 class DatasetLineage(Struct, frozen=True):

@@ -31,13 +31,17 @@ class BeyondItem(Struct, frozen=True):
 
 
 class NodeDetails(Struct, frozen=True, omit_defaults=True):
-    """What a node is: its system, its type, the short form of its name, and of a job its state, as in `/overview`."""
+    """What a node is: its system, its type, the short form of its name, its tags, and of a job its state, as in `/overview`.
+
+    `tags` are those of the node itself, not of its columns, as `key` or `key=value`.
+    """
 
     system: str
     node_type: str
     display_name: str
     state: Text = UNSET
     last_seen: Text = UNSET
+    tags: list[str] | UnsetType = UNSET
 
 
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):

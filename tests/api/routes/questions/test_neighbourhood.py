@@ -1,7 +1,7 @@
 """Neighbourhoods over HTTP."""
 
 from tests.api.support import Server
-from tests.events import RUNS, T0, columns, dataset, run_event
+from tests.events import RUNS, T0, columns, dataset, facet, run_event
 
 from lineage_bridge.openlineage.times import format_time
 
@@ -39,3 +39,10 @@ def test_co_occurrence_of_a_job_with_one_input_and_one_output_is_unambiguous(ser
     names = {node["id"]: node["name"] for node in answer["nodes"]}
     assert {names[edge["job"]] for edge in answer["edges"] if edge.get("unambiguous")} == {"narrow", "renamed"}
     assert {names[edge["job"]] for edge in answer["edges"]} == {"narrow", "renamed", "wide", "stated"}
+
+
+def test_details_have_the_tags_of_a_node_and_not_those_of_its_columns(server: Server) -> None:
+    tags = [{"key": "gold", "value": "true"}, {"key": "tier", "value": "1"}, {"key": "pii", "value": "email", "field": "mail"}]
+    server.send(run_event(inputs=[dataset("a")], outputs=[dataset("b", tags=facet(tags=tags))]))
+    answer = server.ask("/graph/neighbourhood", namespace="ns", name="b", details=True)
+    assert {node["name"]: node["details"].get("tags") for node in answer["nodes"]} == {"a": None, "b": ["gold", "tier=1"], "job": None}

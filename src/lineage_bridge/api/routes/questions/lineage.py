@@ -119,8 +119,8 @@ class _StoredEvents:
             return None
         if not self._as_records:
             return stored.body
-        names = stored.principal or UNSET, stored.channel
-        return msgspec.json.encode(SentEvent(event.event.hex(), *names, format_time(stored.arrival_us), Raw(stored.body)))
+        arrived_at, body = format_time(stored.arrival_us), Raw(stored.body)
+        return msgspec.json.encode(SentEvent(event.event.hex(), stored.channel, arrived_at, body, stored.principal or UNSET))
 
     def header(self) -> dict[str, str]:
         """How many events are left out because the log has lost them, if any."""

@@ -1,0 +1,36 @@
+"""What narrows the picture of a lineage, in a browser."""
+
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+from tests.page.conftest import Shown
+from tests.page.test_page import TOPIC, open_view
+
+
+def test_a_filter_is_in_the_address_and_graph_and_list_have_the_same(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**TOPIC, 'up': 2, 'down': 2})}")
+    drawn = page.locator(".react-flow__node")
+    expect(drawn).to_have_count(11)
+    page.keyboard.press("f")
+    panel = page.get_by_role("region", name="Filter")
+    panel.get_by_role("group", name="System").get_by_role("checkbox", name="kafka 3", exact=True).press("Space")
+    expect(drawn).to_have_count(3)
+    expect(page.locator(".react-flow__edge-text")).to_have_text(["through order-enrichment"] * 2)
+    expect(panel).to_contain_text("8 nodes not drawn")
+    page.reload()
+    expect(drawn).to_have_count(3)
+    page.keyboard.press("t")
+    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(page.locator("tbody small", has_text="through order-enrichment").first).to_be_visible()
+    panel.get_by_role("button", name="Choose everything").press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(11)
+
+
+def test_trivial_jobs_are_folded_into_the_link_through_them(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/lineage?{urlencode({**TOPIC, 'down': 2})}")
+    drawn = page.locator(".react-flow__node")
+    expect(drawn.filter(has_text="snowflake-orders-sink")).to_have_count(1)
+    page.keyboard.press("o")
+    expect(drawn.filter(has_text="snowflake-orders-sink")).to_have_count(0)
+    expect(page.locator(".react-flow__edge-text", has_text="through snowflake-orders-sink")).to_have_count(1)
+    assert "fold=yes" in page.url

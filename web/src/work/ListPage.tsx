@@ -1,0 +1,91 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+
+import { ViewLink } from "../address/history";
+import type { WorkView } from "../address/work";
+import type { Page } from "../api/client";
+import { PAGE } from "../api/lists";
+import { whole } from "../format/text";
+import { CsvButton } from "../parts/CsvButton";
+import { Answer, Empty } from "../parts/Messages";
+import { csvRows, Table, type Column } from "../parts/Table";
+import { Filters, type Field } from "./Filters";
+
+interface Props<Row> {
+    view: WorkView;
+    title: string;
+    /** What the list is, in a sentence. */
+    about: ReactNode;
+    query: UseQueryResult<Page<Row>>;
+    columns: readonly Column<Row>[];
+    keyOf: (row: Row) => string;
+    /** What an empty list says, and what to do. */
+    empty: { title: string; text?: ReactNode };
+    fields?: readonly Field[];
+    actions?: ReactNode;
+    below?: (row: Row) => ReactNode;
+}
+
+/** A list of the server: what narrows it, its rows page by page, and the same as CSV. */
+export function ListPage<Row>(props: Props<Row>) {
+    const { view, title, about, query, columns, keyOf, empty, fields = [], actions, below } = props;
+    const isNarrowed = Object.keys(view.filters).length > 0;
+    return (
+        <>
+            <h1>{title}</h1>
+            <p className="lead">{about}</p>
+            {fields.length > 0 && <Filters key={JSON.stringify(view.filters)} view={view} fields={fields} />}
+            {actions}
+            <Answer query={query} kind={view.list === "runs" ? "job" : "dataset"}>
+                {({ items, hasNext }) =>
+                    items.length === 0 ? (
+                        <Empty title={isNarrowed ? "Nothing matches" : empty.title}>
+                            {isNarrowed || view.offset > 0 ? (
+                                <ViewLink to={{ ...view, filters: {}, offset: 0, open: "" }}>Show all</ViewLink>
+                            ) : (
+                                empty.text
+                            )}
+                        </Empty>
+                    ) : (
+                        <>
+                            <Table
+                                label={title}
+                                columns={columns}
+                                rows={items}
+                                keyOf={keyOf}
+                                {...(below ? { below } : {})}
+                            />
+                            <div className="tools pager">
+                                <Pager view={view} shown={items.length} hasNext={hasNext} />
+                                <CsvButton name={view.list} rows={() => csvRows(columns, items)} />
+                            </div>
+                        </>
+                    )
+                }
+            </Answer>
+        </>
+    );
+}
+
+/** Where the page is in its list, and the way to those beside it. */
+function Pager({ view, shown, hasNext }: { view: WorkView; shown: number; hasNext: boolean }) {
+    const { offset } = view;
+    return (
+        <nav className="tools" aria-label="Pages">
+            {offset > 0 && (
+                <ViewLink className="button" to={{ ...view, offset: Math.max(0, offset - PAGE), open: "" }}>
+                    Previous
+                </ViewLink>
+            )}
+            <span className="hint">
+                {whole(offset + 1)} to {whole(offset + shown)}
+                {hasNext ? "" : ", the last"}
+            </span>
+            {hasNext && (
+                <ViewLink className="button" to={{ ...view, offset: offset + shown, open: "" }}>
+                    Next
+                </ViewLink>
+            )}
+        </nav>
+    );
+}

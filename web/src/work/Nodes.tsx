@@ -1,0 +1,114 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { ViewLink } from "../address/history";
+import { workOf, type WorkView } from "../address/work";
+import { datasets, jobs, type Described } from "../api/lists";
+import { iconOf } from "../parts/Icon";
+import { Name, ShortName } from "../parts/Name";
+import type { Column } from "../parts/Table";
+import { nameColumn } from "./columns";
+import { columnsOf, descriptionOf, jobTypeOf, ownersOf, systemOf, tagsOf } from "./facets";
+import { ListPage } from "./ListPage";
+
+const GLOBS = [
+    { key: "namespace", label: "Namespace", hint: "kafka://*" },
+    { key: "name", label: "Name", hint: "*orders*" },
+];
+
+const SAID: readonly Column<Described>[] = [
+    {
+        head: "Owner",
+        cell: ({ facets }) => ownersOf(facets).map((owner) => <Name key={owner} text={owner} />),
+        csv: { owner: ({ facets }) => ownersOf(facets).join(", ") },
+    },
+    {
+        head: "Description",
+        isWide: true,
+        cell: ({ facets }) => <Text text={descriptionOf(facets)} />,
+        csv: { description: ({ facets }) => descriptionOf(facets) },
+    },
+];
+
+const DATASET_COLUMNS: readonly Column<Described>[] = [
+    nameColumn<Described>(
+        "Dataset",
+        "dataset",
+        (row) => row,
+        ({ namespace }) => iconOf("dataset", systemOf(namespace) === "kafka" ? "kafka_topic" : "", systemOf(namespace)),
+    ),
+    {
+        head: "Columns",
+        isNumber: true,
+        cell: ({ facets }) => columnsOf(facets) ?? "—",
+        csv: { columns: ({ facets }) => columnsOf(facets) },
+    },
+    {
+        head: "Tags",
+        cell: ({ facets }) =>
+            tagsOf(facets).map((tag) => (
+                <span key={tag} className="chip">
+                    <ShortName text={tag} most={40} />
+                </span>
+            )),
+        csv: { tags: ({ facets }) => tagsOf(facets).join(", ") },
+    },
+    ...SAID,
+];
+
+const JOB_COLUMNS: readonly Column<Described>[] = [
+    nameColumn<Described>("Job", "job", (row) => row),
+    {
+        head: "Type",
+        cell: ({ facets }) => <Text text={jobTypeOf(facets)} />,
+        csv: { type: (row) => jobTypeOf(row.facets) },
+    },
+    {
+        head: "Runs",
+        cell: ({ namespace, name }) => (
+            <ViewLink to={workOf("runs", { namespace, name })} aria-label={`Runs of ${name}`}>
+                Runs
+            </ViewLink>
+        ),
+    },
+    ...SAID,
+];
+
+const SEND = "Point a producer here, or add a source: the start page says how.";
+
+export function Datasets({ view }: { view: WorkView }) {
+    return (
+        <ListPage
+            view={view}
+            title="Datasets"
+            about="Topics, tables, files and dashboards, by every name that they were reported under."
+            query={useQuery(datasets(view))}
+            columns={DATASET_COLUMNS}
+            keyOf={keyOf}
+            fields={GLOBS}
+            empty={{ title: "No dataset has been reported yet", text: SEND }}
+        />
+    );
+}
+
+export function Jobs({ view }: { view: WorkView }) {
+    return (
+        <ListPage
+            view={view}
+            title="Jobs"
+            about="Whatever reads and writes datasets: connectors, streaming queries, batches, consumers and producers."
+            query={useQuery(jobs(view))}
+            columns={JOB_COLUMNS}
+            keyOf={keyOf}
+            fields={GLOBS}
+            empty={{ title: "No job has been reported yet", text: SEND }}
+        />
+    );
+}
+
+function keyOf({ namespace, name }: Described): string {
+    return JSON.stringify([namespace, name]);
+}
+
+function Text({ text }: { text: string }) {
+    return text === "" ? "—" : <ShortName text={text} most={200} />;
+}
