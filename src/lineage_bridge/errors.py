@@ -103,7 +103,7 @@ class CollisionError(StoreError):
     """Two names have the same node id; `names` are the (kind, namespace, name) that came second."""
 
     def __init__(self, names: Sequence[tuple[int, str, str]]) -> None:
-        super().__init__(f"{len(names)} name(s) have the same node id as another name")
+        super().__init__(f"{len(names)} name(s) of datasets or jobs hash to the node id of another name")
         self.names = tuple(names)
 
 

@@ -78,7 +78,7 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
                 if anyio.current_time() >= until:
                     raise UnavailableError(
                         f"the graph has not reached the position within {wait:g} s",
-                        "ask again; GET /api/v1/ready tells how far behind it is",
+                        "ask again; GET /api/v1/ready reports how far behind it is",
                     )
                 await anyio.sleep(POLL_S)
 

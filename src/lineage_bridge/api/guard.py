@@ -30,7 +30,7 @@ INSECURE_HEADER: Final = b"x-lineage-insecure"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ADMISSION: Final = "lineage_bridge.admission"
 _DRAINED: Final = 4
-"""How many times the limit is read, and dropped, before the rest of a body that is too large is left unread."""
+"""A body that is too large is read and discarded up to this multiple of the limit; the rest stays unread."""
 _LOCAL: Final = Principal("", ALL_SCOPES)
 _REMOTE: Final = Principal("", frozenset({AccessScope.INGEST, AccessScope.READ}))
 _NOBODY: Final = Principal("", frozenset())
@@ -42,7 +42,7 @@ SECURITY_HEADERS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 NO_CONTENT_POLICY: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
-"""For answers that are no pages."""
+"""The security headers of answers that are not pages."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,16 @@ class Guard:
         if principal.scopes != ALL_SCOPES:
             _check_scope(principal, needed, headers, required=self.policy.required)
         if principal.visibility is not None and self.routes.is_of_all(method, route_path(scope)):
-            problem = f"{principal.name!r} is limited to namespaces, and this is about all of them"
-            raise RefusedError(403, "limited", problem, "use a key or role without namespaces and teams")
+            problem = f"{principal.name!r} is limited to some namespaces, but this request concerns all namespaces"
+            raise RefusedError(403, "limited", problem, "use a key or role that is not limited to namespaces or teams")
         origin = headers.get("origin")
         if method not in _READING and origin is not None and not self._is_own(origin, headers):
-            raise RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")
+            raise RefusedError(
+                403,
+                "foreign_origin",
+                f"web pages of {origin!r} may not send requests that change something",
+                "send the request from a program instead of a browser",
+            )
         if needed == "internal" and not principal.is_internal:
             raise _only_internal()
         return principal
@@ -176,7 +181,9 @@ class Guard:
             return principal
         for host in sorted(hosts_of(scope)):
             if policy.allowed_hosts is not None and _without_port(host) not in policy.allowed_hosts:
-                raise RefusedError(403, "foreign_host", f"this server is not {host!r}", "address it as localhost or 127.0.0.1")
+                raise RefusedError(
+                    403, "foreign_host", f"the Host header {host!r} does not name this server", "address it as localhost or 127.0.0.1"
+                )
         if policy.required:
             return _NOBODY
         return _LOCAL if _is_loopback(peer) else _REMOTE
@@ -209,11 +216,11 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
     if needed == "principal":
         return
     if not principal.name:
-        raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command there")
+        raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command on that machine")
     if not isinstance(needed, AccessScope):
         raise _only_internal()
     scope = needed.value
-    hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or have a role that gives it"
+    hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or a role that grants it"
     challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'
     raise RefusedError(403, "missing_scope", f"{principal.name!r} lacks the scope {scope!r}", hint, challenge)
 

@@ -11,7 +11,7 @@ from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.ports.log import LOG_SOURCE
 
 Position = Mapping[tuple[str, int], int]
-"""(source, partition) -> the offset behind the last record that counts."""
+"""(source, partition) -> the offset after the last record that the position includes."""
 
 _OFFSETS = msgspec.json.Decoder(dict[str, int])
 
@@ -28,7 +28,7 @@ def decode(text: str) -> dict[tuple[str, int], int]:
         offsets = _OFFSETS.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return {parse_stream(name): offset for name, offset in offsets.items()}
     except (ValueError, msgspec.DecodeError) as error:
-        raise RequestError("unknown position token", "send the position of an answer unchanged") from error
+        raise RequestError("unknown position token", "send the token of an earlier answer unchanged") from error
 
 
 def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:

@@ -11,14 +11,14 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope
 
 Requirement: TypeAlias = AccessScope | Literal["principal", "nothing", "internal"]
-"""A scope; any principal, whatever its scopes; not even a principal; or LineageBridge's own processes, whatever scopes others have."""
+"""What a route requires: a scope; any principal, whatever its scopes; no principal at all; or one of LineageBridge's own processes."""
 
 _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
 _OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|targets|tasks)(/.*)?")
-"""Questions about the server and what it observes, which are not divided among teams."""
+"""Questions about the server and its sources, which principals that are limited to namespaces may not ask."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health", "GET //", "GET //view/{view:path}", "GET //assets/{name}", "GET //auth/login", "GET //auth/callback"),
     "principal": (
@@ -152,7 +152,7 @@ def _full(line: str) -> str:
 
 
 REQUIREMENTS: Final[Mapping[str, Requirement]] = {_full(line): needed for needed, lines in _TABLE.items() for line in lines}
-"""Method and path of each route, and what it asks."""
+"""Method and path of each route, and what it requires."""
 
 
 class RouteRequirements:
@@ -168,11 +168,11 @@ class RouteRequirements:
         for method, path, pattern in _calls(routes):
             needed = table.get(f"{method or 'GET'} {path}")
             if needed is None:
-                raise ConfigError(f"the route {method} {path} has no scope", "add it to api/scopes.py")
+                raise ConfigError(f"the route {method} {path} has no entry in the table of scopes", "add it to api/scopes.py")
             unused.pop(f"{method or 'GET'} {path}", None)
             self._patterns.append((method, pattern, path, needed))
         if unused:
-            raise ConfigError(f"there are no routes {sorted(unused)}", "remove them from api/scopes.py")
+            raise ConfigError(f"the table of scopes names routes that do not exist: {sorted(unused)}", "remove them from api/scopes.py")
         for method, path, _ in _calls(routes):
             if "{" not in path:
                 self._exact[method, path] = self._first(method, path)

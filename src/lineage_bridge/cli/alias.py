@@ -31,8 +31,8 @@ def _alias_options(command: CommandT) -> CommandT:
     for option in (
         click.argument("names", nargs=-1, metavar="NAMESPACE NAME NAMESPACE NAME | NAMESPACE NAMESPACE"),
         click.option("--entity", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what the names denote"),
-        click.option("--prefix", default="", help="for namespaces: prefix of every name in the second one"),
-        click.option("--evidence", default="", help="reason; for a veto: only this evidence"),
+        click.option("--prefix", default="", help="for two namespaces: prefix of every name in the second one"),
+        click.option("--evidence", default="", help="the reason; for a veto: only this evidence is vetoed"),
     ):
         command = option(command)
     return command
@@ -50,7 +50,9 @@ def alias() -> None:
 
 
 @alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker:9092"))
-@click.option("--kind", type=click.Choice([*KINDS, "preferred", "veto"]), help="only this kind of evidence; chosen names; or vetoes")
+@click.option(
+    "--kind", type=click.Choice([*KINDS, "preferred", "veto"]), help="only aliases with this kind of evidence, chosen names, or vetoes"
+)
 @click.option("--entity", type=click.Choice(["dataset", "job"]), help="only aliases of datasets, or of jobs")
 @click.option("--namespace", help="only aliases with a name in this namespace")
 @click.option("--name", help="only aliases with this name; needs --namespace")
@@ -226,9 +228,9 @@ def _print_unknown(ends: list[Json]) -> None:
     """Warn of names that may be mistyped, or that the data will bring."""
     for end in ends[:_MOST_UNKNOWN]:
         name = f"is called {_end(end)!r}" if "name" in end else f"is in the namespace {end['namespace']!r}"
-        print_message(f"warning: no {end['entity']} {name} yet; check the spelling unless it comes later")
+        print_message(f"warning: there is no {end['entity']} {name} yet; check the spelling unless its events arrive later")
     if len(ends) > _MOST_UNKNOWN:
-        print_message(f"warning: {len(ends) - _MOST_UNKNOWN} or more others are unknown, too; --json lists them")
+        print_message(f"warning: at least {len(ends) - _MOST_UNKNOWN} further names are unknown, too; --json lists them")
 
 
 def _state(item: Json) -> str:

@@ -11,7 +11,7 @@ from lineage_bridge.errors import NotFoundError
 
 KINDS = ("dataset", "job")
 _MOST_FOUND, _MOST_CHOICES = 50, 5
-"""Matches of a name without namespace that are looked at, and those that an error lists."""
+"""How many matches of a name without a namespace are fetched, and how many of them an error lists."""
 
 
 @dataclass(frozen=True)

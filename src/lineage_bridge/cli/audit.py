@@ -25,7 +25,7 @@ def audit() -> None:
 
 
 @audit.command(name="list", examples=("audit list", "audit list --principal ada --action DELETE --limit 5"))
-@click.option("--principal", help="only changes of this principal; empty: of programs without a key")
+@click.option("--principal", help="only changes of this principal; an empty text: changes of programs without a key")
 @click.option("--action", help="only changes of this kind, exactly")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="how many entries to show")
 @with_output("print the entries as JSON")
@@ -38,7 +38,7 @@ def list_(settings: Settings, principal: str | None, action: str | None, limit: 
     elif found:
         print_table(["entry", "time", "who", "from", "action", "what", "details"], [_row(entry) for entry in found[:limit]])
     else:
-        print_message("nothing was changed")
+        print_message("no change is recorded")
     if len(found) > limit:
         print_message(f"there are more entries; --limit {limit * 2} shows more, audit export writes all")
 

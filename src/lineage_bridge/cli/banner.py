@@ -43,7 +43,7 @@ class StartupBanner:
         if self.settings.insecure_open and not self.settings.is_local:
             print_message("Anyone who reaches this machine can use it without a key: --insecure-open.")
         elif asks_for_keys(self.settings):
-            others = ", or what an issuer or the proxy of the settings gives" if knows_people(self.settings) else ""
+            others = ", or the credentials of an issuer or proxy in the settings" if knows_people(self.settings) else ""
             print_message(f"Requests need an API key{others}; see: lineage-bridge key --help")
         print_message(f"Set OPENLINEAGE_URL={address} in your producers. Data is stored in {self.settings.data_dir}.")
         print_message("Spark is starting. Events are accepted already; answers contain them once Spark is up.")
@@ -58,7 +58,7 @@ class StartupBanner:
         try:
             count, position = load_edition(self.settings, client)
         except LineageBridgeError as error:
-            print_message(f"The demo was not loaded: {error}. Try: {self.program} demo load")
+            print_message(f"The demo was not loaded: {error}. Load it with: {self.program} demo load")
             return ""
         print_message(f"The data folder was empty, so the demo was loaded: {format_count(count, 'event')}, not in the answers yet.")
         return position

@@ -17,13 +17,13 @@ from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
-"""Longer than the longest wait that the server allows."""
+"""Timeout of a request in seconds; longer than the longest wait that the server allows."""
 WAIT_S, PATIENCE_S = 10, 120.0
 LAG_WAIT_S, POLL_S = 120.0, 0.3
-"""How long a question for something that was not found waits for the events that are not in the answers yet."""
+"""How long, in seconds, a question without a result waits for events that are not in the answers yet."""
 JSON_TYPE = "application/json"
 _CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
-"""The connection ended while a request was sent over it."""
+"""Errors of a connection that the server closed while a request was being sent."""
 _LISTS = {
     "/api/v1/graph/runs/": "lineage-bridge runs NAMESPACE JOB lists the runs of a job",
     "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, lineage-bridge search TEXT finds names",
@@ -34,7 +34,7 @@ _LISTS = {
     "/api/v1/sessions/": "lineage-bridge session list lists the sessions",
     "/api/v1/tasks/": "lineage-bridge task list lists the tasks",
 }
-"""Paths of the API, and the command that lists what they name; all others name datasets and jobs."""
+"""Path of the API to the hint with the command that lists its objects. All other paths name datasets and jobs."""
 
 
 Json: TypeAlias = Any
@@ -170,7 +170,7 @@ class Client:
         states = ("ok", "starting") if has_graph else ("ok", "starting", "absent")
         if self.readiness()["parts"]["pipeline"]["state"] not in states:
             return False
-        print_message(f"nothing found so far; {pending} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
+        print_message(f"nothing found yet; {pending} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
         until = time.monotonic() + LAG_WAIT_S
         while time.monotonic() < until:
             if not self.lag():

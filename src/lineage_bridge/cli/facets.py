@@ -17,15 +17,15 @@ from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
 
 _OLDER_LINES = 10
-"""Lines of each version but the first of a list."""
+"""How many lines of each version a list shows, except the first version."""
 _SIDES = {
     "input": "as an input",
     "output": "as an output",
     "run": "of a run",
-    "input_access": "of one read",
-    "output_access": "of one write",
+    "input_access": "of one input of a run",
+    "output_access": "of one output of a run",
 }
-"""Where in an event a facet stood."""
+"""Where in an event a facet was."""
 
 
 @click.command(
@@ -80,12 +80,12 @@ def facets(
     elif key is None:
         _print_current(answer["facets"])
     elif not answer["history"]:
-        print_message(f"no facet {key!r} was ever sent for {node['kind']} {namespace} {name}; without KEY, facets shows those it has")
+        print_message(f"no facet {key!r} was ever sent for {node['kind']} {namespace} {name}; omit KEY to list its facets")
     else:
         _print_versions(use_preferred_names(answer), offset)
         print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
         if answer["truncated"]:
-            print_message("the oldest versions were not read: ask for them with --at")
+            print_message("the oldest versions are left out; --at shows them")
 
 
 def _current(client: Client, node: dict[str, str]) -> Json:
@@ -103,7 +103,7 @@ def _print_current(found: dict[str, Any]) -> None:
         for line in facet_lines(key, facet, out.width - 2 if out.is_terminal else None):
             print_line(f"  {line}")
     if not found:
-        print_message("it has no facets")
+        print_message("no event stated a facet for it")
 
 
 def _print_versions(answer: Json, offset: int) -> None:

@@ -78,7 +78,7 @@ def _print_answer(answer: Json, direction: str, *, offset: int, depth: int) -> N
     counts = answer["counts"]
     verb = "affects" if direction == "downstream" else "depends on"
     if not counts["datasets"] + counts["jobs"]:
-        print_line(f"{answer['origin']['name']} {verb} nothing that is known")
+        print_line(f"{answer['origin']['name']} {verb} no known dataset or job")
     else:
         print_line(
             f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "

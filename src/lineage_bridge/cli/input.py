@@ -175,7 +175,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise RequestError(f"cannot read {str(path)!r}: {error}", "the file must be JSON or YAML") from error
     if not isinstance(found, dict):
-        raise RequestError(f"{str(path)!r} contains no settings", "it must be an object")
+        raise RequestError(f"{str(path)!r} contains no settings", "its content must be an object with settings")
     return found
 
 
@@ -200,7 +200,7 @@ def _print_input(item: Json) -> None:
         print_line(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
     rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
     print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
-    counts = f"{item['read']} read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
+    counts = f"{item['read']} records read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
     print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
     lag = [f"lag {found}"] if (found := _lag(item)) else []
     assigned = [] if "lag_files" in item else [f"{format_count(item['partitions'], 'partition')} assigned"]

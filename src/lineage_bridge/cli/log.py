@@ -19,7 +19,7 @@ def log() -> None:
 
 
 @log.command(examples=("log check", "log check --acknowledge"))
-@click.option("--acknowledge", is_flag=True, help="stop reporting the damage that is there now")
+@click.option("--acknowledge", is_flag=True, help="stop reporting the damage that exists now")
 @with_output("print what was found as JSON")
 @with_settings("data_dir")
 @click.pass_context
@@ -60,9 +60,9 @@ def repair(settings: Settings, as_json: bool) -> None:
     elif done:
         rows = [[item.outcome, item.damage.detail, item.saved.name if item.saved else ""] for item in done]
         print_table(["outcome", "damage", "bytes before the repair"], rows)
-        print_message("events that were put back reach the graph with: lineage-bridge replay")
+        print_message("add the restored events to the graph: lineage-bridge replay")
     else:
-        print_line("nothing is damaged")
+        print_line("the log is not damaged")
     if done:
         record_command(settings, "log repair", repairs=len(done))
 

@@ -33,7 +33,7 @@ def print_truncated(answer: Json, *, done: str = "shown", followed: str = "flows
         hidden = f"; {answer['hidden']} {followed} were not followed" if answer.get("hidden") else ""
         print_message(
             f"not everything is {done}: the server's limit on {_SERVER_LIMITS.get(limit, limit)} was reached{hidden}; "
-            "use a lower --depth, or ask again from a node further along"
+            "use a lower --depth, or ask again, starting from a node further along"
         )
 
 

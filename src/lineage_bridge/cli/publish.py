@@ -13,14 +13,14 @@ from lineage_bridge.config import Settings
 
 POLL_S = 0.3
 _flags = (
-    click.option("--prune", is_flag=True, help="delete there what has left the graph, where it was created from here"),
-    click.option("--overwrite", is_flag=True, help="replace also what was changed or removed there, or was there before"),
+    click.option("--prune", is_flag=True, help="delete objects in the target that have left the graph, if LineageBridge created them"),
+    click.option("--overwrite", is_flag=True, help="also replace objects that others created, changed or removed in the target"),
 )
 
 
 @click.command(cls=Command, examples=("publish catalog --plan", "publish catalog", "publish catalog --prune"))
 @click.argument("name")
-@click.option("--plan", "--dry-run", "plan", is_flag=True, help="print what would be changed there, and change nothing")
+@click.option("--plan", "--dry-run", "plan", is_flag=True, help="print the changes that would be made in the target, and make none")
 @_flags[0]
 @_flags[1]
 @with_output()
@@ -75,7 +75,10 @@ def print_report(report: Json) -> None:
     for left_out, what in ((report["operations_left_out"], "operation"), (report["drift_left_out"], "finding")):
         if left_out:
             print_line(f"{format_count(left_out, what)} more not listed")
-    for reason, count in (*report["kept"].items(), *((f"not expressible there: {k}", n) for k, n in report["not_expressible"].items())):
+    for reason, count in (
+        *report["kept"].items(),
+        *((f"not expressible in the target: {k}", n) for k, n in report["not_expressible"].items()),
+    ):
         print_line(f"{count} {reason}")
     counted = report["counts"] if report["plan_only"] else report["outcomes"]
     summary = ", ".join(f"{count} {_past(what)}" for what, count in counted.items()) or "nothing to do"

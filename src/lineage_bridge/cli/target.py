@@ -66,7 +66,7 @@ def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], re
         print_json(answer)
     else:
         is_continuous = answer["settings"].get("publish") == "continuous"
-        follows = "; what is in the graph is published by itself" if is_continuous else ""
+        follows = "; the graph is published to it continuously" if is_continuous else ""
         print_line(f"{name} is added{follows}; see what would be published with: lineage-bridge publish {name} --plan")
 
 
@@ -167,7 +167,7 @@ def _row(item: Json) -> list[str]:
 def describe_lag(stands: Json) -> str:
     """How far continuous publishing lags."""
     if "lag_changes" not in stands:
-        return "everything is to be compared"
+        return "the whole graph will be compared with the target"
     return f"{format_count(stands['lag_changes'], 'change')}, {stands['lag_s']:.0f} s" if stands["lag_changes"] else "none"
 
 
@@ -182,9 +182,10 @@ def describe_failure(stands: Json) -> str:
 def _print_continuous(stands: Json) -> None:
     print_line(f"continuous: {stands['state']}; lag: {describe_lag(stands)}; last success: {stands.get('last_success_at', 'never')}")
     print_line(
-        f"  {format_count(stands['publications'], 'publication')}, {stands['failed']} failed; {stands['operations']} changes made there"
+        f"  {format_count(stands['publications'], 'publication')}, {stands['failed']} failed; {stands['operations']} changes made in the "
+        "target"
     )
     if stands.get("drift"):
-        print_line(f"  {format_count(stands['drift'], 'object')} changed there by others, and left alone; a plan lists them")
+        print_line(f"  {format_count(stands['drift'], 'object')} changed by others in the target, and left unchanged; a plan lists them")
     if "last_error" in stands:
         print_line(f"  last error {stands['last_error_at']}: {describe_failure(stands)}; the next attempt is at {stands['next_at']}")

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from typing_extensions import Self
 
 PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
-"""A path below which the server may be: empty, or beginning with a slash and not ending with one."""
+"""A path prefix under which a proxy may show the server: empty, or beginning with a slash and not ending with one."""
 _OWN: Final = frozenset({"api", "assets", "auth", "docs", "metrics", "openapi.json", "spec", "view"})
-"""What the server's own paths begin with: below such a path, it could not tell whether a proxy has removed it."""
+"""First segments of the server's own paths. With such a prefix, the server could not know whether a proxy has removed it."""
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -67,4 +67,4 @@ def check_prefix(prefix: str) -> None:
     if not PREFIX.fullmatch(prefix):
         raise ValueError("a path consists of letters, digits and -._~ between slashes")
     if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:
-        raise ValueError(f"its path cannot begin as the server's own paths do: {', '.join(sorted(_OWN))}")
+        raise ValueError(f"its path cannot begin with a segment that the server's own paths begin with: {', '.join(sorted(_OWN))}")

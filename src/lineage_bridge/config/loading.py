@@ -24,11 +24,11 @@ else:
 
 FILE_NAME = "lineage-bridge.toml"
 SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE = (f"{PREFIX}SECRETS_{name}" for name in ("FILE", "KEY", "KEY_FILE"))
-"""Variables with the file of sealed secrets, the keys that seal them, and the file of those keys."""
+"""Environment variables with the path of the sealed secrets, with their keys, and with the path of the file of keys."""
 API_KEY = f"{PREFIX}API_KEY"
 """The variable with the API key that commands send."""
 OTHER_VARIABLES = (CONFIG_VARIABLE, API_KEY, f"{PREFIX}IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
-"""Variables with our prefix that are not settings of the server."""
+"""Environment variables with LineageBridge's prefix that are not settings of the server."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _validated(values: dict[str, Any], origin: _Origin) -> dict[str, Any]:
     """The values of one origin, typed. Each origin is validated alone, so that an error can name it."""
     for name in sorted(values):
         if name not in Settings.model_fields:
-            raise ConfigError(f"there is no setting {origin.named(name)}", _near(name, origin))
+            raise ConfigError(f"{origin.named(name)} is not a setting", _near(name, origin))
     try:
         settings = Settings.model_validate_json(json.dumps(values, default=str), strict=origin.typed)
     except ValidationError as error:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PRIVATE = 0o077
-"""What others than the user may not do with a file."""
+"""The mode bits that no other user may have on a file."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def server_certificate(settings: Settings) -> ServerCertificate | None:
         key = Path(settings.tls_key_file).expanduser() if settings.tls_key_file else None
         return ServerCertificate(Path(settings.tls_cert_file).expanduser(), key)
     if settings.tls_key_file:
-        raise ConfigError("tls_key_file is set, tls_cert_file is not", "set both, or none of them")
+        raise ConfigError("tls_key_file is set, tls_cert_file is not", "set both, or neither")
     return None
 
 

@@ -220,4 +220,4 @@ def records_end(path: Path, limit: int | None = None) -> int:
     return max((byte + length for byte, length, _ in walk_records(path, HEADER_BYTES, limit, limit)), default=HEADER_BYTES)
 
 
-_HINT: Final = "lineage-bridge log check lists what is damaged, and what can be done about it"
+_HINT: Final = "lineage-bridge log check lists the damage and how to repair it"

@@ -8,7 +8,7 @@ import msgspec
 from lineage_bridge.graph.record_origin import RecordOrigin
 
 RETRY = "retry"
-"""The channel of an event that is taken out of quarantine and judged again. The bytes are the same, so the event id is too."""
+"""The channel of an event that was validated again after it had been in quarantine. Bytes and event id stay the same."""
 
 
 class RecordKind(IntEnum):

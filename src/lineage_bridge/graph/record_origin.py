@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 PART_BITS: Final = 32
-"""Where the number of a part begins in the number of an event."""
+"""The bit at which the number of a partition begins in the number of an event."""
 
 
 class StreamPartition(NamedTuple):
@@ -48,7 +48,7 @@ class EventPlace(NamedTuple):
 
 
 _NUMBER_BITS = 14
-"""More than a payload may hold events."""
+"""Bits of an address for the number of an event within its payload, which holds fewer events."""
 
 
 class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -178,7 +178,9 @@ def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
         return event
     verdict, note = event.verdict, read_note(record.note)
     if not isinstance(verdict, Rejected):
-        message = f"the event has {len(record.body)} bytes, and the topic that events are written to takes records of at most {most}"
+        message = (
+            f"the event has {len(record.body)} bytes, but the topic that events are written to accepts records of at most {most} bytes"
+        )
         verdict = Rejected("too_large", "$", message)
         note = msgspec.structs.replace(note, code=verdict.code, path=verdict.path, message=verdict.message)
     body = record.body[: min(SAMPLE_BYTES, most // 2)]
@@ -197,7 +199,7 @@ def _foreign_namespace(event: Event, note: RecordNote) -> Rejected | None:
 
 
 def _outside(kind: str, namespace: str, note: RecordNote) -> Rejected:
-    more = " or one that it is the same as by naming rules" if matches(namespace, note.namespaces) else ""
+    more = " or an equivalent one by naming rules" if matches(namespace, note.namespaces) else ""
     limits = ", ".join(note.namespaces)
     message = f"the sender may only send events of the namespaces {limits}, not of {namespace!r}{more}"
     return Rejected(FOREIGN_NAMESPACE, f"$.{kind}.namespace", message)

@@ -14,14 +14,14 @@ from lineage_bridge.openlineage.wire import MAX_BYTES
 
 MAX_EVENTS: Final = 10_000
 SAMPLE_BYTES: Final = 64 << 10
-"""How much is kept of a payload that is refused as a whole."""
+"""How many bytes are kept of a payload that is rejected as a whole."""
 _LONGEST_WORD: Final = 512
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
 _FIRST_PIECE: Final = 64
 _LARGEST_PIECE: Final = 1 << 18
-"""How many bytes of a compressed member are given at once: what lies behind its end is copied each time."""
+"""How many bytes are passed to the decompressor at once. It copies the bytes after a member's end each time."""
 
 
 class _Envelope(Struct):

@@ -7,7 +7,7 @@ from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.ports.inputs import FilePlace, InputRepository
 
 MOST_KNOWN: Final = 10_000
-"""How many files are in memory before what has changed of them is saved."""
+"""How many changed files are held in memory before they are saved."""
 _FIRST: Final = EventPlace(0, 0)
 
 

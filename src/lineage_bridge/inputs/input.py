@@ -62,7 +62,7 @@ class Positions(ABC):
     """Where an input has to read on in each partition. What is behind them is in the log; they are the only truth about that."""
 
     is_new: bool
-    """Whether the input is opened for the first time: its settings then say where it begins."""
+    """Whether the input is opened for the first time. Its settings then decide where it begins."""
 
     @abstractmethod
     def next_place(self, where: StreamPartition) -> EventPlace | None:
@@ -83,11 +83,11 @@ class Positions(ABC):
 
     def files(self, keys: Sequence[str]) -> list[FilePlace]:
         """What the log has of files with these keys. Raises UnavailableError, GoneError."""
-        raise NotImplementedError(f"these positions keep no files: {keys}")
+        raise NotImplementedError(f"the positions of this input are not positions in files: {keys}")
 
     def note(self, files: Sequence[FilePlace]) -> None:
         """Store durably how files were when everything in them was read. Raises as `begin` does."""
-        raise NotImplementedError(f"these positions keep no files: {files}")
+        raise NotImplementedError(f"the positions of this input are not positions in files: {files}")
 
     @abstractmethod
     def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:

@@ -16,7 +16,7 @@ from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart, 
 TIMEOUT_S = 60.0
 MEDIA_TYPE: Final = "application/msgpack"
 _LATER: Final = frozenset({401, 403, 408, 429})
-"""401 and 403: the API has started again, and has another key by now."""
+"""Statuses that mean the API was restarted and has another key now."""
 _ERRORS: Final[Mapping[int, type[NotFoundError | GoneError]]] = {404: NotFoundError, 410: GoneError}
 
 

@@ -23,7 +23,7 @@ from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputReposit
 from lineage_bridge.ports.log import OffsetLog
 
 SAVE_EVERY_BYTES: Final = 16 << 20
-"""How far the log grows before what is stored is renewed."""
+"""The number of bytes by which the log grows between two writes of the stored ledger."""
 _REJECTED: Final = "rejected"
 log = logging.getLogger(__name__)
 
@@ -192,7 +192,7 @@ class InputLedger:
     def _loaded(self, name: str, session: str | None = None) -> _Ledger:
         """The ledger of an input, up to the end of the log. The caller holds its lock. Raises GoneError for another session."""
         if session not in (None, self._session):
-            raise GoneError("these positions are of an earlier process of the server", "ask for the positions again")
+            raise GoneError("the positions were issued before the server was restarted", "ask for the positions again")
         if name not in self._ledgers:
             self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePlaces(name, self._repository)))
         return self._ledgers[name]
@@ -233,7 +233,7 @@ def _restored(text: bytes, files: FilePlaces) -> _Ledger:
 
 def _of_shorter_log(ledger: _Ledger) -> _Ledger:
     """What stays of a ledger when the log was put back to an earlier state: where partitions begin. The rest is computed from the log."""
-    log.warning("the log is not the one it was: what inputs have read is taken from the log")
+    log.warning("the log was replaced: the positions of inputs are computed again from the log")
     ledger.files.forget()
     return _Ledger(ledger.files, ledger.opened, dict(ledger.begun))
 
@@ -250,7 +250,10 @@ def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator
     for record in records:
         origin = _origin(name, record)
         if origin is None:
-            raise RequestError(f"a record is not one of the input {name}", "only LineageBridge's own process sends such records")
+            raise RequestError(
+                f"the request contains a record that does not belong to the input {name}",
+                "only LineageBridge's own process may send such records",
+            )
         where = origin.where
         if origin.place >= behind.get(where, ledger.next_place(where)):
             behind[where] = origin.next_place

@@ -10,7 +10,7 @@ from lineage_bridge.inputs.input import IncomingRecord, ReadingState
 from lineage_bridge.model.sources import InputStatus
 
 WINDOW_S: Final = 10.0
-"""Over how long the rate is measured."""
+"""The time, in seconds, over which the rate is measured."""
 
 
 class ReadingMeter:

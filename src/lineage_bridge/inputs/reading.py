@@ -15,7 +15,7 @@ from lineage_bridge.inputs.meter import ReadingMeter
 from lineage_bridge.ports.inputs import FilePlace, InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
 
 BATCH_BYTES: Final = 4 << 20
-"""How many bytes of records are sent at once, if they are more than one."""
+"""The maximum bytes of records in one request to the API, unless it is a single record."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class LogPositions(Positions):
         """What the log has of files with these keys."""
         found = self._log.positions(self._name, keys)
         if found.session != self.session:
-            raise GoneError("the API has started again", "ask for the positions again")
+            raise GoneError("the API was restarted", "ask for the positions again")
         return found.files
 
     def note(self, files: Sequence[FilePlace]) -> None:

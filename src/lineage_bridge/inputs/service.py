@@ -21,7 +21,7 @@ from lineage_bridge.ports.inputs import InputRepository, InputsReport
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 SILENT_US: Final = 10_000_000
-"""A process that reads inputs and has not reported for this long counts as silent."""
+"""Seconds without a report after which a process that reads inputs counts as silent."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -92,7 +92,7 @@ class InputService:
         if name in self._in_file:
             raise RequestError(f"input {name} is defined in the settings file", "change it there")
         if not replace and name in self._repository.added():
-            raise RequestError(f"input {name} already exists", "replace it, or choose another name")
+            raise RequestError(f"input {name} already exists", "replace the input with --replace, or choose another name")
         kind, own = translated(name, {**settings, "kind": kind})
         self._check(name, kind, own)
         self._repository.save(name, kind, own)

@@ -15,7 +15,7 @@ from lineage_bridge.ports.inputs import InputLog
 from lineage_bridge.ports.streams import StreamFeed, StreamRange, StreamRow, TakenRows
 
 BATCH_BYTES: Final = 32 << 20
-"""About how many bytes of records are taken in at once."""
+"""The approximate bytes of records in one batch."""
 FIRST_RECORDS: Final = 100
 LONGEST_POLL_S: Final = 0.2
 _FIRST = EventPlace(0, 0)

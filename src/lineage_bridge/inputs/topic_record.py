@@ -14,7 +14,7 @@ from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.values import origin_of
 
 REQUEST_HEADER: Final = "lineagebridge-request"
-"""The id of the request that brought the event. It is kept with the record's origin."""
+"""The header with the id of the request that sent the event. It is stored with the record's origin."""
 _KIND, _RECEIVED, _CHANNEL, _PRINCIPAL, _NOTE = (f"lineagebridge-{name}" for name in ("kind", "received", "channel", "principal", "note"))
 _OWN: Final = frozenset({_KIND, _RECEIVED, _CHANNEL, _PRINCIPAL, _NOTE})
 _KINDS: Final = {"event": RecordKind.EVENT, "rejected": RecordKind.REJECTED, "operator": RecordKind.OPERATOR}

@@ -15,10 +15,10 @@ from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.openlineage.wire import MAX_BYTES
 
 MAX_VALUE_BYTES: Final = MAX_BYTES - (4 << 20)
-"""How much of a value is taken in, unpacked. Each of its records has to fit into a request to the API, also when secrets were masked."""
+"""The maximum decompressed size of a value in bytes. Each of its records must fit into a request to the API after masking."""
 MOST_CHARACTERS, MOST_HEADERS = 256, 16
 _PUT_TOGETHER: Final = b"\xf3\x89\x9a\xc2"
-"""How records begin that Kinesis' producer library put together (amazon-kinesis-producer, aggregation-format.md)."""
+"""The magic bytes of records aggregated by the Kinesis producer library (amazon-kinesis-producer, aggregation-format.md)."""
 _GZIP: Final = b"\x1f\x8b"
 _SCHEMA_HEADER: Final = 5
 _BLANK: Final = b" \t\r\n"
@@ -35,10 +35,10 @@ def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
         if value[_SCHEMA_HEADER:].lstrip(_BLANK)[:1] in (b"{", b"["):
             return _plain(value[_SCHEMA_HEADER:])
         schema = int.from_bytes(value[1:_SCHEMA_HEADER], "big")
-        message = f"the value begins as a schema registry's serializers write it (schema {schema}), and is not JSON"
+        message = f"the value has the header of a schema registry's serializer (schema {schema}), and its content is not JSON"
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_PUT_TOGETHER):
-        message = "the value begins as Kinesis' producer library puts records together, and its checksum or its table of keys is wrong"
+        message = "the value looks like an aggregated record of the Kinesis producer library, but its checksum or its key table is wrong"
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_GZIP) or _is_zlib(value):
         return Payload(value, compressed=True, max_bytes=MAX_VALUE_BYTES)

@@ -11,10 +11,10 @@ from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 from lineage_bridge.openlineage.wire import reject
 
 MAX_PROBLEMS = 50
-"""Most problems that are listed of one facet map."""
+"""The maximum number of problems that are listed for one facet map."""
 
 _FACET_NS = 2_000
-"""What reading a facet costs at least."""
+"""The minimum cost of reading a facet, in nanoseconds."""
 _CACHED_MAPS = 2048
 _CACHED_BYTES = 16 * 1024
 _MEMBERS = Decoder(dict[str, Raw])

@@ -9,11 +9,13 @@ from ahocorasick_rs import AhoCorasick, Implementation
 from lineage_bridge.openlineage.required_text import Alternatives, first_texts, fold, required_texts
 
 _LONG_ENOUGH = 3
-"""From which length on a second set of texts that a pattern requires is looked for, besides the most distinctive."""
+"""A second set of required strings of a pattern is searched, besides the most distinctive one, if they have at least this many
+characters.
+"""
 _SHORT = 256
-"""Up to which length of a text a pattern is tried everywhere in it."""
+"""Texts up to this length are searched with the pattern directly."""
 _DENSE = 32
-"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters."""
+"""A text is searched with the pattern directly if the pattern could begin more often than once in this many characters."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 

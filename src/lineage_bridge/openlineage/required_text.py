@@ -14,10 +14,10 @@ else:
     import sre_parse as parser
 
 Alternatives: TypeAlias = frozenset[str]
-"""Folded texts, of which at least one is in whatever a pattern matches."""
+"""Case-folded strings. Each match of the pattern contains at least one of them."""
 
 _MOST = 24
-"""How many texts a part of a pattern may stand for, to be followed."""
+"""The maximum number of strings that a part of a pattern may stand for."""
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOTHING = frozenset(("",))

@@ -24,7 +24,7 @@ SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSErro
 """The errors that a call to Spark raises if it fails or if Spark's process has ended."""
 _RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
 _QUERY = "=== Streaming Query ==="
-"""Begins the part of an error's text that describes the query, not the failure."""
+"""The start of the part of an error message that describes the query instead of the failure."""
 
 
 class SparkProcess:

@@ -13,12 +13,12 @@ from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader
 
 CODE: Final = ("sql", "sourceCode", "sourceCodeLocation")
-"""The facets that say what a job does: a new version of one is a deployment."""
+"""Keys of the facets that describe what a job does. A new version of such a facet counts as a deployment."""
 MOST_NODES: Final = 500
 MOST_RUNS: Final = 100
 MOST_WALKS: Final = 20
 FINEST_US: Final = 60 * 1_000_000
-"""A minute: the finest period within which a flow's change is looked for."""
+"""The smallest period, one minute, to which the time of a flow's change is narrowed down."""
 What = Literal["schema", "code", "started", "failed", "appeared", "disappeared"]
 _FAILED: Final = frozenset({"FAIL", "ABORT"})
 

@@ -9,7 +9,7 @@ from lineage_bridge.store.dialect import SQLITE, Dialect
 
 _MOST_RENDERED = 4096
 Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
-"""What a statement's placeholders stand for: by position (`?`) or by name (`:name`)."""
+"""Values of a statement's placeholders: by position (`?`) or by name (`:name`)."""
 
 
 class RowCursor(Protocol):

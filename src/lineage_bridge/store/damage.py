@@ -10,7 +10,7 @@ from pathlib import Path
 from lineage_bridge.errors import StoreDamagedError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
-"""What belongs to a database file, the file itself last: a log of changes must never meet another file."""
+"""Endings of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
 _log = logging.getLogger(__name__)
 
 

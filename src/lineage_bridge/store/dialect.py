@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 NO_LIMIT: Final = 2**62
-"""A LIMIT that no table reaches."""
+"""A LIMIT that is larger than any table."""
 
 
 class FullText(Protocol):

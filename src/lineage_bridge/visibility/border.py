@@ -10,10 +10,10 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_reader import NodeReader
 
 BEYOND: Final = "(beyond)"
-"""The namespace of places; a place's name is its number."""
+"""The namespace of places. The name of a place is its number."""
 
 Flow: TypeAlias = tuple[Node, Node, Node]
-"""Source, target and job of a flow; of a flow that a dataset declares of itself, or a job, the job is one of the ends."""
+"""Source, target and job of a flow. For a flow to or from a job, the job is also the source or the target."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ from lineage_bridge.visibility.border import Border
 from lineage_bridge.visibility.paging import page_of
 
 LINEAGE: Final = frozenset(("columnLineage", "lineage"))
-"""Facets that say where data comes from: they name what lies beyond the border."""
+"""Keys of facets that state where data comes from, and so may name nodes beyond the border."""
 _CANDIDATES: Final = 200
 
 

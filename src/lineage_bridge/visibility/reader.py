@@ -84,7 +84,12 @@ class NoWholeGraph:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise RefusedError(403, "limited", "the whole graph is not for principals limited to namespaces", "ask for your own part of it")
+    raise RefusedError(
+        403,
+        "limited",
+        "principals that are limited to namespaces may not read the whole graph",
+        "ask about datasets and jobs in your namespaces",
+    )
 
 
 def limited(graph: OpenGraph, visibility: Callable[[], Visibility | None]) -> OpenGraph:

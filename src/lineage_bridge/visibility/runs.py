@@ -12,7 +12,7 @@ from lineage_bridge.visibility.border import Border
 from lineage_bridge.visibility.paging import page_of
 
 MOST_RUNS: Final = 5_000
-"""How many runs inside a run are read, one's own or not."""
+"""The maximum number of child runs that are read, including those the principal may not see."""
 
 
 class LimitedRuns:

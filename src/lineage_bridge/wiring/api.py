@@ -158,11 +158,11 @@ def _bracketed(host: str) -> str:
 def _report(recovery: Recovery) -> None:
     """Log what recovery did to the end of the log."""
     if recovery.healed:
-        _log.warning("the header of the log's last segment was damaged, and was written again")
+        _log.warning("the header of the log's last segment was damaged and has been rewritten")
     if recovery.saved:
-        _log.error("the log's mark was lost; %d bytes behind the last record are set aside in %s", recovery.cut_bytes, recovery.saved)
+        _log.error("the log's durable mark was lost; %d bytes after the last record were moved to %s", recovery.cut_bytes, recovery.saved)
     elif recovery.cut_bytes:
-        _log.warning("%d bytes of a write that was never acknowledged were cut off the log", recovery.cut_bytes)
+        _log.warning("%d bytes of an unacknowledged write were cut off the end of the log", recovery.cut_bytes)
 
 
 def _log_health(found: LogCheck | None) -> "LogHealth":

@@ -19,7 +19,7 @@ from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import log_reader, state_database
 
 CHANNEL: Final = "audit"
-"""The channel of the log's records with heads."""
+"""The channel of log records that hold a head of the audit trail."""
 _REPORT_RECORDS: Final = 500_000
 _log = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 if TYPE_CHECKING:
     from lineage_bridge.inputs.kafka.topic_log import TopicLog
 
-_INTAKE: Final = 'intake names an input of the settings file with kind = "kafka", form = "stream", and one topic'
+_INTAKE: Final = 'set `intake` to the name of an input in the settings file with kind = "kafka", form = "stream" and a single topic'
 
 
 def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputProgress | None:
@@ -148,7 +148,7 @@ def _write_report(path: Path, report: InputsReport) -> None:
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:
-        _log.warning("how the inputs stand cannot be written to %s: %s", path, error.strerror)
+        _log.warning("the state of the inputs cannot be written to %s: %s", path, error.strerror)
 
 
 def _report(path: Path) -> InputsReport | None:
@@ -172,9 +172,9 @@ def intake_settings(settings: Settings) -> KafkaInputSettings | None:
         raise ConfigError(f"intake: input {name} is not read from Kafka in the form stream", _INTAKE)
     found: KafkaInputSettings = KINDS.make_stream(name, kind, given, source_context(settings)).settings
     if len(found.topics) != 1 or found.globs or found.exclude_topics:
-        raise ConfigError(f"intake: input {name} reads not exactly one topic", _INTAKE)
+        raise ConfigError(f"intake: input {name} must read exactly one topic", _INTAKE)
     if found.namespaces or found.start != EARLIEST:
-        raise ConfigError(f"intake: input {name} does not read all events of its topic", "remove its settings namespaces and start")
+        raise ConfigError(f"intake: input {name} must read all events of its topic", "remove its settings `namespaces` and `start`")
     return found
 
 
@@ -196,7 +196,7 @@ class ReceivedLog:
         from lineage_bridge.api.services import HEALTHY  # noqa: PLC0415  # loads the web server
 
         if not os.access(self.folder, os.W_OK):
-            return f"{self.folder} cannot be written"
+            return f"the server cannot write to the folder {self.folder}"
         return self.topic.problem if self.topic and self.topic.problem else HEALTHY
 
     def limits(self) -> RecordLimits:

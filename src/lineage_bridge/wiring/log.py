@@ -55,7 +55,7 @@ def _archive_alone(path: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise UnavailableError("a pipeline runs on this data folder", "stop it first") from error
+        raise UnavailableError("a pipeline is running on this data folder", "stop the server first") from error
     with lock:
         yield
 

@@ -59,10 +59,10 @@ def test_steps_and_tests_carry_the_hints() -> None:
             observer.observe(None, NO_METADATA, 0)
         observer.close()
     assert hints["connect env-1/lkc-1"] == (
-        "the owner of the API key in cloud needs a role that sees the cluster's connectors, such as Operator",
+        "grant the owner of the API key in `cloud` a role that sees the cluster's connectors, such as Operator",
     )
     (missing,) = hints["topics env-1/lkc-1"]
-    assert missing.startswith("set an API key of this Kafka cluster in kafka, under its id or *, or LINEAGE_BRIDGE_KAFKA_API_KEY")
+    assert missing.startswith("set an API key of this Kafka cluster in `kafka`, under its id or *, or LINEAGE_BRIDGE_KAFKA_API_KEY")
     assert (checks["topics env-1/lkc-1"].hint, checks["topics env-1/lkc-1"].skipped) == (missing, True)
     assert (checks["connect env-1/lkc-1"].works, checks["connect env-1/lkc-1"].skipped) == (False, False)
     assert "Cloud resource management" in refused.value.hint

@@ -196,7 +196,7 @@ def test_who_asks_may_be_refused(registry: Confluent, server: Standin, monkeypat
         refused.poll()
     assert "wrong-secret" not in str(error.value)
     (check,) = refused.observer.test()
-    assert (check.step, check.works, check.hint) == ("subjects", False, "check user, password or token")
+    assert (check.step, check.works, check.hint) == ("subjects", False, "check `username` and `password`, or `token`")
     refused.observer.close()
     monkeypatch.setenv("REGISTRY_PASSWORD", "right")
     allowed = Polling(server, username="me", password="${env:REGISTRY_PASSWORD}")

@@ -30,7 +30,7 @@ class Cost(Enum):
     WHOLE_GRAPH = "whole-graph"
     """Reads every node or edge."""
     WAITING = "waiting"
-    """Only waits, for a position or for a change."""
+    """Only waits, for the graph to reach a position or for a change of the graph."""
 
 
 COSTS: Final[Mapping[str, Cost]] = {
@@ -67,7 +67,7 @@ COSTS: Final[Mapping[str, Cost]] = {
     "/overview": Cost.WHOLE_GRAPH,
     "/search": Cost.HEAVY,
 }
-"""The cost of each question by its path; of all others LIGHT."""
+"""The cost of each question by its path. A question whose path is not here costs LIGHT."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,10 @@ class Lane:
     def _overloaded(self, greedy: Caller | None = None) -> OverloadedError:
         kind = f"{self.cost.value} questions"
         if greedy is None:
-            return OverloadedError(f"too many {kind} are being answered", "ask again in a few seconds")
-        return OverloadedError(f"too many {kind} of {greedy.name} wait", "ask again when some are answered", "too_many_questions")
+            return OverloadedError(f"the server already answers as many {kind} as it may", "ask again in a few seconds")
+        return OverloadedError(
+            f"too many {kind} of {greedy.name} are waiting for an answer", "ask again when some are answered", "too_many_questions"
+        )
 
 
 class Lanes:
@@ -194,7 +196,7 @@ class Turn:
         """While it is entered, `abandon` interrupts the reader. Raises AbandonedError if the question was abandoned before."""
         with self._lock:
             if self.is_abandoned:
-                raise AbandonedError("the client of this question has gone")
+                raise AbandonedError("the client closed the connection before the question was answered")
             self._running.append(reader)
         try:
             yield

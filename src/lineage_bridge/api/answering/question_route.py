@@ -25,7 +25,7 @@ from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMiss
 
 POLL_S: Final = 0.1
 READ_RATE: Final = 32 << 10
-"""How many bytes of an answer a client has to read in a second."""
+"""The minimum speed, in bytes per second, at which a client has to read an answer."""
 _log = logging.getLogger(__name__)
 
 
@@ -116,7 +116,7 @@ async def answer_question(services: Services, answer: Answer, scope: Scope, rece
         CURRENT_TURN.reset(token)
         turn.end()
     if turn.is_abandoned:
-        _log.debug("the client of %s did not wait for the answer", scope["path"])
+        _log.debug("the client that asked %s closed the connection before the answer", scope["path"])
     elif failure is not None:
         raise failure
 
@@ -204,7 +204,5 @@ def _explain(services: Services, error: NotFoundError | StoreMissingError, scope
         return error
     hint = f"ask again in a moment; {error.hint}" if error.hint else "ask again in a moment"
     if isinstance(error, NotFoundError):
-        return NotFoundError(f"{error} so far: {backlog}", hint, error.near)
-    return StoreMissingError(
-        f"there is no graph so far: {backlog}", "ask again in a moment; GET /api/v1/ready reports the state of each part"
-    )
+        return NotFoundError(f"{error} yet: {backlog}", hint, error.near)
+    return StoreMissingError(f"there is no graph yet: {backlog}", "ask again in a moment; GET /api/v1/ready reports the state of each part")

@@ -24,13 +24,13 @@ from lineage_bridge.errors import UnavailableError
 from lineage_bridge.model.access import Visibility
 
 WRITTEN: Final = "written"
-"""The key under which the state of a question has the token of what the API's process has written to a topic."""
+"""The key in the state of a question for the position token of the events that the API's process has written to a topic."""
 _GREETING: Final = b"?"
 _GREETING_S: Final = 30.0
-"""How long a question waits for a process that is just starting."""
+"""How long a question waits for the answering process to start, in seconds."""
 _PROBE_S: Final = 5.0
 _PIECE: Final = 1 << 18
-"""The most bytes of an answer that are in memory here."""
+"""The maximum bytes of one answer that this process holds in memory."""
 _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
 
 
@@ -44,10 +44,10 @@ class _Question(Struct, array_like=True):
     client: tuple[str, int] | None
     server: tuple[str, int | None] | None
     caller: tuple[str, bool]
-    """Whom limits count."""
+    """The caller whose limits the question counts against."""
     visibility: Visibility | None
     written: str = ""
-    """The token of what the API's process has written to a topic."""
+    """The position token of the events that the API's process has written to a topic."""
 
 
 class _Start(Struct, array_like=True):
@@ -117,7 +117,9 @@ async def _nothing() -> Message:
 
 
 def _unavailable() -> UnavailableError:
-    return UnavailableError("the process that answers questions is not running", "ask again in a moment: it is started again by itself")
+    return UnavailableError(
+        "the process that answers questions is not running", "ask again in a moment: the server restarts that process by itself"
+    )
 
 
 def _question(scope: Scope, written: str) -> _Question:
@@ -145,7 +147,7 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
             CURRENT_VISIBILITY.set(question.visibility)
             await app(_scope(question), _until_gone(reader), _to_frames(writer))
         except (OSError, IncompleteReadError):
-            _log.debug("the API did not wait for an answer")
+            _log.debug("the API closed the connection before the answer was complete")
         except Exception as error:  # noqa: BLE001 - the boundary of a question; what it raises was logged and answered by the app
             _log.debug("a question failed: %r", error)
         finally:

@@ -10,9 +10,9 @@ from lineage_bridge.api.connections.refusals import refusal
 from lineage_bridge.api.connections.table import ConnectionTable
 
 LINGER_S: Final = 5.0
-"""How long a client may go on to send a body after the answer."""
+"""How long, in seconds, a client may continue to send a body after it was answered."""
 REFUSED_S: Final = 0.2
-"""How long a refused client may read the answer."""
+"""How long, in seconds, a refused client has to read the answer."""
 
 
 class BoundedConnection(HttpToolsProtocol):
@@ -22,7 +22,7 @@ class BoundedConnection(HttpToolsProtocol):
     table: ClassVar[ConnectionTable["BoundedConnection"]]
 
     _unfinished = ""
-    """What the client has not sent to its end: `head`, `body`, or nothing."""
+    """The part of the request that is still incomplete: `head`, `body`, or an empty string."""
     _received = _body = _head_size = 0
     _deadline = 0.0
     _timer: TimerHandle | None = None

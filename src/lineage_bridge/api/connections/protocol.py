@@ -17,7 +17,7 @@ from lineage_bridge.api.connections.limits import MOST_HEADERS, ConnectionLimits
 from lineage_bridge.api.connections.table import ConnectionTable
 
 _CHUNK_HEADS: Final = 8
-"""How many bytes of framing a body in chunks may have for each byte of its own, after those that a head may have."""
+"""The maximum bytes of chunk framing for each byte of a chunked body, beyond the bytes that a head may have."""
 _OFFER: Final = frozenset({b"upgrade", b"http2-settings"})
 
 
@@ -37,7 +37,7 @@ class Protocol(BoundedConnection):
         if self._unfinished == "head" and self._received > self.limits.head_bytes:
             self._refuse("head_too_large" if self.headers else "target_too_long")
         elif self._unfinished == "body" and self._received > 2 * self.limits.head_bytes + _CHUNK_HEADS * self._body:
-            self._refuse("malformed_request", "the chunks of the body are nearly empty")
+            self._refuse("malformed_request", "the body is sent in chunks that are nearly empty")
 
     def _parse(self, data: bytes) -> None:
         self._unset_keepalive_if_required()

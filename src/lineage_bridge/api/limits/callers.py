@@ -10,7 +10,7 @@ from lineage_bridge.model.access import ALL_SCOPES, Principal
 
 _CALLER: Final = "lineage_bridge.caller"
 _IPV6_HOST_BITS: Final = 64
-"""Whoever has one IPv6 address has all that differ in these bits only."""
+"""IPv6 addresses that only differ in this many last bits count as one caller."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Caller:
 
 
 THIS_MACHINE: Final = Caller("this machine", True)
-"""Programs of this machine on a server that asks nobody who they are."""
+"""Programs on this machine, if the server does not ask for API keys."""
 
 
 def caller_of(principal: Principal, peer: str) -> Caller:

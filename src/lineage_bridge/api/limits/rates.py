@@ -7,9 +7,9 @@ from lineage_bridge.api.limits.callers import Caller
 from lineage_bridge.errors import OverloadedError
 
 BURST_S: Final = 10.0
-"""What a caller did not send in so many seconds, it may send at once."""
+"""A caller may send the allowance of this many seconds at once."""
 MOST_CALLERS: Final = 4096
-"""How many callers are remembered; of more, those that sent nothing for the longest time are forgotten."""
+"""The maximum number of callers whose rates are remembered. Beyond it, callers that have been quiet the longest are forgotten."""
 _SECOND_US: Final = 1_000_000
 
 
@@ -65,7 +65,7 @@ class IngestRates:
             if wait_s > 0:
                 raise OverloadedError(
                     f"{caller.name} sent more than {rate.per_s:g} {what} of events a second",
-                    f"send it again; an operator can change the limit with the setting ingest_{what}_per_s",
+                    f"send it again later; an operator can raise the setting `ingest_{what}_per_s`",
                     code,
                     ceil(wait_s),
                 )

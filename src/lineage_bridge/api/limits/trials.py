@@ -25,7 +25,7 @@ class Trials:
             await self._slots.take(caller)
         except QueueFullError:
             raise OverloadedError(
-                "too many tests of sources, inputs and targets are running", "test again when some have ended", "too_many_tests"
+                "too many tests of sources, inputs and targets are running", "test again when one of them has ended", "too_many_tests"
             ) from None
         try:
             return await to_thread.run_sync(test, limiter=self._threads)

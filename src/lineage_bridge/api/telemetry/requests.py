@@ -18,7 +18,7 @@ HEADER: Final = b"x-request-id"
 _USABLE: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _UNANSWERED: Final = 499
-"""Stands for the status of a request whose client went before it was answered, as in nginx's logs."""
+"""The status recorded for a request whose client disconnected before the answer, as in nginx's logs."""
 _log = logging.getLogger(__name__)
 
 

@@ -14,7 +14,7 @@ from lineage_bridge.errors import RefusedError
 LOGIN: Final = "/auth/login"
 NO_STORE: Final = {"Cache-Control": "no-store"}
 _MOST_CHARACTERS: Final = 1024
-"""How long the address may be to which a browser comes back; from a longer one it comes back to the start."""
+"""The maximum length of the path to which a browser returns after the login. Longer paths are replaced by the start page."""
 
 
 def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddress) -> Response | None:

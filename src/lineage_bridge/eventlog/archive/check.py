@@ -36,7 +36,7 @@ def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tu
                 count, found = _check_file(root, file, on_piece)
                 expected = listed.get((file.start, file.end, file.level))
                 if not found and _name(root, file.path) not in known and _is_changed(file, expected):
-                    found = [_damage(root, "changed", file.path, 0, file.size, "is not what was written")]
+                    found = [_damage(root, "changed", file.path, 0, file.size, "does not contain the bytes that were written")]
                 files, records, damage = files + 1, records + count, [*damage, *found]
     return files, records, sorted(damage, key=lambda item: (item.file, item.first, item.kind))
 
@@ -86,7 +86,9 @@ def _compare(root: Path, listed: ListedFile, found: Mapping[tuple[int, int, int]
         return
     with suppress(FileNotFoundError):
         if same.size < listed.size:
-            yield _damage(root, "shortened", same.path, same.size, listed.size, f"ends at byte {same.size}, not {listed.size}")
+            yield _damage(
+                root, "shortened", same.path, same.size, listed.size, f"ends at byte {same.size}, but was written up to byte {listed.size}"
+            )
         elif same.size > listed.size:
             yield _damage(root, "changed", same.path, listed.size, same.size, f"has {same.size} bytes, not {listed.size}")
 

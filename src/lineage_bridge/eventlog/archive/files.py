@@ -16,9 +16,9 @@ from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 
 PREFIX: Final = "input"
 TOPIC: Final = "topic"
-"""What the source begins with under which positions name a topic that received events are written to."""
+"""The prefix of the source, in positions, of a topic that received events are written to."""
 _AGAIN: Final = "+"
-"""Separates the id of a topic from how often its records were replaced without it being created again."""
+"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.(\d)")
 
 

@@ -15,7 +15,7 @@ from lineage_bridge.eventlog.archive.files import ArchivedFile, sync_folders
 
 NAME: Final = "files.list"
 SPARE_LINES: Final = 1000
-"""How many lines may say nothing any more before the list is written anew."""
+"""How many obsolete lines the manifest may have before it is written again."""
 _PIECE: Final = 1 << 20
 _MARK_CHARACTERS: Final = 9
 

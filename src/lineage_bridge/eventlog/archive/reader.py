@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 OnGap = Callable[[UnreadableBytes], None]
 INDEX_EVERY: Final = 64
-"""How many records of a file lie between those whose bytes are remembered."""
+"""The byte position of every so many records of a file is kept in memory."""
 MOST_INDEXES: Final = 256
-"""Of how many files that is remembered."""
+"""The maximum number of files whose byte positions are kept in memory."""
 
 
 class ArchiveReader:

@@ -25,9 +25,9 @@ from lineage_bridge.graph.log_record import LogRecord
 
 PARTS: Final = ".parts"
 MANY: Final = 64
-"""How many files of a level become one of the next."""
+"""How many files of one level are merged into one file of the next level."""
 LARGE_BYTES: Final = 64 << 20
-"""From this size on, a file stays as it is."""
+"""Files of this size, in bytes, or larger are not merged."""
 
 
 class PartFile:

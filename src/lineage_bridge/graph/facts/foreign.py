@@ -30,11 +30,11 @@ class WhyForeign(str, Enum):
     """Why a facet has no effect."""
 
     DATASET = "foreign_dataset"
-    """It speaks of a dataset outside."""
+    """The assertion is about a dataset outside the sender's namespaces."""
     NAME = "foreign_name"
-    """It joins names, or the names of systems, of which one lies outside."""
+    """The assertion joins two names, or the names of two systems, of which one lies outside the sender's namespaces."""
     JOB = "foreign_job"
-    """It states lineage of a job outside."""
+    """The assertion states lineage of a job outside the sender's namespaces."""
 
 
 class ForeignFacets(NamedTuple):

@@ -6,10 +6,10 @@ from enum import Enum
 from typing import NamedTuple
 
 FACTOR = 2.0
-"""An amount counts as less or more if it differs by more than this factor from what the baseline predicts."""
+"""An amount counts as less or more if it differs from the baseline's prediction by more than this factor."""
 
 TOLERANCE = 0.05
-"""How far a ratio may be from that of the baseline, as a share of it, before it counts as a divergence."""
+"""The relative difference from the baseline's ratio above which a ratio counts as a divergence."""
 
 
 class LedgerWindow(NamedTuple):

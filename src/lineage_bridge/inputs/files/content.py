@@ -108,8 +108,8 @@ class Records:
 def damage_of(text: FileText) -> str:
     """What is wrong with the bytes of a text that was read to its end; empty if nothing is."""
     if text.ending == DAMAGED:
-        return f"the gzip file is damaged behind byte {text.offset} of what is packed in it"
-    return f"the gzip file ends within a member, behind byte {text.offset} of what is packed in it" if text.ending == INCOMPLETE else ""
+        return f"the gzip file is damaged after byte {text.offset} of its decompressed content"
+    return f"the gzip file is cut off after byte {text.offset} of its decompressed content" if text.ending == INCOMPLETE else ""
 
 
 def _tail(line: Line) -> str:

@@ -17,7 +17,7 @@ from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.ports.inputs import FilePlace
 
 READ_BYTES: Final = 16 << 20
-"""How many bytes of values are read at once, if they are more than one."""
+"""The maximum bytes of values that one read returns, unless it returns a single value."""
 MOST_NOTES: Final = 500
 FilesSettingsT = TypeVar("FilesSettingsT", bound=FilesSettings)
 

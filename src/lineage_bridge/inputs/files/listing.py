@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from lineage_bridge.inputs.files.open_file import OpenFile
 
 PAGE: Final = 100
-"""How many files are asked for at once."""
+"""How many files one call to the log asks for."""
 MOST_TASKS, MOST_SETTLED, MOST_WAITING = 20_000, 100_000, 10_000
-"""How many files are kept in memory: to be read, read to the end, with an incomplete end. Of others, the log is asked again."""
+"""The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is asked about others."""
 MOST_PROBLEMS, TOLD_S = 10, 3600.0
 NOT_ENDED: Final = "~"
-"""Begins the version of a file whose end was judged although it is not complete: whatever the file is later, it is read anew."""
+"""Prefix of the version of a file whose incomplete last record was validated. If such a file changes, it is read again from the start."""
 _INCOMPLETE_S: Final = 60.0
-"""After how long an incomplete end is told."""
+"""Seconds after which an incomplete last record is reported."""
 
 
 class Task(NamedTuple):
@@ -91,7 +91,7 @@ class FileListing:
         """What could not be read, one sentence each."""
         now = time.monotonic()
         old = [found for found in self._waiting.values() if now - found.since >= _INCOMPLETE_S]
-        incomplete = [f"{found.path}: the {found.size} bytes from {found.at} on are not complete" for found in old]
+        incomplete = [f"{found.path}: the last record, of {found.size} bytes from byte {found.at} on, is incomplete" for found in old]
         vanished = [text for since, text in self._vanished if now - since < TOLD_S]
         every = [*vanished, *self._store.problems, *self._failures, *incomplete]
         more = [f"and {len(every) - MOST_PROBLEMS} more"] if len(every) > MOST_PROBLEMS else []
@@ -173,7 +173,7 @@ class FileListing:
         """Tell which files are gone that were not read to their ends."""
         for key, (path, size) in sorted(gone.items()):
             self._waiting.pop(key, None)
-            self._vanished.append((time.monotonic(), f"{path} is gone, with {size} bytes that were not read"))
+            self._vanished.append((time.monotonic(), f"{path} was deleted before {size} of its bytes were read"))
 
 
 def _pages(files: Iterator[FoundFile]) -> Iterator[list[FoundFile]]:

@@ -12,7 +12,7 @@ from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.ports.inputs import FilePlace
 
 _AGAIN: Final = "+"
-"""Separates what identifies a file from how often it was replaced by one that looks the same."""
+"""Separates the identity of a file from the number of times that it was replaced by a file with the same identity."""
 
 
 class OpenFile:

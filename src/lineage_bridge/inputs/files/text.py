@@ -8,10 +8,10 @@ from lineage_bridge.inputs.values import MAX_VALUE_BYTES
 
 CHUNK_BYTES: Final = 1 << 18
 COMPLETE, INCOMPLETE, DAMAGED = "complete", "incomplete", "damaged"
-"""How a text ends."""
+"""The outcome at the end of a text."""
 _GZIP: Final = b"\x1f\x8b"
 _UNPACKED: Final = 1 << 20
-"""How many bytes are unpacked at once."""
+"""How many bytes are decompressed at once."""
 
 
 class FileText:

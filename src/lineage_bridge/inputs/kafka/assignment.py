@@ -12,7 +12,7 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.openlineage.times import parse_time
 
 _AGAIN = "+"
-"""Separates the id of a topic from how often its records were replaced without it being created again."""
+"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
 
 
 class Assignment:
@@ -91,7 +91,7 @@ class Assignment:
         if self._settings.expired == STOP:
             raise SourceError(
                 f"{where.stream}, partition {where.partition}: the records from offset {at} to {low} were deleted before they were read",
-                "set expired to earliest to go on with those that are left",
+                "set `expired` to `earliest` to continue with the oldest remaining record",
             )
         target = low if self._settings.expired == EARLIEST else high
         self.lost += target - at

@@ -44,9 +44,9 @@ def input_error(error: object, what: str, *causes: object) -> SourceError:
     shown = next((cause for cause in found if cause.code() in _LOGIN | _FORBIDDEN), found[0] if found else error)
     text = f"{what}: {error_text(shown)}"
     if codes & _LOGIN:
-        return UnauthenticatedError(text, "check security_protocol, sasl_mechanism and the credentials")
+        return UnauthenticatedError(text, "check `security_protocol`, `sasl_mechanism` and the credentials")
     if codes & _FORBIDDEN:
         return ForbiddenError(text, "allow READ on the topics and on the group")
     if codes & UNKNOWN:
         return MissingError(text)
-    return UnreachableError(text, "check bootstrap_servers, security_protocol, and that the brokers run")
+    return UnreachableError(text, "check `bootstrap_servers`, `security_protocol`, and that the brokers run")

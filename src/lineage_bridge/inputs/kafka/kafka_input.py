@@ -20,7 +20,7 @@ from lineage_bridge.model.sources import SourceCheck
 
 COMMIT_S: Final = 1.0
 READ_BYTES: Final = 16 << 20
-"""How many bytes of values are read at once, if they are more than one."""
+"""The maximum bytes of values that one read returns, unless it returns a single value."""
 
 
 class KafkaInput(Input[KafkaInputSettings]):
@@ -53,7 +53,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             callbacks = {"error_cb": self._note_cause, "on_commit": self._note_commit}
             self._consumer = Consumer(consumer_config(self.settings, self.group) | callbacks)
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "see properties") from error
+            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "check the setting `properties`") from error
         self._assignment = Assignment(self.settings, self._finder, positions)
         self._refresh()
 
@@ -253,7 +253,7 @@ class KafkaInput(Input[KafkaInputSettings]):
 
 
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999."""
+"""Timestamps of the years 1 to 9999, in milliseconds."""
 _ENDING: Final = frozenset((KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._AUTHENTICATION))  # noqa: SLF001  # that is its public name
 """Errors after which the connection is closed and opened again later."""
 

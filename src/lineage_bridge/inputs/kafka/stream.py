@@ -18,10 +18,10 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.ports.streams import SparkRead, StreamRange
 
 SET_BACK_S: Final = 10.0
-"""How long a partition that cannot be read is left out."""
+"""How long, in seconds, a partition that cannot be read is skipped."""
 COMMIT_S: Final = 1.0
 SMALL: Final = 500
-"""How few records are read by one task for each partition."""
+"""Up to this many records, one Spark task reads a partition."""
 COLUMNS: Final = (
     "topic AS stream",
     "CAST(partition AS STRING) AS partition",
@@ -48,7 +48,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         try:
             self._admin = AdminClient(client_config(self.settings) | {"error_cb": self._note_cause})
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "see properties") from error
+            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "check the setting `properties`") from error
         self._options = java_options(self.settings)
         self._finder = TopicFinder(self.settings, self._admin, self._causes)
         self._assignment = Assignment(self.settings, self._finder, positions)

@@ -25,7 +25,7 @@ POLL_S: Final = 0.1
 TRY_AGAIN_S: Final = 1.0
 CLOSE_S: Final = 10.0
 GIVEN_UP_S: Final = 30.0
-"""How long it counts as a problem that a producer failed for good, if nothing is written: whoever asks whether to send has to try."""
+"""How long, in seconds, a fatal error of the producer is reported if nothing is written; then events are accepted again as a new try."""
 log = logging.getLogger(__name__)
 
 
@@ -64,7 +64,7 @@ class TopicLog:
         self._ends: dict[tuple[str, int], int] = {}
         self._causes: list[KafkaError] = []
         self._pending = 0
-        self._problem, self._given_up, self._given_up_at = f"topic {self.topic} has not been found yet", "", 0.0
+        self._problem, self._given_up, self._given_up_at = f"the server has not found topic {self.topic} yet", "", 0.0
         self._threads = [threading.Thread(target=run, name=name, daemon=True) for run, name in self._loops()]
         for thread in self._threads:
             thread.start()
@@ -113,7 +113,8 @@ class TopicLog:
             if producer is None or not source:
                 raise UnavailableError(f"events cannot be written: {self.problem}", "send them again later")
             if self._pending + size > self._most_pending:
-                raise UnavailableError(f"{self._pending} bytes wait for topic {self.topic}, limit {self._most_pending}", "send again later")
+                text = f"the write queue of topic {self.topic} is full: {self._pending} bytes queued, limit {self._most_pending}"
+                raise UnavailableError(text, "send again later")
             self._pending += size
         left = size
         try:
@@ -152,9 +153,7 @@ class TopicLog:
             try:
                 offset = self._offset(message)
             except LineageBridgeError as failed:
-                submitted.failed(
-                    UnavailableError(f"topic {self.topic} did not say where the events are: {failed}", "send them again later")
-                )
+                submitted.failed(UnavailableError(f"topic {self.topic}: no offsets were returned: {failed}", "send them again later"))
                 return
             with self._lock:
                 at = source, partition
@@ -290,7 +289,7 @@ class TopicLog:
 
     def _note(self, problem: str) -> None:
         if problem != self._problem:
-            log.warning("topic %s takes no events: %s", self.topic, problem)
+            log.warning("topic %s does not accept events: %s", self.topic, problem)
         self._problem = problem
 
     def _note_cause(self, error: KafkaError) -> None:

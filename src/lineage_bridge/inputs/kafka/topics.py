@@ -14,7 +14,7 @@ from lineage_bridge.sources.common.kafka.protocol.brokers import check_brokers
 Offsets = Mapping[tuple[str, int], int]
 """Topic and partition to an offset."""
 _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
-"""The id of a topic on a broker that gives topics none."""
+"""Stands for the topic id on brokers that have no topic ids."""
 
 
 class FoundTopic(NamedTuple):

@@ -16,12 +16,12 @@ from lineage_bridge.inputs.kinesis.shards import ReadShard, ShardTree
 from lineage_bridge.model.sources import SourceCheck
 
 READ_BYTES: Final = 16 << 20
-"""How many bytes of records are kept that were read and not given away yet, before more are read."""
+"""Reading pauses while more than this many bytes of records are buffered."""
 BYTES_PER_S: Final = 2_000_000
-"""How much Kinesis lets be read of a shard."""
+"""Kinesis' read limit of one shard, in bytes per second."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 16.0
 _TOLD_AFTER: Final = 3
-"""After how many throttled calls in a row it is reported."""
+"""How many throttled calls in a row are reported as a problem."""
 log = logging.getLogger(__name__)
 
 
@@ -183,11 +183,14 @@ class KinesisInput(Input[KinesisInputSettings]):
     def _note_gap(self, shard: ReadShard) -> None:
         """Report it once for each place, durably in the log of this process; go on, or stop with this shard."""
         behind = f" behind sequence number {shard.start.sequence}" if shard.start.sequence else ""
-        text = f"{shard.where.partition}: records{behind} may have been deleted before they were read"
+        text = f"{shard.where.partition}: some records{behind} may have been deleted before they were read"
         self._gaps[shard.where] = text
         if self.settings.expired == STOP:
             shard.is_stopped, shard.iterator, shard.is_closed = True, None, False
-            shard.problem, self._gaps[shard.where] = f"{text}; set expired to trim_horizon to go on with those that are left", ""
+            shard.problem, self._gaps[shard.where] = (
+                f"{text}; set `expired` to `trim_horizon` to continue with the oldest remaining record",
+                "",
+            )
         else:
             self._lost += 1
             shard.expected, shard.complete_ms = None, self._now_ms()

@@ -21,7 +21,7 @@ from lineage_bridge.openlineage.times import parse_time
 CHECKED: Final = 1 << 62
 ENDED: Final = CHECKED + (1 << 61)
 CHECK_EVERY_MS: Final = 3_600_000
-"""How often it is stored that nothing comes."""
+"""Seconds between two writes of the position of an idle shard."""
 
 
 class RecordBuffer:
@@ -32,7 +32,7 @@ class RecordBuffer:
         self._parts: Iterator[IncomingRecord] = iter(())
         self._next: IncomingRecord | None = None
         self.size = 0
-        """The bytes of what is kept."""
+        """The size of the buffered records in bytes."""
 
     def __bool__(self) -> bool:
         return self._next is not None or bool(self._answered)

@@ -14,9 +14,9 @@ from lineage_bridge.openlineage.facets.facet import MAX_NAME, UNREADABLE, Facet
 from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 
 MAX_LOST = 50
-"""Most lost items that are listed of one facet."""
+"""The maximum number of unreadable items that are listed for one facet."""
 _ITEM_NS = 3_000
-"""What reading an object by itself costs about."""
+"""The approximate cost of reading one object by itself, in nanoseconds."""
 
 
 def read_items(kind: type[Facet], text: bytes, spend: Spend = no_limit) -> tuple[Facet, tuple[str, ...]] | None:

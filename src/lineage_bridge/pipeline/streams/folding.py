@@ -17,7 +17,7 @@ from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW
 from lineage_bridge.ports.streams import JudgeRow, StreamRow
 
 PART = "archive_part"
-"""The name of a relation that is not part of the graph. Its rows are `Part`s."""
+"""The name of a relation for internal use, which is not stored. Its rows are `Part`s."""
 _COLUMNS = ("stream", "partition", "offset", "value", "at_ms", "key", "headers")
 Assigned = Mapping[tuple[str, str], ArchivedPartition]
 """Stream and partition of a row to the partition whose records are archived."""

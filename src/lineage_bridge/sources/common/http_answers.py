@@ -10,7 +10,7 @@ import httpx
 from lineage_bridge.errors import SourceError
 
 MOST_BYTES: Final = 64 << 20
-"""How long an answer may be, unpacked."""
+"""The maximum size of a decompressed answer in bytes."""
 _MESSAGE: Final = 300
 _OF_TRANSFER: Final = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 SYNTHETIC_KEY = "ROWKEY"
-"""The key of a join that is the key of neither side."""
+"""Name of a join's key column if the key is neither side's key column."""
 
 _UNNAMED = "KSQL_COL"
 _NUMBERED = re.compile(r"(.*?)(?:_(\d+))?", re.DOTALL)

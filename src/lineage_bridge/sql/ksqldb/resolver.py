@@ -105,7 +105,7 @@ class KsqldbResolver(Resolver):
         named = star.parts[0].name if isinstance(star, exp.Column) else ""
         chosen = [(name, relation) for name, relation in select.sources if not named or name == named]
         if named and not chosen:
-            self.fault(f"nothing is called '{named}' here", star)
+            self.fault(f"no source of this query is called '{named}'", star)
         if select.synthetic and not named:
             found.add([_Projected(select.synthetic, self._synthetic_value(select), 0)])
         for name, relation in chosen:

@@ -29,7 +29,7 @@ def explained(description: str, found: str, *, last: bool = False) -> str:
     if description.startswith("Invalid expression / Unexpected token"):
         return f"{found} is not expected here" if found else "the statement ends too early"
     if "<" in description or not description:
-        return f"{found} is not understood here" if found else "this is not understood"
+        return f"{found} is not understood here" if found else "this statement is not understood"
     return description.rstrip(".")
 
 

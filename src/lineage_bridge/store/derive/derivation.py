@@ -33,7 +33,7 @@ FacetSets = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
 _LAST_TIME = 2**63 - 1
 _ROWS_A_TEXT = 8
-"""What updating the searched text of one node costs, in rows of a budget."""
+"""The cost of updating the search text of one node, in rows of the budget."""
 
 
 class Derivation:

@@ -12,7 +12,7 @@ WHERE c.node = ? AND c.job IN (0, {OF_RUNS}) AND f.deleted = 0 AND c.key IN ({_K
 _COLUMNS = ", ".join(FIELDS)
 _MARKS = ", ".join("?" * len(FIELDS))
 _WAITING = 1000
-"""How many queued nodes are updated at once."""
+"""How many queued nodes one step updates."""
 
 
 class SearchTextWriter:

@@ -44,7 +44,7 @@ FROM run_shape p JOIN run_shape r ON r.asserted_by = :reader AND r.job = :reader
 _SWITCH = "INSERT INTO rule (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _END_OF_TIME = 2**63 - 1
 _COST = 20
-"""What examining one writing run costs, in rows of a budget."""
+"""The cost of examining one writing run, in rows of the budget."""
 _CHUNK = 200
 
 

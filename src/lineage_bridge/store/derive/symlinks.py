@@ -17,7 +17,7 @@ _LATER = "(i.time, i.event, i.facet) > (s.time, s.event, s.facet)"
 _NEW = f"""SELECT i.dataset, i.facet, s.facet FROM in_job_symlinks i
 LEFT JOIN job_symlinks s ON s.dataset = i.dataset AND s.job = i.job AND s.declared_by = i.declared_by
 WHERE s.facet IS NULL OR (s.facet <> i.facet AND {_LATER})"""
-"""The facets that a batch makes the newest of somebody, each with the one that it replaces."""
+"""The symlinks facets that a batch makes the newest of their asserter, each with the facet that it replaces."""
 _MERGE = """INSERT INTO job_symlinks SELECT * FROM in_job_symlinks WHERE true ON CONFLICT (dataset, job, declared_by) DO UPDATE
 SET facet = excluded.facet, time = excluded.time, event = excluded.event
 WHERE (excluded.time, excluded.event, excluded.facet) > (job_symlinks.time, job_symlinks.event, job_symlinks.facet)"""

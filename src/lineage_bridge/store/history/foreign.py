@@ -12,7 +12,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 _SCAN = 50_000
-"""How many assertions are read: the newest."""
+"""The maximum number of assertions that are read, the newest first."""
 _STATED = f"""SELECT s.principal, s.namespaces, s.job, s.node, s.side, s.why, c.key, c.facet, min(s.first) AS since, max(s.last) AS until
 FROM (SELECT * FROM foreign_assertion WHERE {{filters}} ORDER BY last DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set
@@ -20,7 +20,7 @@ WHERE NOT EXISTS (SELECT 1 FROM assertion a JOIN facet_set k ON k.facet_set = a.
 WHERE a.asserted_by = s.asserted_by AND a.job = s.job AND a.node = s.node AND a.side = s.side)
 GROUP BY s.principal, s.namespaces, s.job, s.node, s.side, s.why, c.key, c.facet
 ORDER BY until DESC, c.key, c.facet, s.node, s.job, s.side, s.principal, s.namespaces, s.why LIMIT ? OFFSET ?"""
-"""The same words of a run count all the same if somebody else sent them, so they are not listed."""
+"""Excludes an assertion of a run that another principal also sent, because that one has effect."""
 _COUNT = f"SELECT count(*) FROM (SELECT 1 FROM foreign_assertion WHERE {{filters}} LIMIT {_SCAN})"
 _NAMESPACES = msgspec.json.Decoder(tuple[str, ...])
 

@@ -33,7 +33,7 @@ _LATEST = """SELECT n.id, n.kind, n.namespace, n.name, s.declared_by, s.time FRO
 JOIN node n ON n.id = CASE WHEN s.job = 0 THEN s.dataset ELSE s.job END
 WHERE s.dataset = ? AND s.facet IN ({}) ORDER BY s.time DESC, n.namespace, n.name, s.declared_by LIMIT {}"""
 LISTED = 10
-"""How many of those who state a symlink are listed."""
+"""The maximum number of asserters that are listed for a symlink."""
 
 
 class LinkAsserters:

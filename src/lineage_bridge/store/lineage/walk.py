@@ -21,7 +21,7 @@ _SIDES = {int(side): side for side in Side}
 _RENAMED = int(Evidence.RENAMED)
 _ENDS = (Side.INPUT, Side.OUTPUT)
 _MOST_NAMES = 20
-"""Inputs, or outputs, of a job up to which a walk looks whether they are names of one dataset."""
+"""Up to this many inputs, or outputs, of a job, a walk checks whether they are names of the same dataset."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ from lineage_bridge.store.query.nodes import Nodes
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _RUNS_SEARCHED = 200
-"""How many of a job's newest runs are searched for the last time they named a dataset."""
+"""How many of a job's newest runs are searched for the last mention of a dataset."""
 _LAST_DROPS = f"""SELECT dataset, max({_TIME}) FROM lifecycle
 WHERE dataset IN ({{}}) AND change = 'DROP' AND first <= ? GROUP BY dataset"""
 _CREATED = f"""SELECT DISTINCT asserted_by, job FROM lifecycle

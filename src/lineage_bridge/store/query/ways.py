@@ -14,7 +14,7 @@ from lineage_bridge.store.query.nodes import Nodes
 
 ALWAYS_US, NEVER_US = 2**63 - 1, -(2**63)
 MOST_GONE = 5_000
-"""How many gone datasets in a row are followed; beyond that, all of them are taken to lead on."""
+"""The maximum number of consecutive dropped datasets that are followed. Beyond it, all count as leading to a living dataset."""
 
 FlowKey = tuple[int, int, int, int]
 """source, target, job, origin"""

@@ -24,7 +24,7 @@ from lineage_bridge.store.whole.facet_texts import current_facets
 
 PORTION = 256
 MOST_SPACES = 5_000
-"""How many namespaces are looked through for a node id that names none."""
+"""How many namespaces are searched for a node id without a namespace."""
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) AND {} ORDER BY namespace, name, kind"
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})

@@ -15,7 +15,7 @@ from lineage_bridge.store.connection import StoreConnection
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 KEPT = 1_000_000
-"""How many changes a store keeps."""
+"""The maximum number of changes that a store keeps."""
 COLUMNS = ("node", "other", "job", "side", "origin", "evidence", "key", "value")
 _EMPTY: dict[str, Any] = {"key": "", "value": b""}
 

@@ -54,7 +54,7 @@ def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None
     if behind or after < before:
         raise StoreError(
             f"part of the log is missing: the graph has {before} records, the log only {after}; the graph was not replaced",
-            "restore the log, or give up the missing records: lineage-bridge replay --anyway",
+            "restore the log, or replace the graph without the missing records: lineage-bridge replay --anyway",
         )
 
 

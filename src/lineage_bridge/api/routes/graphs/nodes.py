@@ -42,8 +42,10 @@ _ENCODER = msgspec.json.Encoder()
 _NOT_FOUND = {404: ErrorAnswer}
 _ONE_NODE = {404: ErrorAnswer, 409: ErrorAnswer}
 GraphId = Annotated[str, Path(description="The id of the one graph: GET /api/v1/graphs")]
-NodeId = Annotated[str, Path(description="system:type:scope:name, as answers write it, or shorter where that is clear"), Mended]
-Limit = Annotated[int | None, Query(ge=1, le=10_000, description="A page of so many; without it, all")]
+NodeId = Annotated[
+    str, Path(description="Node id: system:type:scope:name, as in answers; it may be shortened if it stays unambiguous"), Mended
+]
+Limit = Annotated[int | None, Query(ge=1, le=10_000, description="Page size; without it, all nodes are listed")]
 TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
@@ -52,7 +54,7 @@ def one_of(allowed: Sequence[str]) -> AfterValidator:
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in allowed:
-            raise ValueError(f"not one of {', '.join(allowed)}")
+            raise ValueError(f"use one of {', '.join(allowed)}")
         return value
 
     return AfterValidator(check)

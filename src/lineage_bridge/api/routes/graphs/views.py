@@ -17,7 +17,7 @@ from lineage_bridge.projections.views import run_events, statement_events
 
 Systems = Annotated[
     str | None,
-    Query(description="Comma-separated: only jobs in one of these systems, or that read or write a dataset in one; by default all"),
+    Query(description="Comma-separated systems: only jobs of these systems, or that read or write their datasets; by default all jobs"),
     Mended,
 ]
 

@@ -37,7 +37,7 @@ from lineage_bridge.ports.inputs import InputStart, unpack_batch
 _ORDER = msgspec.json.Decoder(InputRequest)
 _START = msgspec.json.Decoder(InputStart)
 _EXACT: Final = 2**53
-"""Integers from here on are rounded by readers of JSON that have floats only."""
+"""Larger integers are rounded by JSON parsers that represent all numbers as doubles."""
 _BodyT = TypeVar("_BodyT")
 
 
@@ -83,7 +83,7 @@ def _add_route(router: APIRouter, services: Services) -> None:
         "/inputs",
         post_input,
         methods=["POST"],
-        description="Add an input. It is read at once.",
+        description="Add an input. Reading starts immediately.",
         response_model=None,
         openapi_extra=body_docs(InputRequest),
         responses=response_docs({201: InputItem, 422: ErrorAnswer}, writes=False),

@@ -84,7 +84,7 @@ def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT:
 
 def _duration_us(seconds: int) -> int:
     if not 0 <= seconds <= LONGEST_S:
-        raise RequestError(f"{seconds} seconds are no time for a key", f"send 0 to {LONGEST_S}")
+        raise RequestError(f"{seconds} seconds is not a valid lifetime of a key", f"send 0 to {LONGEST_S}")
     return seconds * SECOND_US
 
 

@@ -74,8 +74,8 @@ def _login_routes(router: APIRouter, services: Services) -> None:
     @router.get("/login", response_model=None, responses=_with_page(response_docs({303: ErrorAnswer, **refused}, writes=False)))
     def get_login(
         request: Request,
-        issuer: Annotated[str, Query(max_length=40, description="Where to log in; with a single issuer, there")] = "",
-        target: Annotated[str, Query(alias="next", max_length=4096, description="The path to go on to, such as `/docs`")] = "",
+        issuer: Annotated[str, Query(max_length=40, description="Name of the issuer to log in at; not needed if there is only one")] = "",
+        target: Annotated[str, Query(alias="next", max_length=4096, description="The path to open after the login, such as `/docs`")] = "",
     ) -> Response:
         """Send a browser to an issuer to log in. With several issuers, and none named, a page offers them."""
         browsers, logins = _installed(services)
@@ -109,7 +109,7 @@ def _login_routes(router: APIRouter, services: Services) -> None:
 def _installed(services: Services) -> tuple[SignedInBrowsers, Logins]:
     browsers, logins = services.access.browsers, services.logins
     if browsers is None or logins is None:
-        raise NotFoundError("nobody logs in to this server with a browser", "client_id in the settings of an issuer lets people log in")
+        raise NotFoundError("this server has no login for browsers", "set `client_id` of an issuer to let people log in")
     return browsers, logins
 
 
@@ -132,7 +132,7 @@ def _with_page(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[st
 
 
 def _with_unknown(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[str, Any]]:
-    return _without_body({**docs, 400: {**docs[400], "description": "This browser has not begun the login, or it is over"}})
+    return _without_body({**docs, 400: {**docs[400], "description": "This browser has not started the login, or the login has expired"}})
 
 
 def _without_body(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[str, Any]]:

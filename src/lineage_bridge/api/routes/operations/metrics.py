@@ -16,7 +16,7 @@ from lineage_bridge.api.telemetry.exposition import Exposition
 from lineage_bridge.errors import UnavailableError
 
 LANES: Final = "/lanes"
-"""Where the process that answers questions tells how many it answers, on its local socket only."""
+"""The path, on the local socket only, at which the answering process reports how many questions it answers."""
 _LANES = msgspec.json.Decoder(dict[str, dict[str, int]])
 
 

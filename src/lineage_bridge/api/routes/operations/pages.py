@@ -22,7 +22,7 @@ from lineage_bridge.api.web.page import ASSETS, VIEWS, WebPage
 FILES = "/docs/files"
 FACETS = "/spec/facets"
 _SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
-"""The scripts that are part of the page; a browser runs those whose hashes the policy names."""
+"""The inline scripts of the page. Browsers only run those whose hashes are in the content security policy."""
 _POLICY = (
     "default-src 'none'; connect-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " frame-ancestors 'none'"

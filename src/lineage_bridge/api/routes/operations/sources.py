@@ -79,7 +79,7 @@ def _add_route(router: APIRouter, services: Services) -> None:
         "/sources",
         post_source,
         methods=["POST"],
-        description="Add a source. It is polled at once.",
+        description="Add a source. The first poll starts immediately.",
         response_model=None,
         openapi_extra=body_docs(SourceRequest),
         responses=response_docs({201: SourceItem, 422: ErrorAnswer}, writes=False),

@@ -37,7 +37,7 @@ _TARGET = msgspec.json.Decoder(TargetRequest)
 _PUBLISH = msgspec.json.Decoder(PublishRequest)
 _BodyT = TypeVar("_BodyT")
 MOST_KEY: Final = 3 * MAX_NAME
-"""How long the key of an object may be in a request: a namespace and a name, with quotes and escapes."""
+"""The maximum length, in characters, of an object's key in a request: namespace and name, with quotes and escapes."""
 
 
 def routes(services: Services) -> APIRouter:
@@ -76,7 +76,7 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
     )
     def get_ledger(
         name: str,
-        after: Annotated[str, Query(max_length=MOST_KEY, description="`next` of the page before")] = "",
+        after: Annotated[str, Query(max_length=MOST_KEY, description="The `next` of the previous page")] = "",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
         """What was published to a target, by kind, namespace and name."""
@@ -141,13 +141,15 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: PublicationItem, 404: ErrorAnswer}, writes=False),
     )
     def get_publication(
-        name: str, continuous: Annotated[bool, Query(description="The last publication that nobody asked for")] = False
+        name: str, continuous: Annotated[bool, Query(description="The last continuous publication, which no request started")] = False
     ) -> Response:
         """The last plan or publication of a target that was asked for, or the last continuous one, and how it goes."""
         record = services.targets.record(name)
         report = record.report if not continuous else record.continuous.report if record.continuous else None
         if report is None:
-            raise NotFoundError(f"nothing was published to target {name} yet", f"lineage-bridge publish {name} --plan")
+            raise NotFoundError(
+                f"nothing has been published to target {name} yet", f"see what would be published: lineage-bridge publish {name} --plan"
+            )
         return json_response(_publication(report))
 
     async def post_publication(name: str, request: Request) -> Response:

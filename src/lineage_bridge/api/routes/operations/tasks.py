@@ -29,7 +29,7 @@ _SWITCHES = {
     "enable_tableflow": ("tableflow",),
     "enable_metrics": ("metrics",),
 }
-"""Switch -> the planes that are left out when it is false."""
+"""Switch of the request -> the planes that are skipped when it is false."""
 _SCOPED = {
     "cluster_credentials": "kafka",
     "sr_credentials": "registry",
@@ -148,7 +148,7 @@ def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str,
     in_query = {id_.strip() for text in asked for id_ in text.split(",")} - {""}
     in_body = {id_.strip() for id_ in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:
-        raise RequestError(f"{name} is both in the query and in the body", "send it once")
+        raise RequestError(f"{name} is both in the query and in the body", "send it in one of the two only")
     return tuple(sorted(in_query or in_body))
 
 
@@ -174,7 +174,7 @@ def _credentials(asked: Credentials) -> dict[tuple[str, str], Credential]:
 
 def _credential(pair: KeyPair) -> Credential:
     if not pair.api_key or not pair.api_secret:
-        raise RequestError("a credential is empty", "send api_key and api_secret")
+        raise RequestError("the request contains an empty credential", "send both `api_key` and `api_secret`")
     return Credential(pair.api_key, pair.api_secret)
 
 

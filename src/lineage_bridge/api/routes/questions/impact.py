@@ -119,7 +119,7 @@ def _affected(item: Affected) -> AffectedNode:
 def _paths_route(router: APIRouter, services: Services) -> None:
     @router.get("/paths", response_model=None, responses=response_docs({200: PathsAnswer, **_NOT_FOUND}, writes=False))
     def get_paths(
-        source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
+        source_namespace: Annotated[str, Query(description="The dataset or job where the path starts"), Mended],
         source_name: Annotated[str, Query(), Mended],
         target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
         target_name: Annotated[str, Query(), Mended],
@@ -171,7 +171,7 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         at: At = None,
         names: Style = "standard",
         indirect: Annotated[bool, Query(description="Include indirect flows: filters, joins, sorting")] = False,
-        through_masking: Annotated[bool, Query(description="Continue behind masked columns")] = False,
+        through_masking: Annotated[bool, Query(description="Continue beyond masked columns")] = False,
         proofs: Annotated[bool, Query(description="Include the latest event that states each flow")] = True,
         gaps: Annotated[int, Query(ge=0, le=10_000, description="Maximum number of gaps to list")] = 100,
     ) -> Response:

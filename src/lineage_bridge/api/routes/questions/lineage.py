@@ -50,11 +50,11 @@ Direction = Literal["upstream", "downstream", "both"]
 Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
 EventLimit = Annotated[int, Query(ge=1, le=1000)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
-Records = Annotated[bool, Query(description="Each event with who sent it, over which channel and when")]
+Records = Annotated[bool, Query(description="Include the sender, channel and arrival time of each event")]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 
 UNREADABLE_HEADER = "X-Lineage-Unreadable-Events"
-"""How many events are left out of an answer because the log cannot be read there."""
+"""The response header with the number of events that are missing because the log cannot be read at their offsets."""
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -96,7 +96,7 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             events = reader.events.of_run(run_id, offset + limit + 1)
             if not events:
-                raise NotFoundError(f"there are no events of run {run_id!r}")
+                raise NotFoundError(f"no event of run {run_id!r} was received")
             stored = _StoredEvents(services.records, as_records=records)
             bodies, link = page_of_texts(request, events[offset:], stored.text, (limit, offset), services.max_page_bytes)
             return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})

@@ -59,7 +59,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         names: Style = "standard",
         at: AsOf = None,
         ended: IncludeEnded = False,
-        details: Annotated[bool, Query(description="Say what each node is, and count what lies one hop beyond the answer")] = False,
+        details: Annotated[bool, Query(description="Include the kind of each node, and count the nodes one hop beyond the answer")] = False,
     ) -> Response:
         """The nodes and edges around a dataset or a job."""
         at_us, now_us, limits = parse_time_argument("at", at), services.clock_us(), WalkLimits()

@@ -95,7 +95,7 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "both",
         depth: Depth = 1,
-        window_s: Annotated[int, Query(ge=60, le=86_400, description="How far back to count")] = 3600,
+        window_s: Annotated[int, Query(ge=60, le=86_400, description="How many days back to count")] = 3600,
         until: Moment = None,
         names: Style = "standard",
     ) -> Response:
