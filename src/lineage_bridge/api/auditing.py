@@ -1,4 +1,4 @@
-"""Records changes in the audit trail: every request that needs more than to ask or to send events, before it is answered."""
+"""Records changes in the audit trail, before they are answered: every request whose scope allows more than to ask or to send events."""
 
 import json
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ class RequestAudit:
         )
 
     def _masked(self, body: bytes) -> Mapping[str, Any]:
-        """The members of a body that is a JSON object and not too long."""
+        """The members of a body, without secrets, if it is a JSON object and not too long."""
         if len(body) > _BODY_BYTES:
             return {}
         try:

@@ -1,4 +1,4 @@
-"""Bodies of requests, within the limits of the guard."""
+"""Reads bodies of requests, within the limits of the guard."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _NDJSON: Final = ("ndjson", "jsonl", "json-seq", "jsonlines")
 
 
 async def read_payload(request: Request, services: Services) -> Payload:
-    """The events that a request brings. Raises RefusedError for an unknown encoding."""
+    """The payload of a request with events. Raises RefusedError for an unknown Content-Encoding."""
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding not in _IS_COMPRESSED:
         raise RefusedError(

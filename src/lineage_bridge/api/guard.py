@@ -1,7 +1,7 @@
-"""One guard before every route: who asks, may they, and how much they may send.
+"""The guard before every route: it authenticates and authorizes requests, and limits their bodies.
 
-Where no principal is asked for, programs of the server's own machine may do everything, others may send events and ask, and no web page
-of another origin may write.
+If the server requires no credentials, programs on its own machine may do everything, others may send events and ask questions, and web
+pages of other origins may not write.
 """
 
 from dataclasses import dataclass, field
@@ -49,10 +49,10 @@ NO_CONTENT_POLICY: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
 class AccessPolicy:
     """Who may use the server.
 
-    `required`: requests without a principal are refused; else they are served by where they come from. `allowed_hosts` are the host
-    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: the server is open to other
-    machines without asking anybody, and every answer says so. `browsers` knows those that have logged in; None where nobody logs in. What
-    `proxies` say about their clients is believed; `external` is where browsers reach the server.
+    `required`: requests without a principal are refused; otherwise their address decides what they may do. `allowed_hosts` are the host
+    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: other machines can use the server
+    without credentials, and every answer has a header that says so. `browsers` authenticates sessions of browsers; None if there are no
+    logins. Headers of `proxies` about their clients are trusted; `external` is the address at which browsers reach the server.
     """
 
     authenticator: Authenticator = field(default_factory=Authenticators)
@@ -72,11 +72,11 @@ class BoundedBody:
 
     @property
     def truncated(self) -> bool:
-        """Whether more bytes came than are passed on."""
+        """Whether the body has more bytes than are passed on."""
         return self._size > self.limit
 
     async def __call__(self) -> Message:
-        """The next message, with no more of the body than there is room for."""
+        """The next ASGI message, with the body cut at the limit."""
         message = await self._receive()
         if message["type"] != "http.request":
             return message
@@ -89,14 +89,14 @@ class BoundedBody:
 
 @dataclass(frozen=True)
 class Admission:
-    """What the guard found out about a request that it let through."""
+    """The principal of an admitted request, and its limits."""
 
     principal: Principal
     body: BoundedBody
 
 
 class Guard:
-    """Names the principal of each request, refuses what it may not do, and bounds its body.
+    """Determines the principal of each request, refuses the request if the principal may not send it, and limits its body.
 
     Requests without a principal are also refused if they are addressed to a foreign host name (DNS rebinding); writes, whoever sends them,
     if a page of another origin does. Host and origin are headers that a browser sets itself; programs that send none of them pass.
@@ -158,7 +158,7 @@ class Guard:
         return _netloc(origin) == headers.get("host", "").lower() or (external is not None and origin == external.origin)
 
     def _signed_in(self, scope: Scope, headers: Headers) -> Principal | None:
-        """Who has logged in with the browser that sends a request. Raises RefusedError for a write that no page of this server sends."""
+        """The principal of a browser's session. Raises RefusedError for a write that was not sent by a page of this server."""
         browsers = self.policy.browsers
         found = browsers.signed_in(headers, client_address(scope)) if browsers else None
         if browsers is None or found is None:
@@ -168,7 +168,7 @@ class Guard:
         return found.principal
 
     def _principal(self, scope: Scope, headers: Headers) -> Principal:
-        """Who sends a request; where no principal is asked for, credentials that are not valid do not count. Raises RefusedError."""
+        """The principal of a request. If the server requires none, invalid credentials are ignored. Raises RefusedError."""
         policy, peer = self.policy, peer_address(scope)
         try:
             principal = policy.authenticator.authenticate(headers, peer)
@@ -196,19 +196,19 @@ def admission(request: Request) -> Admission:
 
 
 def principal_name(scope: Scope) -> str:
-    """The name of who sent a request; empty if it was refused, or nobody was asked."""
+    """The name of a request's principal; empty if the request was refused, or if the server requires no principal."""
     found: Admission | None = scope.get(_ADMISSION)
     return found.principal.name if found else ""
 
 
 def admitted_principal(scope: Scope) -> Principal:
-    """Who sent a request that the guard let through."""
+    """The principal of a request that the guard admitted."""
     found: Admission = scope[_ADMISSION]
     return found.principal
 
 
 def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *, required: bool) -> None:
-    """Raise RefusedError if a principal may not do what a request needs."""
+    """Raise RefusedError if a principal lacks the scope that a request requires."""
     if needed == "nothing" or needed in principal.scopes:
         return
     if required and not principal.name:

@@ -1,4 +1,4 @@
-"""The OpenAPI document, with our own shapes; in version 3.0, which the offline documentation page can show."""
+"""The OpenAPI document, with LineageBridge's schemas; in version 3.0, which the offline documentation page can show."""
 
 import inspect
 import sys
@@ -55,7 +55,7 @@ def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
 
 
 def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
-    """The documentation of a call's responses, by status; a tuple stands for one of several shapes."""
+    """The documentation of a route's responses, by status; a tuple stands for one of several shapes."""
     every = {**_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
     every |= {status: (*_all(shape), *_all(every.get(status, ()))) for status, shape in shapes.items()}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
@@ -86,7 +86,7 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
 
 
 def _shapes() -> list[type[msgspec.Struct]]:
-    """Every shape of our requests and answers: those of the projections, and of each module of `api.schemas` that a route has imported."""
+    """Every shape of requests and answers: those of the projections, and of each module of `api.schemas` that a route has imported."""
     modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(f"{schemas.__name__}.")]
     modules += [shapes, event_shapes, import_shapes]
     members = {shape for module in modules for _, shape in inspect.getmembers(module, inspect.isclass)}
@@ -107,13 +107,13 @@ def _all(shape: object) -> tuple[object, ...]:
 
 @cache
 def _schema(shape: object) -> dict[str, Any]:
-    """The description of one shape, which nobody changes."""
+    """The JSON Schema of one shape, cached; callers must not change it."""
     (schema,), _ = msgspec.json.schema_components([shape], ref_template=_REFERENCE)
     return schema
 
 
 def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Replace the framework's shape of errors by ours."""
+    """Replace the framework's schema of errors by LineageBridge's."""
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
     wrong = operation.get("responses", {}).get("422", {})
@@ -122,7 +122,7 @@ def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 
 def _add_requirement(operation: dict[str, Any], needed: Requirement) -> None:
-    """Say what a call asks of its principal, on a server that asks for keys."""
+    """Add the scope that a route requires, for servers that require API keys."""
     operation["security"] = [] if needed == "nothing" else [{_SECURITY: []}, {_SESSION: []}]
     if isinstance(needed, AccessScope):
         operation["x-required-scope"] = needed.value

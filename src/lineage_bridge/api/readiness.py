@@ -16,9 +16,9 @@ SILENT_US = 10_000_000
 
 @dataclass(frozen=True)
 class Backlog:
-    """What answers do not contain yet: `bytes` of records that the graph has not applied; `settling`: lineage still to be derived.
+    """The lag of answers: `bytes` of records that the graph has not applied; `settling`: whether lineage is still being derived.
 
-    `unread`: records of the topic that received events are written to have not been read.
+    `unread`: the topic that received events are written to has records that the pipeline has not read.
     """
 
     bytes: int
@@ -37,7 +37,7 @@ class Backlog:
 
 
 def measure_backlog(services: Services, written: position_tokens.Position | None = None) -> Backlog:
-    """What answers do not contain yet; `written` is the end of what was accepted, for a process that does not know it.
+    """Measure the lag of answers. `written` is the position after the last accepted record, for a process that does not know it.
 
     Raises LogError, StoreError.
     """
@@ -64,7 +64,7 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
 
 
 def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
-    """The state of each part now. Without `names_inputs` it does not say which inputs or targets are failing."""
+    """The state of each part now. Without `names_inputs`, failing inputs and targets are not named."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
     written = services.written()
@@ -86,7 +86,7 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
 
 
 def disk_use(services: Services) -> DiskUse:
-    """How much the log uses of its disk."""
+    """The bytes that the log uses on its disk."""
     disk = services.disk()
     return DiskUse(disk.used_bytes, disk.free_bytes)
 
@@ -108,7 +108,7 @@ def pipeline_part(services: Services) -> PartState:
 
 
 def _integer(value: object) -> int:
-    """A number of the status file, which may be damaged."""
+    """An integer of the status file, which may be damaged."""
     return value if isinstance(value, int) else 0
 
 
@@ -154,7 +154,7 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
 
 
 def _targets(services: Services, *, names: bool) -> PartState | UnsetType:
-    """Whether the targets that are published to continuously get what changes."""
+    """Whether all targets with continuous publishing receive the changes of the graph."""
     try:
         followed = services.targets.followed()
     except StoreError as error:
@@ -195,7 +195,7 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position, boo
 
 
 def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:
-    """The bytes of the log and of the archive behind a position. Raises LogError if the position is not one of this log."""
+    """The bytes of the log and of the archive after a position. Raises LogError if the position is not one of this log."""
     start, end = applied.get((LOG_SOURCE, 0), 0), services.records.durable_end()
     logged = services.records.size_between(start, end) if start < end else 0
     return logged + services.records.archived_behind(applied)

@@ -77,7 +77,7 @@ def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Respons
 
 
 class _JsonStream(StreamingResponse):
-    """JSON text in pieces, which end when the client has gone."""
+    """A response of JSON text in pieces, which stops when the client disconnects."""
 
     def __init__(self, first: bytes, pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> None:
         super().__init__(chain((first,), pieces), 200, headers, JSON)
@@ -93,7 +93,7 @@ class _JsonStream(StreamingResponse):
 
 
 def streaming_response(pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> Response:
-    """JSON text in pieces, sent as they are made. An error while the first piece is made is answered as any other."""
+    """Send JSON text in pieces as they are computed. An error before the first piece is answered with its own status."""
     first = next(pieces, b"")
     return _JsonStream(first, pieces, {**_HEADERS, **headers})
 
@@ -126,7 +126,7 @@ def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
 
 
 def error_response(error: LineageBridgeError) -> Response:
-    """The response for one of our own errors."""
+    """The response for a LineageBridgeError."""
     if isinstance(error, RefusedError):
         challenge = {"WWW-Authenticate": error.challenge} if error.challenge else None
         return error_answer(error.status, error.code, str(error), error.hint, _RETRY_AFTER if error.status == 503 else challenge)

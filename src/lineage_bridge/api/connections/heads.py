@@ -1,6 +1,6 @@
-"""What the head of a request must be, so that every program on its way reads the same request (RFC 9112).
+"""Checks the head of a request, so that every proxy on its way interprets it in the same way (RFC 9112).
 
-The parser refuses much of this itself. What is checked here holds whatever the parser lets pass.
+The parser refuses much of this itself; these checks do not depend on it.
 """
 
 import re
@@ -17,9 +17,9 @@ _WEB: Final = re.compile(rb"https?://", re.IGNORECASE)
 
 
 def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tuple[bytes, list[Header]]:
-    """The target without scheme and authority, and the headers with the authority as Host, as RFC 9112, 3.2.2 says.
+    """The target without scheme and authority, and the headers with the authority as Host (RFC 9112, 3.2.2).
 
-    Raises ValueError for a target that is no target, with what is wrong.
+    Raises ValueError with the reason if the target is not valid.
     """
     if not _TARGET.fullmatch(target):
         raise ValueError("the request target contains characters that must be percent-encoded")
@@ -37,7 +37,7 @@ def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tupl
 
 
 def check_head(version: str, headers: Sequence[Header]) -> None:
-    """Raise ValueError if it is not clear to whom a request is addressed, or where its body ends, with what is wrong."""
+    """Raise ValueError with the reason if the host of a request, or the end of its body, is ambiguous."""
     if version not in ("1.1", "1.0"):
         raise ValueError(f"HTTP/{version} is not supported")
     found = {name: [value for header, value in headers if header == name] for name in (b"host", b"content-length", b"transfer-encoding")}

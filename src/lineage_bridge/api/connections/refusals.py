@@ -1,4 +1,4 @@
-"""Answers to what is no request, or comes over one connection too many: in the shape of all errors, and the last of their connections."""
+"""Error answers to invalid requests and to connections above the limit. The connection is closed after them."""
 
 from http import HTTPStatus
 from typing import Final
@@ -23,7 +23,7 @@ _REFUSALS: Final = {
 
 
 def refusal(code: str, problem: str = "") -> bytes:
-    """The bytes of an answer; `problem` says more exactly what is wrong."""
+    """The bytes of an error answer; `problem` is a more exact message."""
     status, message, hint = _REFUSALS[code]
     headers = {"Connection": "close", **({"Retry-After": "5"} if status == 503 else {})}
     answer = error_answer(status, code, problem or message, hint, headers)

@@ -63,7 +63,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _imported(payload: Payload, now_us: int) -> ImportedGraph:
-    """The events that say what an import says. Raises RefusedError, RequestError."""
+    """The events that state the nodes and edges of an import. Raises RefusedError, RequestError."""
     events = split_payload(payload)
     if events.rejected or not events.single:
         problem = events.rejected or Rejected("wrong_type", "$", "the body of an import must be one JSON object")

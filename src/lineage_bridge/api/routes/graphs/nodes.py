@@ -1,4 +1,4 @@
-"""The graph as nodes and edges, and what lies up- or downstream of a node, in the shapes that LineageBridge's users know."""
+"""The graph as nodes and edges, and the nodes up- or downstream of a node, in LineageBridge's own JSON format."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -50,7 +50,7 @@ TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
 def one_of(allowed: Sequence[str]) -> AfterValidator:
-    """A validator that accepts one of some words. It raises ValueError for others."""
+    """A validator that accepts the given words, and raises ValueError for others."""
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in allowed:

@@ -75,7 +75,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses=response_docs({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
     )
     async def post_retry(request: Request, event_id: str) -> Response:
-        """Judge a rejected event again. If it is accepted now, it is used; otherwise nothing is written."""
+        """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes."""
 
         def ingest_again() -> Ingested:
             record = _quarantined_record(services, event_id)
@@ -98,7 +98,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
-    """Event id to the sender, for the first records that have MAX_READ_BYTES together; without what the log has lost."""
+    """Event id to sender, for the first records up to MAX_READ_BYTES in total; without records that the log has lost."""
     found: dict[bytes, EventSender] = {}
     sizes = accumulate(record.size for record in records)
     for record, size in zip(records, sizes, strict=True):

@@ -106,7 +106,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
     @router.post("/sources/{name}/resume", response_model=None, responses=documented)
     def resume_source(name: str) -> Response:
-        """Resume a paused source; it is polled at once."""
+        """Resume a paused source. It is polled immediately."""
         return json_response(_item(services.sources.pause(name, paused=False)))
 
     @router.post("/sources/{name}/poll", response_model=None, responses=documented)

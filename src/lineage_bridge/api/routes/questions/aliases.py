@@ -1,4 +1,4 @@
-"""Aliases: which names stand for one dataset or job, and why; how operators state, veto and lift them, and choose among names."""
+"""Aliases: list the names of one dataset or job with their evidence; state, veto and lift aliases, and choose preferred names."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -126,7 +126,9 @@ def _operation_route(router: APIRouter, services: Services, intake: Intake, oper
 
 
 def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> list[UnknownEnd]:
-    """What statements name and nothing has, each once; nothing while there is no graph. Looks at spellings of a bounded number of names."""
+    """The names in statements that no node has, each once; empty while there is no graph. Checks the spellings of a bounded number of
+    names.
+    """
     found: dict[UnknownEnd, None] = {}
     ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))
     corrected = 0

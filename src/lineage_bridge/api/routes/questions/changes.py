@@ -54,7 +54,9 @@ def routes(services: Services) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
         wait_s: Annotated[float, Query(ge=0, le=60, description="How many seconds to wait for a change if there is none yet")] = 0.0,
     ) -> Response:
-        """Changes of the graph since a cursor; repeated statements are no changes. 410 if changes after the cursor are no longer kept."""
+        """Changes of the graph since a cursor. Repeated statements do not count as changes. 410 if changes after the cursor are no longer
+        kept.
+        """
         until = anyio.current_time() + wait_s
         async with services.lanes[Cost.WAITING].slot(caller_in(request.scope)):
             while True:

@@ -1,4 +1,4 @@
-"""What principals that are limited to namespaces said of what lies outside, without effect."""
+"""Foreign assertions: what principals that are limited to namespaces asserted about datasets outside of them, without effect."""
 
 from typing import Annotated
 

@@ -75,7 +75,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
 
 
 def _with_details(reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, NextHop], now_us: int) -> list[WalkNode]:
-    """The nodes of an answer, each with what it is, and what lies beyond it."""
+    """The nodes of an answer, each with its details and the number of nodes beyond it."""
     named = {node.id: node for node in (*walk.nodes, *(end for edge in walk.edges for end in edge[:3]), *_port_ends(walk))}
     found = reader.inventory.described(named.values())
     jobs = {entry.node.id: entry.node for entry in found.values() if entry.node.kind == NodeKind.JOB}

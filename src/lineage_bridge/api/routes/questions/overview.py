@@ -1,4 +1,4 @@
-"""The estate at a glance."""
+"""An overview of the whole graph."""
 
 from collections import Counter
 from typing import Annotated

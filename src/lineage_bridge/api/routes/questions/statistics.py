@@ -32,7 +32,7 @@ Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zon
 
 
 def routes(services: Services) -> APIRouter:
-    """The call on amounts."""
+    """The route for statistics."""
     router = question_router(services, "statistics")
 
     @router.get("/graph/statistics", response_model=None, responses=response_docs({200: StatisticsAnswer, 404: ErrorAnswer}, writes=False))
@@ -51,7 +51,7 @@ def routes(services: Services) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """What was read and written within a window (default: the last day), by job, dataset and side."""
+        """The amounts read and written within a window (default: the last day), by job, dataset and side."""
         with services.graph() as reader:
             record = require_run(reader.runs, run)[0] if run is not None else None
             span = _window(services, (since, until), bucket, whole=run is not None)

@@ -1,4 +1,4 @@
-"""When things changed around a node, and how much flows there now."""
+"""The timeline of changes around a node, and the current rates of its jobs."""
 
 from typing import Annotated
 
@@ -99,7 +99,7 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
         until: Moment = None,
         names: Style = "standard",
     ) -> Response:
-        """How much jobs around a node read and wrote lately (or before `until`), as rates, and when they last did."""
+        """The recent rates at which jobs around a node read and write (now, or before `until`), and when they last did."""
         last = parse_time_argument("until", until)
         now_us = last if last is not None else services.clock_us()
         with services.graph() as reader:
