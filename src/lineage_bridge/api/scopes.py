@@ -1,4 +1,4 @@
-"""What each route asks of a principal: the one table of scopes. A route without a line here does not start."""
+"""The table of the scope that each route requires. The server does not start if a route is missing here."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -156,7 +156,7 @@ REQUIREMENTS: Final[Mapping[str, Requirement]] = {_full(line): needed for needed
 
 
 class RouteRequirements:
-    """What requests need, found by the routes of an application, in their order, as it finds them itself.
+    """Finds the scope that a request requires, by matching the application's routes in their order.
 
     Raises ConfigError for a route that is not in the table, and for a line of the table without a route.
     """
@@ -178,7 +178,7 @@ class RouteRequirements:
                 self._exact[method, path] = self._first(method, path)
 
     def needed(self, method: str, path: str) -> Requirement:
-        """What a request needs. Where there is no route, any principal may learn that."""
+        """The scope that a request requires. For a path without a route, any principal is enough to get the 404."""
         return self._found(method, path)[1]
 
     def template(self, method: str, path: str) -> str:
@@ -186,11 +186,11 @@ class RouteRequirements:
         return self._found(method, path)[0]
 
     def is_of_all(self, method: str, path: str) -> bool:
-        """Whether a question is about all namespaces, and not for a principal that is limited to some."""
+        """Whether a question concerns all namespaces, so that principals limited to some may not ask it."""
         return method in _READING and _OF_ALL.fullmatch(path) is not None
 
     def is_change(self, method: str, path: str) -> bool:
-        """Whether a request changes something but by events: such requests are recorded in the audit trail."""
+        """Whether a request changes something other than by events. Such requests are recorded in the audit trail."""
         return method not in _READING and (self.needed(method, path) in _CHANGING or _IMPORT.fullmatch(path) is not None)
 
     def _found(self, method: str, path: str) -> tuple[str, Requirement]:
@@ -205,7 +205,7 @@ class RouteRequirements:
 
 
 def _calls(routes: Sequence[BaseRoute]) -> list[tuple[str, str, re.Pattern[str]]]:
-    """Method, path and pattern of every route; those of a folder of files have no method: they take any."""
+    """Method, path and pattern of every route. Routes of static files have no method, because they accept any."""
     calls: list[tuple[str, str, re.Pattern[str]]] = []
     for found in iter_route_contexts(routes):
         methods = [""] if isinstance(found.route, Mount) else sorted({"GET" if name == "HEAD" else name for name in found.methods or ()})

@@ -46,7 +46,7 @@ def list_(settings: Settings, principal: str | None, action: str | None, limit: 
 @audit.command(examples=("audit head",))
 @with_settings("data_dir")
 def head(settings: Settings) -> None:
-    """Print the end of the trail: keep it elsewhere, and give it to `audit verify` later."""
+    """Print the head of the trail, its last entry. Keep it elsewhere, and pass it to `audit verify` later."""
     print_line(format_head(audit_repository(settings).head()))
 
 
@@ -58,7 +58,7 @@ def head(settings: Settings) -> None:
 def verify(context: click.Context, settings: Settings, heads: tuple[str, ...], *, with_log: bool) -> None:
     """Check that no entry was changed, removed or inserted.
 
-    Whoever can write the data folder can write another trail; the heads in the log, and those kept elsewhere, then differ. The exit code
+    Someone who can write to the data folder can replace the trail; heads in the log and those kept elsewhere reveal it. The exit code
     is 1 if something is wrong.
     """
     known = [parse_head(text) for text in heads]
@@ -85,10 +85,10 @@ def export(settings: Settings, output: BinaryIO) -> None:
 @click.argument("principal")
 @with_settings("data_dir")
 def erase(settings: Settings, principal: str) -> None:
-    """Erase what PRINCIPAL changed, as a person may ask for.
+    """Erase the entries of PRINCIPAL, for a person's right to erasure.
 
-    The entries lose everything but their time and kind; their links stay, so the trail is still whole. Events in the log keep the name of
-    who sent them.
+    Only the time and kind of the entries stay, and their hashes, so the trail can still be verified. Events in the log keep the name of
+    their sender.
     """
     erased = audit_trail(settings).erase(principal, by_command("audit erase", ""))
     print_line(f"{format_count(erased, 'change')} erased")

@@ -17,7 +17,9 @@ POLL_S = 0.3
 
 
 class StartupBanner:
-    """Prints the server's addresses, loads the demo, and says when the graph is complete. `program` is how the user starts us."""
+    """Prints the server's addresses, loads the demo, and reports when the graph is complete. `program` is the command that starts
+    LineageBridge.
+    """
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:
         self.settings, self.program, self.stop = settings, program, stop
@@ -86,7 +88,7 @@ class StartupBanner:
 
 
 def program_name(argument: str, folder: Path) -> str:
-    """How the user can call this program again from `folder`: by its name if it is on the path, else by its file."""
+    """The command that starts this program from `folder`: its name if it is on the PATH, else its file."""
     path = Path(argument)
     if path.name in ("", "main.py"):
         return "python -m lineage_bridge.cli.main"

@@ -33,7 +33,7 @@ def changes(settings: Settings, after: str | None, kinds: tuple[str, ...], limit
     """Print changes of the graph, oldest first.
 
     Lists nodes, inputs and outputs of jobs, flows, columns, aliases and facets that were added, changed or removed. Events that only
-    repeat what is known are no changes. The last line gives the cursor to continue with.
+    repeat known facts cause no changes. The last line gives the cursor to continue with.
     """
     with connect(settings) as client:
         for item in _items(client, after, kinds, limit, follow=follow):

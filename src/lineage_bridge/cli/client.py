@@ -79,7 +79,7 @@ class Client:
         return self.when_complete(lambda: self.get(path, **parameters), lambda answer: not results or bool(answer[results]))
 
     def when_complete(self, ask: Callable[[], Json], has_found: Callable[[Json], bool] = bool) -> Json:
-        """What `ask` returns. If it finds nothing while events are not in the answers yet, wait for them and ask everything again.
+        """The result of `ask`. If it finds nothing while events are not in the answers yet, wait for them and call it again.
 
         Raises what `ask` raises, with a hint to the status if events are still missing.
         """
@@ -101,7 +101,7 @@ class Client:
         return answer
 
     def lag(self) -> str:
-        """What is not in the answers yet, as "694.8 kB of events are"; empty if answers are complete."""
+        """The lag of answers, as "694.8 kB of events are"; empty if answers are complete."""
         lag = self.readiness()["lag"]
         return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
@@ -213,7 +213,7 @@ class Client:
 
 
 def connect(settings: Settings) -> Client:
-    """A client of the server of the settings, with the user's API key. Raises ConfigError."""
+    """A client for the server in the settings, with the user's API key. Raises ConfigError."""
     key = user_credentials(settings, os.environ)
     return Client(settings.address, lambda: key, trusted_by_clients(settings))
 
@@ -231,7 +231,7 @@ def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
-    """Make the error that fits an unsuccessful response."""
+    """The exception for an unsuccessful response."""
     answer = _json(response)
     problem = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(problem, dict):
@@ -254,7 +254,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
 
 
 def _where_to_look(path: str) -> str:
-    """The command that lists what a path of the API names."""
+    """The command that lists the objects of an API path."""
     return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "lineage-bridge search TEXT finds names")
 
 

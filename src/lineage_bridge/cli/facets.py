@@ -63,7 +63,7 @@ def facets(
     KEY is the facet's key in the events, such as schema, ownership, documentation or dataQualityAssertions.
 
     The newest version comes first, each with the times at which it was first and last seen. Of assertions, those that failed come first.
-    Without KEY, shows the current facets of the dataset or the job itself, without those of single reads and writes.
+    Without KEY, shows the current facets of the dataset or the job itself, without input and output facets of runs.
     """
     if key is None and (at or offset):
         raise click.UsageError("--at and --offset need KEY")
@@ -119,7 +119,7 @@ def _print_versions(answer: Json, offset: int) -> None:
 
 
 def _heading(version: dict[str, Any], short: ShortNames) -> str:
-    """The version, when it was seen, who stated it and how."""
+    """The heading of a version: when it was seen, who stated it, and as which kind of facet."""
     times = [format_time(version[end]["at"]) for end in ("first", "last")]
     seen = f"first and last seen {times[0]}" if times[0] == times[1] else f"first seen {times[0]}, last seen {times[1]}"
     side = f", {_SIDES[version['side']]}" if version["side"] in _SIDES else ""

@@ -59,7 +59,7 @@ def create(
     note: str,
     as_json: bool,
 ) -> None:
-    """Create the API key NAME, and print it. It is shown this once.
+    """Create the API key NAME, and print it. It cannot be shown again.
 
     A scope is one of ingest (send events), read (ask questions), operate (change the graph and what is observed), admin (manage keys).
     With namespaces or teams, only ingest and read.

@@ -52,7 +52,7 @@ def check(context: click.Context, settings: Settings, acknowledge: bool, as_json
 def repair(settings: Settings, as_json: bool) -> None:
     """Repair the log and the archive. Stop the server first.
 
-    Where one byte is wrong, the record is put back as it was. Other bytes that cannot be read are moved to a .cut file beside the segment.
+    A record with one wrong byte is corrected. Other unreadable bytes are moved to a .cut file beside the segment.
     """
     done = wiring.repair(settings)
     if as_json:

@@ -1,4 +1,4 @@
-"""`publish`: lineage to a target, planned first. `publication`, which the server starts, does it."""
+"""`publish`: plans and publishes lineage to a target. The server starts the process `publication`, which does the work."""
 
 import json
 import time
@@ -27,11 +27,12 @@ _flags = (
 @with_settings(*CLIENT)
 @click.pass_context
 def publish(context: click.Context, settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool, as_json: bool) -> None:
-    """Publish the graph to the target NAME: only what differs.
+    """Publish the graph to the target NAME, where the two differ.
 
-    Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it.
+    Only objects that LineageBridge created are ever deleted. Objects that others changed in the target are listed, and stay unless
+    --overwrite is given.
 
-    The exit code is 1 if something was refused or failed.
+    The exit code is 1 if an operation was refused or failed.
     """
     with connect(settings) as client:
         order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
@@ -65,7 +66,7 @@ def _until_ended(client: Client, name: str) -> Json:
 
 
 def print_report(report: Json) -> None:
-    """Print a plan, or how a publication went."""
+    """Print a plan, or the result of a publication."""
     columns = ["action", "kind", "namespace", "name", "reason", "outcome"]
     rows = [[*(item[column] for column in columns[:-1]), _outcome(item)] for item in report["operations"]]
     if rows:

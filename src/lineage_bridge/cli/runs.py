@@ -105,7 +105,7 @@ def _check_arguments(names: tuple[str, ...], around: list[bool], offset: int) ->
 
 
 def _get_run(client: Client, run_id: str, *, tree: bool, lineage: str | None, depth: int, limit: int, style: str) -> Json:
-    """A run, the tree of runs below it, or the runs that it is linked to."""
+    """A run, the tree of runs below it, or the runs up- or downstream of it."""
     path = f"/api/v1/graph/runs/{quote(run_id, safe='')}"
     if lineage:
         return client.query(f"{path}/lineage", direction=lineage, depth=depth, limit=limit, names=style)

@@ -109,7 +109,7 @@ def observe(settings: Settings, attached: bool) -> None:
 def inputs(settings: Settings, attached: bool) -> None:
     """Run only the reading of inputs.
 
-    Takes in the events of topics, through the API on the same data folder.
+    Reads events from inputs, and sends them to the API on the same data folder.
     """
     configure_logging(settings, "inputs")
     settings.paths.protect()
@@ -124,7 +124,7 @@ def inputs(settings: Settings, attached: bool) -> None:
 def publisher(settings: Settings, attached: bool) -> None:
     """Run only the continuous publishing.
 
-    Publishes what changes in the graph to the targets with publish=continuous.
+    Publishes changes of the graph to the targets with publish=continuous.
     """
     configure_logging(settings, "publisher")
     settings.paths.protect()
@@ -134,6 +134,6 @@ def publisher(settings: Settings, attached: bool) -> None:
 
 
 def _explain_variable() -> None:
-    """Say what a variable means that was the server's own key in the prototype."""
+    """Explain LINEAGE_BRIDGE_API_KEY to users who set it for the server: it is the key that commands send."""
     if os.environ.get(API_KEY):
         print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

@@ -48,7 +48,7 @@ def stats(
 ) -> None:
     """Sum the rows, bytes and files that were read and written.
 
-    Sums them for a dataset, a job, a run, or a combination of these, in a window of time. What was reported without a number is left out.
+    Sums them for a dataset, a job, a run, or a combination of these, in a window of time. Reports without a number are left out.
     """
     if len(names) not in (0, 2):
         raise click.UsageError("name a dataset by NAMESPACE NAME")

@@ -162,7 +162,7 @@ def _schema_fields(client: Client, origin: Json) -> list[str]:
 
 
 def _print_ends(answer: Json) -> None:
-    """Say which option continues where the trace ends at masked columns."""
+    """Print which option continues the trace beyond masked columns."""
     masked = sum(column.get("end") == "masked" for column in answer["columns"])
     if masked:
         print_message(f"the trace ends at {format_count(masked, 'masked column')}; --through-masking continues")

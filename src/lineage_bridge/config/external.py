@@ -1,4 +1,4 @@
-"""Where browsers reach the server, if that is not the address it listens on: behind a proxy, below a path."""
+"""The address at which browsers reach the server, if a proxy shows it at another host or below a path."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class ExternalAddress:
-    """`origin` is as browsers write it: in lower case, without the port that the scheme implies. `prefix` is empty or `/like/this`."""
+    """`origin` has the form of browsers: lower case, without the scheme's default port. `prefix` is empty or a path such as `/lineage`."""
 
     origin: str
     prefix: str = ""
@@ -63,7 +63,7 @@ class ExternalAddress:
 
 
 def check_prefix(prefix: str) -> None:
-    """Raise ValueError for a path below which the server cannot be."""
+    """Raise ValueError for a path prefix that the server cannot be shown under."""
     if not PREFIX.fullmatch(prefix):
         raise ValueError("a path consists of letters, digits and -._~ between slashes")
     if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:

@@ -1,6 +1,6 @@
 """Loading the settings of a process from their four origins.
 
-A flag overrides the environment (`LINEAGE_BRIDGE_PORT`), that overrides the file, that overrides the default. The file is
+Flags override environment variables (`LINEAGE_BRIDGE_PORT`), which override the file, which overrides the defaults. The file is
 the one that `--config` or `LINEAGE_BRIDGE_CONFIG` names, or `lineage-bridge.toml` in the current folder.
 """
 
@@ -33,7 +33,7 @@ OTHER_VARIABLES = (CONFIG_VARIABLE, API_KEY, f"{PREFIX}IVY_SETTINGS", SECRETS_FI
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where settings come from: how the origin spells a setting's name, and what follows the name in messages."""
+    """An origin of settings: its spelling of a setting's name, and the text that follows the name in messages."""
 
     spelt: Callable[[str], str]
     suffix: str
@@ -48,7 +48,7 @@ def load_settings(
 ) -> Settings:
     """The settings of a process started in `folder`. `flags` has the given flags, by setting; `config` is the file of `--config`.
 
-    `ignored` are variables with our prefix that configure something else. Raises ConfigError for an unknown or ill-typed
+    `ignored` are variables with LineageBridge's prefix that configure something else. Raises ConfigError for an unknown or ill-typed
     setting, with its origin, even if another origin overrides it.
     """
     path = _file(environ, folder, config)

@@ -1,7 +1,7 @@
-"""Where this process may connect to on behalf of users.
+"""The policy of the addresses that this process may connect to on behalf of users.
 
 Addresses come from users, and from the answers of observed systems. The address that is checked is the one a connection has, so a name
-that resolves to another address the second time gains nothing.
+that resolves differently the second time cannot bypass the check (DNS rebinding).
 """
 
 import socket

@@ -32,7 +32,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _listed(value: object) -> object:
-    """A list from a file as a tuple, and a single text as a tuple of one."""
+    """A list from a file as a tuple, and a single string as a tuple of one."""
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
@@ -96,10 +96,10 @@ class IssuerSettings(_Section):
 
 
 class RoleSettings(_Section):
-    """What those may do who have a role (or are members of a group).
+    """The scopes of principals with a role (or members of a group).
 
-    `namespaces` limit what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers that
-    may say who has the role; empty: all.
+    `namespaces` limits what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers
+    that may grant the role; empty: all.
     """
 
     scopes: Annotated[_Texts, Field(min_length=1)]
@@ -115,11 +115,11 @@ class TeamSettings(_Section):
 
 
 class ProxySettings(_Section):
-    """A proxy before the server. Without `addresses` there is none.
+    """A proxy in front of the server. Without `addresses` there is none.
 
-    It says for whom it passes a request on, and how that client addressed it (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
-    `user_header` it also names who sends the request, with `groups_header` that principal's groups. It must replace these two headers in
-    every request: what it passes on unchanged is the client's own word.
+    Its headers state the client of a request, and the address that the client used (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
+    `user_header` it also names the principal, with `groups_header` the principal's groups. It must replace these two headers in every
+    request, because a header that it passes on unchanged is controlled by the client.
     """
 
     addresses: Annotated[_Texts, AfterValidator(_networks)] = ()

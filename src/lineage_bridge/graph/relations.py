@@ -47,7 +47,7 @@ class Origin(IntEnum):
 
 
 class Evidence(IntEnum):
-    """What a flow rests on, strongest first."""
+    """The evidence of a flow, strongest first."""
 
     EXPLICIT = 1
     COLUMN = 2
@@ -57,7 +57,7 @@ class Evidence(IntEnum):
 
     @property
     def text(self) -> str:
-        """How answers write it."""
+        """The name in answers."""
         return self.name.lower().replace("_", "-")
 
 

@@ -1,4 +1,4 @@
-"""How much work a payload may cause, in proportion to its bytes."""
+"""Limits the work that a payload may cause, in proportion to its bytes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,21 +25,21 @@ class TooCostlyError(Exception):
 
 
 class Effort:
-    """What a payload of events may still cost, in nanoseconds that its work takes about; counted, not measured."""
+    """The remaining cost budget of a payload, in estimated nanoseconds of work; counted, not measured."""
 
     def __init__(self, events: Sequence[bytes]) -> None:
         sizes = [len(event) for event in events]
         self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(min(size, FIRST_BYTES) for size in sizes) * FIRST_NS_PER_BYTE
 
     def spend(self, nanoseconds: int) -> None:
-        """Account for work that follows. Raises TooCostlyError."""
+        """Deduct the cost of the work that follows. Raises TooCostlyError."""
         self.left_ns -= nanoseconds
         if self.left_ns < 0:
             raise TooCostlyError
 
 
 def too_costly(events: int, size: int) -> Rejected:
-    """Why such a payload is refused."""
+    """The rejection of a payload that is too costly."""
     what = "the event is" if events == 1 else f"the {events} events are"
     return Rejected(
         "too_costly", "$", f"{what} too costly to check for secrets: {size} bytes; send fewer events at once, with fewer tiny values"

@@ -1,4 +1,4 @@
-"""What this installation has published itself is no evidence when it comes back. Pure."""
+"""Rejects events that this installation published itself, because they are no independent evidence. Pure."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ PUBLICATION_BYTES: Final = PUBLICATION.encode()
 
 
 def own_publication(event: Event, installation: str) -> Rejected | None:
-    """The rejection of an event that has come through this installation: it says nothing that the graph did not say first."""
+    """The rejection of an event that this installation published, because its content comes from the graph."""
     for kind, subject in (("job", event.job), ("dataset", event.dataset)):
         if subject is not None and installation in installations_in(subject.facets):
             message = "this installation published the event itself, so the event is not accepted as evidence"

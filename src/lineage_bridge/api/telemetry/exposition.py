@@ -44,7 +44,7 @@ class Exposition:
 
 
 def _without_times(metric: Metric) -> Metric:
-    """A metric without the times at which its series were created, which the text format would have as series of their own."""
+    """A metric without creation times, which the text format would expose as further series."""
     metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
     return metric
 
@@ -89,7 +89,7 @@ def _damage(health: LogHealth) -> Iterator[Metric]:
 
 
 def _pipeline(status: Mapping[str, Any]) -> Iterator[Metric]:
-    """The pipeline's last report. Counters begin again when it starts again."""
+    """Metrics of the pipeline's last report. Its counters restart when the pipeline restarts."""
 
     def number(name: str) -> float:
         value = status.get(name)
@@ -117,7 +117,7 @@ def _store(files: Mapping[str, int]) -> Iterator[Metric]:
 
 
 def _questions(lanes: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
-    """Empty while the process that answers questions does not answer."""
+    """Metrics of the lanes; empty while the process that answers questions does not respond."""
     for state, text in (("running", "Questions being answered"), ("queued", "Questions that wait for their turn")):
         yield _labelled(f"questions_{state}", f"{text}, by cost.", ("cost",), (((cost,), lane[state]) for cost, lane in lanes.items()))
 

@@ -1,4 +1,4 @@
-"""Each request has an id, which its answer and its log lines name, is counted, and is logged if the settings say so."""
+"""Gives each request an id, which its answer and its log lines contain, counts it, and logs it if the settings say so."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def take_request_id(scope: Scope) -> str:
-    """The id of a request: the client's own where it can be used, else a new one, which the request's headers have from then on."""
+    """The id of a request: the client's own if it is valid, else a new one, which is added to the request's headers."""
     for name, value in scope["headers"]:
         if name == HEADER and _USABLE.fullmatch(value):
             id_ = str(value, "ascii")

@@ -15,7 +15,7 @@ _US: Final = 1e6
 
 
 def target_metrics(records: Iterable[TargetRecord]) -> Iterator[Metric]:
-    """What is published to each target, and of those that are published to continuously, how far they lag."""
+    """Metrics of the objects published to each target, and of the lag of continuous publishing."""
     records = list(records)
     followed = [(record, record.continuous) for record in records if record.continuous]
     yield _gauge("paused", "1 if a target is paused, so that nothing is published to it.", ((record, record.paused) for record in records))

@@ -1,4 +1,4 @@
-"""Lists what is damaged or missing in the archive, and with it in the log; and repairs it when nothing writes it."""
+"""Checks the archive (and the log with it) for damaged or missing files, and repairs the archive while no process writes it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -16,7 +16,7 @@ _PIECE_RECORDS = 200
 
 
 def check_all(log: Path, archive: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
-    """Read every record of the log in `log` and of the archive in `archive`; what is acknowledged is in the log's folder."""
+    """Read every record of the log in `log` and of the archive in `archive`. Acknowledged damage is listed in the log's folder."""
     found = check_log(log, on_piece)
     files, records, damage = check_archive(archive, on_piece)
     every = (*found.damage, *damage)
@@ -24,7 +24,7 @@ def check_all(log: Path, archive: Path, on_piece: Callable[[], None] = lambda: N
 
 
 def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tuple[int, int, list[Damage]]:
-    """Read every record of the archive: how many files and records can be read, and the damage."""
+    """Read every record of the archive, and return the numbers of readable files and records, and the damage."""
     listing, damage = read_listing(root), check_files(root)
     known = {item.file for item in damage}
     files = records = 0
@@ -42,13 +42,13 @@ def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tu
 
 
 def check_files(root: Path) -> list[Damage]:
-    """What names and sizes of files tell, without reading records. A file that is just being replaced is none."""
+    """The damage that names and sizes of files show, without reading records. A file that is being replaced is not damaged."""
     found = set(_look(root))
     return [item for item in _look(root) if item in found] if found else []
 
 
 def repair_archive(root: Path, disk: Disk) -> list[RepairOutcome]:
-    """Repair what can be repaired in place, and list it anew. The caller sees to it that nothing writes the archive. Raises OSError."""
+    """Repair damaged files in place, and update the manifest. The caller must ensure that no process writes the archive. Raises OSError."""
     done = []
     for item in check_archive(root)[2]:
         path = root / item.file
@@ -94,7 +94,7 @@ def _compare(root: Path, listed: ListedFile, found: Mapping[tuple[int, int, int]
 
 
 def _check_file(root: Path, file: ArchivedFile, on_piece: Callable[[], None]) -> tuple[int, list[Damage]]:
-    """How many records of a file can be read, and what is no record. Raises FileNotFoundError."""
+    """The number of readable records of a file, and its damage. Raises FileNotFoundError."""
     gaps: list[UnreadableBytes] = []
     size, count = file.size, 0
     for count, _ in enumerate(walk_records(file.path, 0, size, size, gaps.append), start=1):

@@ -29,7 +29,7 @@ class LedgerWindow(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """How much the runs of one job reported for one dataset on one side in a window; None where nothing was reported.
+    """The amounts that the runs of one job reported for one dataset on one side in a window; None if nothing was reported.
 
     `runs` is how many runs reported anything.
     """
@@ -103,7 +103,9 @@ def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) ->
 
 
 def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[HopAmounts]:
-    """The entries of the hops from the (read, written, read before, written before) of each, in the direction of the data."""
+    """The entries of the hops, from their amounts (read, written, read in the baseline, written in the baseline), in the direction of the
+    data.
+    """
     entries: list[HopAmounts] = []
     for read, written, read_before, written_before in amounts:
         came = change(read, read_before, scale, factor)
