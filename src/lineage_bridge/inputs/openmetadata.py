@@ -1,7 +1,7 @@
 """Settings of OpenMetadata's OpenLineage connector, translated to those of an input. Pure.
 
 The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they
-stand beside the others). What LineageBridge cannot do is refused, never ignored.
+are at the top level). An option that LineageBridge cannot honour is an error, never ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ _Translate = Callable[[Any], dict[str, Any]]
 
 
 class _Only(NamedTuple):
-    """An option that is taken with some values, which describe what LineageBridge does anyway; and why it is refused with others."""
+    """An option that is only accepted with values that match what LineageBridge does, and the message for other values."""
 
     values: tuple[Any, ...]
     reason: str
@@ -65,7 +65,7 @@ def _kinesis(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], required: set[str]) -> dict[str, Any]:
-    """The settings that options become. Raises for what is missing, unknown or cannot be honoured."""
+    """The settings for the options. Raises if an option is missing, unknown or cannot be honoured."""
     _check({key: value for key, value in options.items() if key not in translated_}, _CONNECTION)
     if missing := sorted(key for key in required if options.get(key) is None):
         raise _RefusedOptionError(f"{missing[0]} is missing")
@@ -77,7 +77,7 @@ def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], requir
 
 
 def _check(options: Mapping[str, Any], allowed: Mapping[str, _Only]) -> None:
-    """Raise for an unknown option, and for a value that would have to change what LineageBridge does."""
+    """Raise for an unknown option, and for a value that LineageBridge cannot honour."""
     for key, value in options.items():
         if key not in allowed:
             raise _RefusedOptionError(f"unknown option {key}")

@@ -28,9 +28,9 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class InputService:
     """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
 
-    `progress` returns what the log and the archive have of an input, `report` what the process that reads inputs reported last, `streams`
-    what the pipeline did, which reads those of the form stream; None if it does not run.
-    `installation` and `key` are this installation's.
+    `progress` returns the counts of an input's events in the log and the archive, `report` the last report of the process that reads
+    inputs, `streams` the report of the pipeline, which reads those of the form stream; None if it does not run. `installation` and `key`
+    are this installation's.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class InputService:
         return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def configured(self) -> list[InputRecord]:
-        """All inputs, by name, without what is known of them otherwise. One in the settings file hides an added one of the same name."""
+        """All inputs, by name, without progress and status. An input in the settings file hides an added one of the same name."""
         paused, added = self._repository.paused(), self._repository.added()
         found = {name: InputRecord(name, *own, "added", name in paused) for name, own in added.items()}
         found |= {name: InputRecord(name, *own, "file", name in paused) for name, own in self._in_file.items()}
@@ -145,7 +145,7 @@ class InputService:
         return report.inputs if report and self._clock_us() - report.beat_us <= SILENT_US else {}
 
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
-        """What would become of a record. Raises RequestError if an event in it would be rejected."""
+        """The verdict on a record, in words. Raises RequestError if an event in it would be rejected."""
         sender = Sender("", Principal(principal_name(name), frozenset({AccessScope.INGEST}), tuple(settings.namespaces)))
         judged = ingest(
             payload_of(incoming.value or b"", incoming.refused), sender, CollectingLog(), self._clock_us(), key=self._key

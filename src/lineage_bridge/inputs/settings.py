@@ -24,7 +24,7 @@ def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class InputSettings(SourceSettings):
-    """How an input reads, whatever it reads."""
+    """The settings that all inputs have."""
 
     namespaces: Annotated[tuple[str, ...], AfterValidator(_globs)] = Field(
         default=(), description="globs: events of jobs in other namespaces are rejected; empty: none are"

@@ -43,12 +43,12 @@ def headers_of(record: LogRecord, request: str = "") -> list[tuple[str, bytes]]:
 
 
 def size_of(record: LogRecord) -> int:
-    """About how many bytes a record has in a topic, never too few: with the headers, and what surrounds a record in a batch."""
+    """An upper estimate of a record's bytes in a topic, including headers and the overhead of a batch."""
     return len(record.body) + len(record.note) + 4 * (len(record.channel) + len(record.principal)) + _OVERHEAD
 
 
 def restored(name: str, incoming: IncomingRecord, key: bytes) -> LogRecord | None:
-    """The log record that LineageBridge wrote, with where the input `name` read it; None for a record that something else wrote.
+    """The log record that LineageBridge wrote, with the origin of the input `name`; None for a record that another program wrote.
 
     `key` is the installation's, for digests of secrets in headers.
     """

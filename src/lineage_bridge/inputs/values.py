@@ -1,4 +1,4 @@
-"""From the value of a record to a payload of events, and from a record to its origin. Pure."""
+"""Converts the value of a record to a payload of events, and a record to its origin. Pure."""
 
 import json
 import zlib
@@ -25,9 +25,10 @@ _BLANK: Final = b" \t\r\n"
 
 
 def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
-    """What a value holds: JSON, plain, or as gzip or zlib, or behind the header of a schema registry (byte 0 and a 4-byte id).
+    """The payload in a value: JSON, plain or compressed by gzip or zlib, possibly after the header of a schema registry (byte 0 and a
+    4-byte id).
 
-    With `refused`, it holds no event, for that reason.
+    With `refused`, the value contains no event, for that reason.
     """
     if refused:
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", refused))
@@ -77,7 +78,7 @@ def _headers(headers: Iterable[tuple[str, bytes | None]]) -> Iterable[tuple[str,
 
 
 def _text(value: bytes | None) -> str:
-    """The beginning of a text; empty for bytes that are none."""
+    """The beginning of a UTF-8 text; empty for bytes that are not text."""
     try:
         return (value or b"").decode()[:MOST_CHARACTERS]
     except UnicodeDecodeError:

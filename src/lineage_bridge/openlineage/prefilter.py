@@ -1,4 +1,4 @@
-"""Which of many patterns are worth trying on a text, and where, found in one pass over it."""
+"""Finds, in one pass over a text, which of many patterns may match it, and where."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _CACHED = 8192
 
 
 class Texts:
-    """Some folded texts that are looked for together."""
+    """A set of case-folded strings that are searched together."""
 
     def __init__(self, texts: Collection[str]) -> None:
         self._texts = sorted(texts)
@@ -36,7 +36,7 @@ class Texts:
         return frozenset([self._texts[number] for number in found])
 
     def starts(self, folded: str) -> Iterator[int]:
-        """Where they begin in a folded text; in order, but some come twice, and a long one after those inside of it."""
+        """Where the strings begin in a folded text: in order, with repeats, and a long string after those inside it."""
         for at, matches in self._matches(folded):
             for _, start, _ in matches:
                 yield at + start
@@ -51,7 +51,8 @@ class Texts:
 class Rule:
     """A pattern that is tried only on texts, and only at places in them, where it can match.
 
-    `required`: sets of texts of which one each must be there. `also`: such a set, besides those that the pattern itself requires.
+    `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from the
+    pattern.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:
@@ -90,7 +91,7 @@ class Rule:
 
 
 class Prefilter:
-    """Chooses the rules worth trying on a text, by the texts without which they cannot match."""
+    """Chooses the rules that may match a text, by the strings that their matches must contain."""
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
         self._names = tuple(groups)

@@ -1,6 +1,6 @@
-"""Texts without which a pattern cannot match, read from the pattern itself.
+"""Derives from a pattern the strings that every match must contain.
 
-Looking for them first, for all patterns in one pass, tells which of many patterns are worth trying on a text.
+Searching them first, for all patterns in one pass, shows which of many patterns may match a text.
 """
 
 import re
@@ -38,7 +38,7 @@ def required_texts(pattern: "re.Pattern[str]") -> list[Alternatives]:
 
 
 def _worth(texts: Alternatives) -> tuple[int, int]:
-    """How distinctive it is that one of the texts is there: long ones are rare, and few are rarer than many."""
+    """How distinctive a set of strings is: long strings are rarer than short ones, and few strings are rarer than many."""
     return min(map(len, texts)), -len(texts)
 
 

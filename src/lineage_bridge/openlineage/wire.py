@@ -118,7 +118,7 @@ def check_syntax(raw: bytes) -> None:
 
 
 def _last_wins(raw: bytes) -> bytes:
-    """The same JSON, in which every object that we decode has the last of each repeated member only."""
+    """The same JSON, in which every decoded object only has the last of each repeated member."""
     return msgspec.json.encode(_without_repeats(Raw(raw), {"run": {}, "job": {}, "dataset": {}, "inputs": {}, "outputs": {}}))
 
 

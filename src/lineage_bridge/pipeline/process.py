@@ -105,7 +105,7 @@ def _ending(code: int) -> str:
 
 
 def text_of(error: Exception) -> str:
-    """What an error says, or its type: an error of Java asks Java for its text, which may have ended."""
+    """The message of an error, or its type if the message cannot be read: errors of Java ask the Java process, which may have ended."""
     try:
         return str(error) or type(error).__name__
     except SPARK_ERRORS:

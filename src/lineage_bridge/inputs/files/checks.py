@@ -1,4 +1,4 @@
-"""The test of an input that reads files: each step, without taking anything in."""
+"""Tests each step of an input that reads files, without ingesting any event."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ _TRIED: Final = 3
 
 
 def checks(store: FileStore, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step, up to the first without which the others make no sense."""
+    """One check for each step; stops at a failed step on which the following ones depend."""
     for host, port in getattr(store, "servers", ()):
         try:
             found = sorted({str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)})
@@ -50,7 +50,7 @@ def checks(store: FileStore, judge: Callable[[IncomingRecord], str]) -> Iterator
 
 
 def _record(store: FileStore, newest: list[FoundFile], judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """Read and judge the first record of the newest file that has one."""
+    """Read and validate the first record of the newest file that has one."""
     for file in newest:
         try:
             opened = OpenFile(store, Task(file, None, False, False))

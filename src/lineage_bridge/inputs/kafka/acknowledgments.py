@@ -1,4 +1,4 @@
-"""What a topic that is a log answers to what is written: acknowledgments of a request's records, and errors; and how to write to it."""
+"""Writing to the topic of the intake: acknowledgments of a request's records, errors, and the configuration of the producer."""
 
 from concurrent.futures import Future
 from typing import Any, Final
@@ -44,7 +44,7 @@ class Submitted:
 
 
 def write_error(topic: str, error: KafkaError | None, text: str) -> LineageBridgeError:
-    """Why a topic did not take a record."""
+    """The error for a record that a topic did not accept."""
     code = error.code() if error else None
     if code in _SIZE:
         hint = "raise the topic's max.message.bytes, or send smaller events"

@@ -1,4 +1,4 @@
-"""The test of an input: each step of reading topics, without joining the group and without committing anything."""
+"""Tests each step of reading topics, without joining the group or committing offsets."""
 
 import socket
 import time
@@ -24,7 +24,7 @@ _NO_LOGIN: Final = "the connection uses no login, so the brokers do not authenti
 
 
 def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step, up to the first without which the others make no sense."""
+    """One check for each step; stops at a failed step on which the following ones depend."""
     resolved = _resolved(settings)
     yield resolved
     if not resolved.works:
@@ -91,7 +91,7 @@ def _connected(settings: KafkaInputSettings, finder: TopicFinder) -> Iterator[So
 
 
 def _allowed_group(settings: KafkaInputSettings, admin: AdminClient, group: str) -> SourceCheck:
-    """Whether the group may be joined, as far as the cluster says so without joining it."""
+    """Whether the group may be joined, as far as this can be found out without joining it."""
     hint = f"allow READ on the group {group}, or choose another group with the setting `group`"
     try:
         asked = [ConsumerGroupTopicPartitions(group)]
@@ -131,7 +131,7 @@ def _record(
 
 
 def _newest(consumer: Consumer, topics: dict[str, FoundTopic], deadline: float, causes: list[KafkaError]) -> IncomingRecord | None:
-    """The last of the records that come; None if none comes in time."""
+    """The last record that arrives; None if none arrives in time."""
     found: IncomingRecord | None = None
     while time.monotonic() < deadline:
         message = consumer.poll(0.3)

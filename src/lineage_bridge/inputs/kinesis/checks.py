@@ -1,4 +1,4 @@
-"""The test of an input: each step of reading a stream. Nothing is taken in."""
+"""Tests each step of reading a stream, without ingesting any event."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ _METHODS: Final = {"explicit": "the keys of the settings", "assume-role": "the r
 
 
 def checks(settings: KinesisInputSettings, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step, up to the first without which the others make no sense."""
+    """One check for each step; stops at a failed step on which the following ones depend."""
     client = KinesisClient(settings)
     try:
         yield from _checks(settings, client, judge)

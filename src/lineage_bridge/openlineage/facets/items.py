@@ -1,4 +1,4 @@
-"""Reading a facet item by item: what is wrong with one element of a list or map costs that element only.
+"""Reads a facet item by item, so that a malformed element of a list or map only loses that element.
 
 Explicit lineage is the exception (`lineage`): it is complete, so without one of its elements it would state something else.
 """
