@@ -28,7 +28,7 @@ from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 from lineage_bridge.store.identity.claims import Claims
-from lineage_bridge.store.identity.ends import HAS_ALIAS, HAS_CLAIM, HAS_STEP
+from lineage_bridge.store.identity.has_step import HAS_ALIAS, HAS_CLAIM, HAS_STEP
 from lineage_bridge.store.identity.names_at import NamesAt
 from lineage_bridge.store.identity.preferences import Preferences
 from lineage_bridge.store.identity.symlinks import Symlinks
