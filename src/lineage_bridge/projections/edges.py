@@ -1,4 +1,4 @@
-"""Edges of the graph in the shape that LineageBridge's users know."""
+"""Edges of the graph in LineageBridge's own JSON format."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What tables a database file really has, as a hash: a migration that was edited after it had landed leaves other tables than expected."""
+"""A hash of the tables that a database file really has. It reveals a migration that was edited after its release."""
 
 import hashlib
 import json

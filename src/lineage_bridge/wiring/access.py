@@ -37,7 +37,9 @@ def asks_for_keys(settings: Settings) -> bool:
 
 
 def check_reachable(settings: Settings) -> None:
-    """Raise ConfigError if the server would ask for keys that nobody has, and knows nobody without one; also if nobody could log in."""
+    """Raise ConfigError if the server requires credentials that nobody has: no active key, no issuer and no proxy; also if logins cannot
+    work.
+    """
     login_clients(settings, people(settings))
     if (
         not knows_people(settings)
@@ -51,7 +53,9 @@ def check_reachable(settings: Settings) -> None:
 
 
 def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
-    """Recognises API keys, and that of our own processes, which it makes and writes into its file. Closing `stack` stores last uses."""
+    """Create the authenticator of API keys, and the internal key of LineageBridge's own processes in its file. Closing `stack` stores last
+    uses.
+    """
     state = state_database(settings)
     key, text = internal_key(state.key(), now_us(), token_bytes)
     _write_private(settings, text)
@@ -63,7 +67,7 @@ def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
 
 
 def internal_credentials(settings: Settings) -> str:
-    """The key of our own processes, as the API wrote it last; empty if it wrote none."""
+    """The internal key that the API wrote last; empty if it wrote none."""
     try:
         return settings.paths.internal_key.read_text(encoding="ascii").strip()
     except OSError:

@@ -166,7 +166,7 @@ def _report(recovery: Recovery) -> None:
 
 
 def _log_health(found: LogCheck | None) -> "LogHealth":
-    """What a check of the log found, as the API tells it; None while it is being checked."""
+    """The result of a check of the log, for answers; None while the log is being checked."""
     from lineage_bridge.api.services import LogHealth  # noqa: PLC0415  # loads the web server
 
     if found is None:

@@ -1,4 +1,4 @@
-"""Backups: a consistent copy of the data folder while a server runs, and putting one back."""
+"""Backups: a consistent copy of the data folder while a server runs, and restoring one."""
 
 import hashlib
 import json
@@ -149,7 +149,7 @@ def _stopped(paths: DataFolder) -> Iterator[None]:
 
 
 def _copy_archive(archive: Path, target: Path, on_file: OnFile) -> None:
-    """Copy the archive: first the list of its files, as those that become one afterwards are in that one."""
+    """Copy the archive. The manifest is copied first, because files that are merged afterwards are contained in the merged file."""
     if (archive / LISTING).exists():
         target.mkdir()
         on_file(f"archive/{LISTING}")
@@ -159,7 +159,7 @@ def _copy_archive(archive: Path, target: Path, on_file: OnFile) -> None:
 
 
 def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file: OnFile) -> None:
-    """Copy the archived records of a partition; files that become one meanwhile are looked for again."""
+    """Copy the archived records of a partition; if files are merged meanwhile, they are listed again."""
     at, folder = 0, of.folder(target)
     folder.mkdir(parents=True, exist_ok=True)
     while file := next((file for file in files_in(of.folder(archive)) if file.end > at or (not at and not file.end)), None):

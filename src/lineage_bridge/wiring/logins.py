@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class BrowserLogins(NamedTuple):
-    """What the API needs where people log in; nothing where nobody does."""
+    """The API's services for logins; empty if no issuer has a client id."""
 
     logins: Logins | None = None
     browsers: SignedInBrowsers | None = None
@@ -81,7 +81,7 @@ def _secret(settings: Settings, issuer: TrustedIssuer) -> str:
 
 
 class _Tidying:
-    """Does something once a minute, and at the end."""
+    """Runs a function once a minute, and at the end."""
 
     def __init__(self, tidy: Callable[[], None]) -> None:
         self._tidy, self._stop = tidy, threading.Event()

@@ -1,4 +1,4 @@
-"""What every process needs: logging, the clock, the state of other processes, and to be the only one of its kind."""
+"""Shared by all processes: logging, the clock, the state of other processes, and a lock against a second process of the same kind."""
 
 import json
 import logging

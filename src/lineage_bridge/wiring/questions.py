@@ -1,4 +1,4 @@
-"""The process that answers questions for the API, so that none takes time or memory from the one that accepts events."""
+"""The process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ SWITCH_S = 0.0005
 
 
 class _ElsewhereOnly:
-    """What only the API's own process has."""
+    """Stands for services that only the API's own process has."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for any service
         raise UnavailableError(f"{name} is not available in the process that answers questions")

@@ -27,7 +27,7 @@ class SearchTextWriter:
         self.changed.clear()
 
     def facets_changed(self, places: Iterable[tuple[int, str]]) -> None:
-        """Note the nodes whose current facets have changed, given as (node, key)."""
+        """Record the nodes whose current facets have changed, given as (node, key)."""
         self.changed.update(node for node, key in places if key in SEARCHED)
 
     def keep_up(self, limit: int) -> None:

@@ -26,7 +26,7 @@ ORDER BY l.first DESC, l.first_event DESC, l.change, l.dataset LIMIT ? OFFSET ?"
 
 
 class _Entry:
-    """What is being gathered of one facet on one side."""
+    """The entry of one facet on one side, while it is collected."""
 
     def __init__(self) -> None:
         self.first: tuple[int, bytes] | None = None

@@ -1,4 +1,4 @@
-"""What principals that are limited to namespaces said of datasets and jobs outside: kept, without effect."""
+"""Foreign assertions: what principals that are limited to namespaces asserted about datasets and jobs outside, without effect."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ class ForeignStatements:
         self.connection, self.nodes = connection, nodes
 
     def page(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
-        """Statements, the most recent first; fewer than `limit` where their texts reach `max_bytes`, but not none."""
+        """Foreign assertions, the most recent first; fewer than `limit` if their texts reach `max_bytes`, but at least one."""
         filters, values = self._filters(which)
         rows = self.connection.execute(_STATED.format(filters=filters), (*values, limit + 1, offset)).fetchall()
         shown: list[ForeignStatement] = []

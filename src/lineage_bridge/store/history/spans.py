@@ -58,7 +58,7 @@ class Span(NamedTuple):
 
 
 class Spans(ABC):
-    """Look-ups over one connection; what concerns a whole job is read once."""
+    """Look-ups over one connection. Data about a whole job is read once."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -103,7 +103,7 @@ class Spans(ABC):
         return []
 
     def alone(self, job: int) -> Span | None:
-        """The job's only shape, which holds all its edges; None if it has several."""
+        """The job's only shape, which contains all its edges; None if it has several."""
         spans = self.shapes(job)
         return spans[0] if spans is not None and len(spans) == 1 else None
 
@@ -150,7 +150,7 @@ class Spans(ABC):
         return None
 
     def shapes(self, job: int) -> list[Span] | None:
-        """The shapes of a job, newest first; None if they are too many to look through."""
+        """The shapes of a job, newest first; None if there are too many."""
         if job not in self._shapes:
             self.load([job])
         return self._shapes[job]

@@ -1,4 +1,4 @@
-"""Tasks, and what each step of one gave: in the state database."""
+"""Tasks and the results of their steps, in the state database."""
 
 from collections.abc import Sequence
 

@@ -33,7 +33,7 @@ COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main", "publication")
 
 
 def followers_report(settings: Settings) -> FollowersReport | None:
-    """What the process that publishes continuously reported last; None if it does not run."""
+    """The last report of the process that publishes continuously; None if it does not run."""
     try:
         found = _FOLLOWERS.decode(settings.paths.followers_report.read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -46,7 +46,7 @@ def _unknown(_: str) -> int:
 
 
 def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:
-    """What users can do with targets; `behind` is how many changes of the graph follow a cursor.
+    """The service for users' operations on targets; `behind` returns the number of changes of the graph after a cursor.
 
     Raises ConfigError for an invalid target in the settings file.
     """
