@@ -154,9 +154,10 @@ def supervise(
 
 
 def programs(listener: int) -> list[Program]:
-    """What `serve` runs, in the order in which it stops; `listener` is the descriptor of the socket that the API gets.
+    """The programs that `serve` runs, in the order in which they are stopped; `listener` is the descriptor of the API's listening socket.
 
-    Inputs stop while the API still answers what they have sent: after it, calls would wait at the socket, which we keep open.
+    Inputs are stopped while the API still answers their requests. Once the API has stopped, calls would wait at the socket, which stays
+    open.
     """
     return [
         Program("inputs", (*COMMAND, "inputs", "--attached")),

@@ -86,7 +86,7 @@ def corrected(data: bytes) -> bytes | None:
 
 
 def _candidates(data: bytes) -> Iterator[bytes]:
-    """What the bytes may have been, if they are one record with one wrong byte."""
+    """The possible originals of the bytes, if they are one record with one wrong byte."""
     if len(data) < HEAD.size:
         return
     magic, version, _ = START.unpack_from(filler(HEAD.size) or b"")

@@ -1,4 +1,4 @@
-"""Checks the log while it is in use, slowly, and says what is damaged."""
+"""Checks the log slowly while it is in use, and reports damage."""
 
 import logging
 import threading

@@ -12,7 +12,7 @@ RETRY = "retry"
 
 
 class RecordKind(IntEnum):
-    """What the body of a log record is."""
+    """The content of a log record's body."""
 
     EVENT = 1
     REJECTED = 2
@@ -36,7 +36,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept beside the body of a record.
+    """The metadata that is stored beside the body of a record.
 
     `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it arrived; without
     globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the original principal, and

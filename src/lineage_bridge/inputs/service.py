@@ -165,7 +165,7 @@ class InputService:
 
 
 def _no_input(name: str) -> NotFoundError:
-    return NotFoundError(f"there is no input {name}", "lineage-bridge input list")
+    return NotFoundError(f"there is no input {name}", "list the inputs: lineage-bridge input list")
 
 
 def _describe(name: str, kind: InputKind) -> KindRecord:

@@ -158,7 +158,7 @@ class _Settler(threading.Thread):
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at a path: another one, or none, if it was replaced or deleted."""
+    """The identity of the file at a path, which changes if the file is replaced or deleted."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -81,7 +81,7 @@ class HopAmounts:
 
     @property
     def ratio_before(self) -> float | None:
-        """The same in the baseline."""
+        """Rows written for each row read, in the baseline; None where either is not reported, or nothing was read."""
         return _ratio(self.read_before, self.written_before)
 
 

@@ -69,7 +69,7 @@ class SparkFeed:
                 self._commit({of: (start, stop_at)}, *self._refold({of: (start, stop_at)}, frozenset()))
 
     def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
-        """Where an input has to read on."""
+        """The positions from which an input continues."""
         return {of.where: EventPlace.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
 
     def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
@@ -111,7 +111,7 @@ class SparkFeed:
             commit.result()
 
     def progress(self, name: str) -> InputProgress:
-        """What the archive has of an input; saves it now and then."""
+        """The counts of an input's events in the archive; saves them from time to time."""
         saved = self._progress(name)
         saved.save()
         return saved.progress
@@ -127,7 +127,7 @@ class SparkFeed:
     def _fold(
         self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow, folder: Path, most: int
     ) -> tuple[Batch, list[Part], list[int]]:
-        """What the ranges hold. Raises UnreachableError if Spark cannot read them."""
+        """Read and fold the ranges. Raises UnreachableError if Spark cannot read them."""
         try:
             rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
             table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key, most_bytes=most).toArrow()

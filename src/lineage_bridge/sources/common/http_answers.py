@@ -1,4 +1,4 @@
-"""What answers of REST APIs say: their whole body, an error in one line, and how long to wait."""
+"""Reads answers of REST APIs: their whole body, an error in one line, and how long to wait."""
 
 import email.utils
 import time

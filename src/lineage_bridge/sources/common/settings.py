@@ -31,7 +31,7 @@ def _nothing_sealed(name: str) -> str:
 
 @dataclass(frozen=True)
 class Secrets:
-    """Where this process looks up secrets.
+    """The places where this process looks up secrets: variables, folders, the keyring and the sealed file.
 
     `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read only
     below `folders` (None: anywhere), variables only if their names begin with `variables`.
@@ -48,7 +48,9 @@ NO_SECRETS = Secrets()
 
 @dataclass(frozen=True)
 class SourceContext:
-    """What the sources of this process may use: the context in which their settings are validated."""
+    """The context in which the settings of sources are validated: the secrets, folders and addresses that sources of this process may
+    use.
+    """
 
     secrets: Secrets = NO_SECRETS
     outbound: Outbound = ANYWHERE
@@ -58,7 +60,7 @@ class SourceContext:
     """The clouds (azure, google) that would give clients this machine's credentials, which they may not use."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
-        """The same with the secrets that came with one request."""
+        """A copy of the context with the secrets of one request."""
         return replace(self, secrets=replace(self.secrets, given=given))
 
 
@@ -219,7 +221,7 @@ class SourceSettings(BaseModel):
 
     @property
     def outbound(self) -> Outbound:
-        """Where the source may connect to."""
+        """The policy of the addresses that the source may connect to."""
         return self._context.outbound
 
     @property

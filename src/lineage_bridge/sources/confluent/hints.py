@@ -1,4 +1,4 @@
-"""What to do when a plane cannot be observed: which key is missing or wrong, and which role its owner needs. Pure."""
+"""Hints for planes that cannot be observed: which key is missing or wrong, and which role its owner needs. Pure."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ DISCOVERY = "discovery"
 
 
 class _PlaneAccess(NamedTuple):
-    """How a plane is asked: the setting of its API key, what that key belongs to, and what the key's owner needs."""
+    """The access that a plane needs: the setting of its API key, the resource of that key, and the role that the key's owner needs."""
 
     setting: str
     owner: str

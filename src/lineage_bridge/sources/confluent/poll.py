@@ -30,7 +30,7 @@ _INTERNAL_ERROR = "plane %s of source %s"
 
 
 class Fetched(NamedTuple):
-    """What a plane fetched, and the duration."""
+    """The answers that a plane fetched, and the duration."""
 
     value: Any
     took_us: int

@@ -202,5 +202,7 @@ class Extraction:
 def as_stepwise(observer: Observer[Any]) -> StepwiseObserver[Any]:
     """The observer, if tasks can extract its source. Raises RequestError."""
     if not isinstance(observer, StepwiseObserver):
-        raise RequestError(f"source {observer.name} is of a kind that tasks cannot extract", f"lineage-bridge source poll {observer.name}")
+        raise RequestError(
+            f"source {observer.name} is of a kind that tasks cannot extract", f"poll it instead: lineage-bridge source poll {observer.name}"
+        )
     return observer

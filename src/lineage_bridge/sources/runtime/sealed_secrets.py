@@ -35,7 +35,7 @@ class SealedFile:
         """Return a secret."""
         found = self._opened().get(name)
         if found is None:
-            raise ConfigError(f"{self.path} has no secret {name}", f"lineage-bridge secret set {name}")
+            raise ConfigError(f"{self.path} has no secret {name}", f"add it with: lineage-bridge secret set {name}")
         return found
 
     def names(self) -> list[str]:
@@ -52,7 +52,7 @@ class SealedFile:
         with self._locked():
             kept = self._opened()
             if kept.pop(name, None) is None:
-                raise NotFoundError(f"{self.path} has no secret {name}", "lineage-bridge secret list")
+                raise NotFoundError(f"{self.path} has no secret {name}", "list the secrets: lineage-bridge secret list")
             self._seal(kept, self._read_keys())
 
     def make_key(self) -> None:

@@ -119,7 +119,7 @@ class TaskService:
         return source
 
     def _check_room(self) -> None:
-        """Raise OverloadedError if so many tasks wait that another one may not."""
+        """Raise OverloadedError if the queue of tasks is full."""
         with self._lock:
             if len(self._waiting) >= MOST_WAITING:
                 raise OverloadedError(

@@ -1,4 +1,4 @@
-"""What functions mean for lineage, by name, in all dialects."""
+"""The effect of functions on lineage, by name, in all dialects."""
 
 from lineage_bridge.sql.text.tokens import words
 

@@ -1,4 +1,4 @@
-"""Names that ksqlDB makes up for columns without an alias."""
+"""Names that ksqlDB generates for columns without an alias."""
 
 import re
 from collections.abc import Iterable

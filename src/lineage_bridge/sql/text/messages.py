@@ -19,7 +19,9 @@ def quoted(text: str, *, is_string: bool) -> str:
 
 
 def explained(description: str, found: str, *, last: bool = False) -> str:
-    """What is wrong, with what was found instead, as `quoted` has it; that is empty at the end of a statement, or its `last` token."""
+    """The error message, with the token that was found instead (`quoted`); it is empty at the end of a statement, whose last token is
+    `last`.
+    """
     if _MISSING.fullmatch(description):
         return f"an expression is missing at {found}" if found else "an expression is missing at the end"
     expected = _EXPECTED.fullmatch(description.rstrip("."))

@@ -90,7 +90,7 @@ class PublishingProcesses:
         with self._lock:
             last = self._repository.report(name)
             if last is not None and last.state == "running" and self._is_publishing(last.pid):
-                raise RequestError(f"a publication to target {name} is under way", f"lineage-bridge target show {name}")
+                raise RequestError(f"a publication to target {name} is under way", f"follow it with: lineage-bridge target show {name}")
             self._repository.save_report(name, begun)
             try:
                 process = subprocess.Popen(  # noqa: S603  # our own command
@@ -137,7 +137,7 @@ def publish(settings: Settings, name: str, *, plan_only: bool, prune: bool, over
             finally:
                 target.close()
     except Timeout as error:
-        busy = UnavailableError(f"another process publishes to target {name}", f"lineage-bridge target show {name}")
+        busy = UnavailableError(f"another process publishes to target {name}", f"follow it with: lineage-bridge target show {name}")
         failed = PublicationReport("failed", plan_only, prune, overwrite, now_us(), os.getpid(), now_us(), str(busy), busy.hint, "busy")
         TargetRepository(state).save_report(name, failed)
         raise busy from error

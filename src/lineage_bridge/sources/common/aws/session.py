@@ -200,11 +200,11 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
 
 
 def _asked_wait(error: exceptions.ClientError) -> float | None:
-    """How many seconds an answer asks to wait, if it does."""
+    """The seconds to wait that an answer states, if any."""
     asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
     return float(asked) if asked.isdigit() and len(asked) < 7 else None
 
 
 def line(error: BaseException) -> str:
-    """What an error says, in one line and without secrets."""
+    """The message of an error, in one line and without secrets."""
     return mask_text(" ".join(str(error).split()))[:300]

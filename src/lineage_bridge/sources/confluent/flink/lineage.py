@@ -39,7 +39,7 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True)
 class StatementLineage:
-    """What a statement reads and writes. `errors`: parse errors, and contradictions to what Flink reports.
+    """The lineage of a statement. `errors`: parse errors, and contradictions to what Flink reports.
 
     `defines`: whether the statement defines anything.
     """
