@@ -173,7 +173,7 @@ def test_people_are_known_by_issuers_roles_and_a_proxy(file, tmp_path):
         (
             "[roles.data-platform]",
             '[oidc.again]\nissuer = "https://login.company.example/realms/staff"\naudience = "x"\n[roles.x]',
-            "two names",
+            "the same issuer",
         ),
     ],
 )

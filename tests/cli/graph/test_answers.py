@@ -197,7 +197,7 @@ def test_facets_without_a_key_shows_the_current_ones(ask):
         (("paths", "ns", "n4", "ns", "n1"), "try the other direction too"),
         (("stats", "ns", "n1"), "--since and --until widen it"),
         (("drift", "zzz*"), "there is nothing to compare"),
-        (("facets", "ns", "x3", "zzz"), "without KEY, facets shows those it has"),
+        (("facets", "ns", "x3", "zzz"), "omit KEY to list its facets"),
         (("changes", "--after", "zzz"), "error: 'zzz' is not a cursor"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

@@ -215,7 +215,7 @@ def test_what_a_test_of_the_source_reports(registry: Confluent, server: Standin,
     server.failing["/mode"] = Reply(404, b"", "text/plain")
     by_step = {check.step: check for check in polling.observer.test()}
     assert not by_step["compatibility"].works
-    assert by_step["mode"].message.startswith("this registry does not have it")
+    assert by_step["mode"].message.startswith("the registry does not support this")
 
 
 def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, server: Standin, polling: Polling) -> None:

@@ -57,7 +57,7 @@ def missing_key_hint(settings: ConfluentSettings, plane: str, scope: str) -> str
     if access is None or _has_key(settings, access.setting, scope):
         return ""
     setting = "cloud" if access.setting == "metrics" else access.setting
-    where = setting if setting in _UNSCOPED else f"`{setting}`, under its id or *"
+    where = f"`{setting}`" if setting in _UNSCOPED else f"`{setting}`, under its id or *"
     names = " and ".join(f"{PREFIX}{_VARIABLES[setting]}_API_{end}" for end in ("KEY", "SECRET"))
     return f"set an API key of {access.owner} in {where}, or {names} where the server runs"
 
