@@ -163,8 +163,8 @@ def test_people_are_known_by_issuers_roles_and_a_proxy(file, tmp_path):
         ("/realms/staff", "/realms/staff?x=1", "query"),
         ('audience = "lineage"', "audience = []", "oidc.*company.audience"),
         ('audience = "lineage"', "", "company.audience: Field required"),
-        ('audience = "lineage"', 'audience = "lineage"\nalgorithms = ["RS256", "HS256"]', "'HS256' is none of RS256"),
-        ('audience = "lineage"', 'audience = "lineage"\nalgorithms = ["none"]', "'none' is none of RS256"),
+        ('audience = "lineage"', 'audience = "lineage"\nalgorithms = ["RS256", "HS256"]', "'HS256' is not one of RS256"),
+        ('audience = "lineage"', 'audience = "lineage"\nalgorithms = ["none"]', "'none' is not one of RS256"),
         ('audience = "lineage"', 'audience = "lineage"\nclock_skew_s = 3600', "company.clock_skew_s"),
         ('audience = "lineage"', 'audience = "lineage"\naudiences = "x"', "company.audiences: Extra inputs"),
         ('["read", "operate"]', "[]", "roles.*data-platform.scopes"),
@@ -173,7 +173,7 @@ def test_people_are_known_by_issuers_roles_and_a_proxy(file, tmp_path):
         (
             "[roles.data-platform]",
             '[oidc.again]\nissuer = "https://login.company.example/realms/staff"\naudience = "x"\n[roles.x]',
-            "two names",
+            "the same issuer",
         ),
     ],
 )

@@ -73,7 +73,7 @@ def logins(folder: Path, **settings: Any) -> Settings:
     ("settings", "reason"),
     [
         ({}, "external_url is not set"),
-        ({"external_url": "http://lineage.example"}, "others could read along"),
+        ({"external_url": "http://lineage.example"}, "the connection is not encrypted"),
         ({"external_url": "https://a.example", "issuer": {"client_secret": "plain"}}, "must be a reference"),
         ({"external_url": "https://a.example", "issuer": {"client_secret": "${env:NOT_SET_ANYWHERE}"}}, "NOT_SET_ANYWHERE"),
     ],

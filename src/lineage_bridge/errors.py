@@ -17,21 +17,21 @@ LineageBridgeError
 │   └── CollisionError      two names have the same node id
 ├── NotFoundError           the graph has no such node, run or event
 ├── AmbiguousError          a short name matches several nodes
-├── GoneError               a cursor or position points at what is no longer kept
+├── GoneError               a cursor or position points at data that is no longer kept
 ├── RequestError            a question cannot be answered as asked: a bad argument, a bad cursor
 ├── RefusedError            the API refuses an HTTP request before anything is done
-├── UnavailableError        a part that is needed is not running, or did not answer in time
-│   └── OverloadedError     too much of the kind is being done at once
-├── AbandonedError          whoever asked the question has gone
+├── UnavailableError        a required part is not running, or did not answer in time
+│   └── OverloadedError     too many requests of one kind are being served at once
+├── AbandonedError          the client of a question has disconnected
 ├── ServerError             a LineageBridge server answered a client's call with an error
 └── SourceError             an observed system cannot be reached, or its answer cannot be read
     ├── UnreachableError    it does not answer
-    │   └── TimedOutError   it has taken a call, and does not answer it in time
+    │   └── TimedOutError   it accepted a call, but did not answer it in time
     ├── ForbiddenError      it denies access
     │   └── UnauthenticatedError  it does not accept the credentials
     ├── MissingError        it has nothing of that name
     ├── BusyError           it asks the caller to retry later
-    └── StoppedError        whoever asked has stopped waiting for the answer
+    └── StoppedError        the caller no longer waits for the answer
 
 Exceptions that a package raises and catches itself (a token that cannot be read, an event that is rejected) stay in their modules.
 """
@@ -103,7 +103,7 @@ class CollisionError(StoreError):
     """Two names have the same node id; `names` are the (kind, namespace, name) that came second."""
 
     def __init__(self, names: Sequence[tuple[int, str, str]]) -> None:
-        super().__init__(f"{len(names)} name(s) have the same node id as another name")
+        super().__init__(f"{len(names)} name(s) of datasets or jobs hash to the node id of another name")
         self.names = tuple(names)
 
 
@@ -124,7 +124,7 @@ class AmbiguousError(LineageBridgeError):
 
 
 class GoneError(LineageBridgeError):
-    """A cursor or position points at what is no longer kept, or into another store."""
+    """A cursor or position points at data that is no longer kept, or into another store."""
 
 
 class RequestError(LineageBridgeError):
@@ -143,11 +143,11 @@ class RefusedError(LineageBridgeError):
 
 
 class UnavailableError(LineageBridgeError):
-    """A part that is needed is not running, or did not answer in time."""
+    """A required part is not running, or did not answer in time."""
 
 
 class OverloadedError(UnavailableError):
-    """Too much of the kind is being done at once, or a limit of one caller is reached: `code` says which limit it is.
+    """Too many requests of one kind are being served at once, or a caller has reached a limit; `code` says which limit.
 
     It is worth trying again after `retry_after_s` seconds.
     """
@@ -158,7 +158,7 @@ class OverloadedError(UnavailableError):
 
 
 class AbandonedError(LineageBridgeError):
-    """Whoever asked the question has gone."""
+    """The client of a question has disconnected."""
 
 
 class ServerError(LineageBridgeError):
@@ -178,7 +178,7 @@ class UnreachableError(SourceError):
 
 
 class TimedOutError(UnreachableError):
-    """An observed system has taken a call and does not answer it in time; it may answer others."""
+    """An observed system accepted a call, but did not answer it in time; it may answer other calls."""
 
 
 class ForbiddenError(SourceError):

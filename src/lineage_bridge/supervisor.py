@@ -70,7 +70,7 @@ class Child:
             self.stopped_at = None
         elif self.stopped_at is None:
             self.stopped_at = now
-            log.warning("%s is stopped; it is started again if it does not continue within %g s", self.program.name, STOPPED_S)
+            log.warning("%s is suspended; it is restarted if it does not continue within %g s", self.program.name, STOPPED_S)
         elif now - self.stopped_at >= STOPPED_S:
             process.kill()
 
@@ -83,7 +83,7 @@ class Child:
         while self.process.poll() is None and time.monotonic() < deadline and not kill_now.is_set():
             time.sleep(TICK_S / 2)
         if self.process.poll() is None:
-            log.warning("%s does not stop; killing it", self.program.name)
+            log.warning("%s did not stop in time and is killed", self.program.name)
             self.process.kill()
         self.process.wait()
         self._release(self.process)
@@ -104,7 +104,7 @@ class Child:
         self.failures = 1 if now - self.started >= HEALTHY_S else self.failures + 1
         wait = pause(self.failures)
         self.due = now + wait
-        log.warning("%s ended (%s); starting it again in %g s", self.program.name, ending(process.returncode), wait)
+        log.warning("%s ended (%s); it is restarted in %g s", self.program.name, ending(process.returncode), wait)
         self._release(process)
 
     def _release(self, process: "subprocess.Popen[bytes]") -> None:
@@ -154,9 +154,10 @@ def supervise(
 
 
 def programs(listener: int) -> list[Program]:
-    """What `serve` runs, in the order in which it stops; `listener` is the descriptor of the socket that the API gets.
+    """The programs that `serve` runs, in the order in which they are stopped; `listener` is the descriptor of the API's listening socket.
 
-    Inputs stop while the API still answers what they have sent: after it, calls would wait at the socket, which we keep open.
+    Inputs are stopped while the API still answers their requests. Once the API has stopped, calls would wait at the socket, which stays
+    open.
     """
     return [
         Program("inputs", (*COMMAND, "inputs", "--attached")),

@@ -83,7 +83,7 @@ def code_of(answer: httpx.Response) -> tuple[int, str]:
 def test_a_person_may_do_what_the_role_of_the_group_allows(openid, server):
     access, id_token = openid.person_tokens("data-ada", AUDIENCE)
     ready = server.get(READ, headers=bearer(access))
-    assert ready.json()["parts"]["issuers"] == {"state": "ok", "detail": "the keys of company are known"}
+    assert ready.json()["parts"]["issuers"] == {"state": "ok", "detail": "the signing keys of company are available"}
     refused = server.post(SEND, headers=bearer(access), content=run_event())
     assert code_of(refused) == (403, "missing_scope")
     assert "'company:data-ada#data-ada'" in refused.json()["error"]["message"]

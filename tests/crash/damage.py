@@ -232,7 +232,7 @@ def _fold(done: Round, settings: Settings) -> None:
 
 def _tell_log(done: Round, client: TestClient) -> None:
     until = time.monotonic() + 20
-    while (log := client.get("/api/v1/ready").json()["parts"]["log"])["detail"] == "its records are being checked":
+    while (log := client.get("/api/v1/ready").json()["parts"]["log"])["detail"] == "the records of the log are being checked":
         assert time.monotonic() < until
         time.sleep(0.02)
     if log["state"] != "ok":

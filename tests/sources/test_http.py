@@ -128,7 +128,7 @@ def test_of_the_next_address_only_the_token_is_used(system: System, http: HttpCl
     assert [path for _, path, _ in system.asked] == ["/x?environment=env-1", "/x?environment=env-1&page_token=a%3D"]
 
 
-@pytest.mark.parametrize(("following", "message"), [("{}/x?page_token=a", "never ends"), ("{}/x", "without a page_token")])
+@pytest.mark.parametrize(("following", "message"), [("{}/x?page_token=a", "form a cycle"), ("{}/x", "without a page_token")])
 def test_pages_in_a_circle_or_without_a_token_are_an_error(system: System, http: HttpClient, following: str, message: str) -> None:
     system.answers["/x"] = [page(1, following=following.format(system.url))]
     with pytest.raises(SourceError, match=message):
@@ -194,7 +194,7 @@ def test_a_secret_that_cannot_be_had_says_how(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.delenv("NONE_SUCH", raising=False)
     for reference, hint in (
         ("${env:NONE_SUCH}", "set it"),
-        (f"${{file:{tmp_path}/none}}", "only contain the secret"),
+        (f"${{file:{tmp_path}/none}}", "contain the secret and nothing else"),
         ("literal", "write"),
     ):
         with pytest.raises(ConfigError) as refused:
@@ -281,7 +281,7 @@ def test_a_secret_file_is_read_only_below_the_folders_of_secrets(tmp_path: Path)
     secrets = Secrets(folders=(allowed,))
     assert reveal(SecretReference(f"${{file:{allowed}/key}}", secrets)) == "hush"
     for path in (elsewhere, allowed / "link", allowed / ".." / "elsewhere", "/etc/passwd"):
-        with pytest.raises(ConfigError, match="below none of the folders") as refused:
+        with pytest.raises(ConfigError, match="not below a folder of the setting secret_folders") as refused:
             reveal(SecretReference(f"${{file:{path}}}", secrets))
         assert "private" not in str(refused.value)
 

@@ -203,7 +203,7 @@ def test_the_key_that_a_registry_defines_is_one_column(options: str) -> None:
 
 def test_values_in_json_are_those_that_are_listed() -> None:
     found = lineage_of(REGISTERED.replace("AVRO", "JSON") + "CREATE TABLE copy AS SELECT id, email FROM people;", "ksqldb")
-    assert [fault.message for fault in found.errors] == ["no table here has a column 'EMAIL'"]
+    assert [fault.message for fault in found.errors] == ["no table of this query has a column 'EMAIL'"]
 
 
 def test_a_source_that_lacks_a_column_is_no_column_of_another_source() -> None:

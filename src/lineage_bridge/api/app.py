@@ -60,7 +60,7 @@ _DESCRIPTION = "The OpenLineage home for streaming: send events, ask for lineage
 
 
 class _App(FastAPI):
-    """FastAPI, with an OpenAPI document of our own shapes, and telemetry if it is given any."""
+    """FastAPI with LineageBridge's OpenAPI document, and with telemetry if it is given."""
 
     telemetry: RequestTelemetry | None = None
 
@@ -83,7 +83,7 @@ class _App(FastAPI):
 
 
 def create_app(services: Services) -> FastAPI:
-    """The API over these services. It keeps no state of its own."""
+    """Create the API over these services. The application keeps no state of its own."""
     services = _as_whoever_asks(services)
     intake = Intake(services)
     app = _app(
@@ -117,13 +117,13 @@ def create_app(services: Services) -> FastAPI:
 
 
 def create_question_app(services: Services) -> FastAPI:
-    """The questions of the API alone, for a process that gets them from the API, which has guarded them."""
+    """Create an application with the API's questions only, for a process to which the API passes requests that its guard has admitted."""
     services = _as_whoever_asks(services)
     return _app(services, *_question_routes(services, Intake(services)), metrics.lane_routes(services))
 
 
 def _as_whoever_asks(services: Services) -> Services:
-    """The services as a principal may use them: its questions end when it is gone, and see what it sees."""
+    """The services for the current question: its readers end when its client disconnects, and are limited to its principal's visibility."""
     see = CURRENT_VISIBILITY.get
     return replace(services, graph=limited(interruptible(services.graph), see), findings=limited_findings(services.findings, see))
 

@@ -1,4 +1,4 @@
-"""Records changes in the audit trail: every request that needs more than to ask or to send events, before it is answered."""
+"""Records changes in the audit trail, before they are answered: every request whose scope allows more than to ask or to send events."""
 
 import json
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.ports.access import AuditTrail
 
 _REFUSED: Final = 400
-"""From this status on, an answer means that nothing was changed."""
+"""An HTTP status of this value or higher means that the request changed nothing."""
 _BODY_BYTES: Final = 16_384
-"""How much of a request's body is read for the trail; a longer one is not recorded."""
+"""The maximum size, in bytes, of a request body that the audit trail records; larger bodies are not recorded."""
 _NAMED: Final = ("name", "source", "operation")
-"""Members of a body that name what is changed, in this order."""
+"""Members of a request body that name the changed object. The first one that is present counts."""
 _NEVER: Final = "credentials"
-"""How the names of members end that are secrets as a whole."""
+"""Members whose name ends with this are secrets as a whole."""
 
 
 class RequestAudit:
@@ -64,7 +64,7 @@ class RequestAudit:
         )
 
     def _masked(self, body: bytes) -> Mapping[str, Any]:
-        """The members of a body that is a JSON object and not too long."""
+        """The members of a body, without secrets, if it is a JSON object and not too long."""
         if len(body) > _BODY_BYTES:
             return {}
         try:

@@ -1,4 +1,4 @@
-"""Bodies of requests, within the limits of the guard."""
+"""Reads bodies of requests, within the limits of the guard."""
 
 from typing import Final
 
@@ -14,10 +14,12 @@ _NDJSON: Final = ("ndjson", "jsonl", "json-seq", "jsonlines")
 
 
 async def read_payload(request: Request, services: Services) -> Payload:
-    """The events that a request brings. Raises RefusedError for an unknown encoding."""
+    """The payload of a request with events. Raises RefusedError for an unknown Content-Encoding."""
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding not in _IS_COMPRESSED:
-        raise RefusedError(415, "encoding", f"unknown Content-Encoding {encoding!r}", "send gzip, or no encoding")
+        raise RefusedError(
+            415, "encoding", f"unknown Content-Encoding {encoding!r}", "use Content-Encoding: gzip, or send the body uncompressed"
+        )
     kind = request.headers.get("content-type", "").lower()
     return Payload(
         await request.body(),
@@ -33,5 +35,5 @@ async def read_body(request: Request) -> bytes:
     """The body of a request that is not about events. Raises RequestError if it is too large."""
     body, bounded = await request.body(), admission(request).body
     if bounded.truncated:
-        raise RequestError(f"the body has more than {bounded.limit} bytes", "send less at once")
+        raise RequestError(f"the body has more than {bounded.limit} bytes", "split the body into several requests")
     return body

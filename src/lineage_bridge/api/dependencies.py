@@ -1,4 +1,4 @@
-"""What routes share: where they are, waiting for a position, pages, and arguments."""
+"""Helpers that routes share: the router, waiting for a position, pages, and arguments."""
 
 import re
 from collections.abc import Callable, Coroutine, Sequence
@@ -36,7 +36,7 @@ def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa
 
 
 def mend_argument(text: str) -> str:
-    """An argument with its NUL characters replaced, as they are in events."""
+    """An argument whose NUL characters are replaced, as those of events are."""
     return text.replace("\0", "\ufffd")
 
 
@@ -79,7 +79,7 @@ def wait_for_position(services: Services) -> Callable[..., Coroutine[Any, Any, N
                 if anyio.current_time() >= until:
                     raise UnavailableError(
                         f"the graph has not reached the position within {wait:g} s",
-                        "ask again; GET /api/v1/ready tells how far behind it is",
+                        "ask again; GET /api/v1/ready reports how far behind it is",
                     )
                 await anyio.sleep(POLL_S)
 
@@ -99,7 +99,7 @@ def page(request: Request, items: Sequence[Item], limit: int, offset: int) -> tu
 def page_of_texts(
     request: Request, items: Sequence[Item], encode: Callable[[Item], bytes | None], bounds: tuple[int, int], max_bytes: int
 ) -> tuple[list[bytes], dict[str, str]]:
-    """Like `page`, the items as texts; those without one are left out. A page ends early when it has `max_bytes`, but not empty.
+    """Like `page`, with items as JSON texts; items without text are left out. A page ends early at `max_bytes`, but has at least one item.
 
     `bounds` are the limit and the offset of the page.
     """
@@ -124,7 +124,7 @@ def page_link(request: Request, limit: int, offset: int) -> dict[str, str]:
 
 
 def require_node(nodes: NodeReader, kind: NodeKind, namespace: str, name: str) -> Node:
-    """The node with a name, in any spelling. Raises NotFoundError with similar names."""
+    """The node with a name, in any of its spellings. Raises NotFoundError with similar names."""
     node = nodes.by_spelling(kind, namespace, name)
     if node is not None:
         return node

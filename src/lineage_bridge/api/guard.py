@@ -1,7 +1,7 @@
-"""One guard before every route: who asks, may they, and how much they may send.
+"""The guard before every route: it authenticates and authorizes requests, and limits their bodies.
 
-Where no principal is asked for, programs of the server's own machine may do everything, others may send events and ask, and no web page
-of another origin may write.
+If the server requires no credentials, programs on its own machine may do everything, others may send events and ask questions, and web
+pages of other origins may not write.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ INSECURE_HEADER: Final = b"x-lineage-insecure"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ADMISSION: Final = "lineage_bridge.admission"
 _DRAINED: Final = 4
-"""How many times the limit is read, and dropped, before the rest of a body that is too large is left unread."""
+"""A body that is too large is read and discarded up to this multiple of the limit; the rest stays unread."""
 _LOCAL: Final = Principal("", ALL_SCOPES)
 _REMOTE: Final = Principal("", frozenset({AccessScope.INGEST, AccessScope.READ}))
 _NOBODY: Final = Principal("", frozenset())
@@ -42,17 +42,17 @@ SECURITY_HEADERS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 NO_CONTENT_POLICY: Final = (_CSP, b"default-src 'none'; frame-ancestors 'none'")
-"""For answers that are no pages."""
+"""The security headers of answers that are not pages."""
 
 
 @dataclass(frozen=True)
 class AccessPolicy:
     """Who may use the server.
 
-    `required`: requests without a principal are refused; else they are served by where they come from. `allowed_hosts` are the host
-    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: the server is open to other
-    machines without asking anybody, and every answer says so. `browsers` knows those that have logged in; None where nobody logs in. What
-    `proxies` say about their clients is believed; `external` is where browsers reach the server.
+    `required`: requests without a principal are refused; otherwise their address decides what they may do. `allowed_hosts` are the host
+    names, without port, that requests without a principal may be addressed to; None: any. `is_insecure`: other machines can use the server
+    without credentials, and every answer has a header that says so. `browsers` authenticates sessions of browsers; None if there are no
+    logins. Headers of `proxies` about their clients are trusted; `external` is the address at which browsers reach the server.
     """
 
     authenticator: Authenticator = field(default_factory=Authenticators)
@@ -72,11 +72,11 @@ class BoundedBody:
 
     @property
     def truncated(self) -> bool:
-        """Whether more bytes came than are passed on."""
+        """Whether the body has more bytes than are passed on."""
         return self._size > self.limit
 
     async def __call__(self) -> Message:
-        """The next message, with no more of the body than there is room for."""
+        """The next ASGI message, with the body cut at the limit."""
         message = await self._receive()
         if message["type"] != "http.request":
             return message
@@ -89,14 +89,14 @@ class BoundedBody:
 
 @dataclass(frozen=True)
 class Admission:
-    """What the guard found out about a request that it let through."""
+    """The principal of an admitted request, and its limits."""
 
     principal: Principal
     body: BoundedBody
 
 
 class Guard:
-    """Names the principal of each request, refuses what it may not do, and bounds its body.
+    """Determines the principal of each request, refuses the request if the principal may not send it, and limits its body.
 
     Requests without a principal are also refused if they are addressed to a foreign host name (DNS rebinding); writes, whoever sends them,
     if a page of another origin does. Host and origin are headers that a browser sets itself; programs that send none of them pass.
@@ -139,11 +139,16 @@ class Guard:
         if principal.scopes != ALL_SCOPES:
             _check_scope(principal, needed, headers, required=self.policy.required)
         if principal.visibility is not None and self.routes.is_of_all(method, route_path(scope)):
-            problem = f"{principal.name!r} is limited to namespaces, and this is about all of them"
-            raise RefusedError(403, "limited", problem, "use a key or role without namespaces and teams")
+            problem = f"{principal.name!r} is limited to some namespaces, but this request concerns all namespaces"
+            raise RefusedError(403, "limited", problem, "use a key or role that is not limited to namespaces or teams")
         origin = headers.get("origin")
         if method not in _READING and origin is not None and not self._is_own(origin, headers):
-            raise RefusedError(403, "foreign_origin", f"pages of {origin!r} may not write here", "send the request from a program")
+            raise RefusedError(
+                403,
+                "foreign_origin",
+                f"web pages of {origin!r} may not send requests that change something",
+                "send the request from a program instead of a browser",
+            )
         if needed == "internal" and not principal.is_internal:
             raise _only_internal()
         return principal
@@ -153,7 +158,7 @@ class Guard:
         return _netloc(origin) == headers.get("host", "").lower() or (external is not None and origin == external.origin)
 
     def _signed_in(self, scope: Scope, headers: Headers) -> Principal | None:
-        """Who has logged in with the browser that sends a request. Raises RefusedError for a write that no page of this server sends."""
+        """The principal of a browser's session. Raises RefusedError for a write that was not sent by a page of this server."""
         browsers = self.policy.browsers
         found = browsers.signed_in(headers, client_address(scope)) if browsers else None
         if browsers is None or found is None:
@@ -163,7 +168,7 @@ class Guard:
         return found.principal
 
     def _principal(self, scope: Scope, headers: Headers) -> Principal:
-        """Who sends a request; where no principal is asked for, credentials that are not valid do not count. Raises RefusedError."""
+        """The principal of a request. If the server requires none, invalid credentials are ignored. Raises RefusedError."""
         policy, peer = self.policy, peer_address(scope)
         try:
             principal = policy.authenticator.authenticate(headers, peer)
@@ -176,7 +181,9 @@ class Guard:
             return principal
         for host in sorted(hosts_of(scope)):
             if policy.allowed_hosts is not None and _without_port(host) not in policy.allowed_hosts:
-                raise RefusedError(403, "foreign_host", f"this server is not {host!r}", "address it as localhost or 127.0.0.1")
+                raise RefusedError(
+                    403, "foreign_host", f"the Host header {host!r} does not name this server", "address it as localhost or 127.0.0.1"
+                )
         if policy.required:
             return _NOBODY
         return _LOCAL if _is_loopback(peer) else _REMOTE
@@ -189,19 +196,19 @@ def admission(request: Request) -> Admission:
 
 
 def principal_name(scope: Scope) -> str:
-    """The name of who sent a request; empty if it was refused, or nobody was asked."""
+    """The name of a request's principal; empty if the request was refused, or if the server requires no principal."""
     found: Admission | None = scope.get(_ADMISSION)
     return found.principal.name if found else ""
 
 
 def admitted_principal(scope: Scope) -> Principal:
-    """Who sent a request that the guard let through."""
+    """The principal of a request that the guard admitted."""
     found: Admission = scope[_ADMISSION]
     return found.principal
 
 
 def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *, required: bool) -> None:
-    """Raise RefusedError if a principal may not do what a request needs."""
+    """Raise RefusedError if a principal lacks the scope that a request requires."""
     if needed == "nothing" or needed in principal.scopes:
         return
     if required and not principal.name:
@@ -209,11 +216,11 @@ def _check_scope(principal: Principal, needed: Requirement, headers: Headers, *,
     if needed == "principal":
         return
     if not principal.name:
-        raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command there")
+        raise RefusedError(403, "not_local", "only programs on the server's own machine may operate it", "run the command on that machine")
     if not isinstance(needed, AccessScope):
         raise _only_internal()
     scope = needed.value
-    hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or have a role that gives it"
+    hint = f"use a key that has it (lineage-bridge key create NAME --scope {scope}), or a role that grants it"
     challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'
     raise RefusedError(403, "missing_scope", f"{principal.name!r} lacks the scope {scope!r}", hint, challenge)
 

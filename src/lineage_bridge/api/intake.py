@@ -1,4 +1,4 @@
-"""The API's way into `ingest`: what it answers for is durable."""
+"""Ingests the events of requests, and answers once they are durable."""
 
 import asyncio
 from collections.abc import Callable
@@ -50,7 +50,7 @@ class Receipt:
 
 
 class Intake:
-    """Ingests what requests bring, and waits until it is durable."""
+    """Ingests events and operations of requests, and waits until they are durable."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
@@ -81,21 +81,21 @@ class Intake:
         return await self._receipt(ingested)
 
     async def ingest_in_thread(self, ingest_events: Callable[[], Ingested], caller: Caller) -> Receipt:
-        """The receipt of what a function ingests, which runs in a thread. Raises what it raises, LogFullError, LogError."""
+        """Run a function that ingests in a thread, and return its receipt. Raises the function's errors, LogFullError, LogError."""
         return await self._receipt(await self.in_thread(ingest_events, caller))
 
     async def in_thread(self, work: Callable[[], _Done], caller: Caller) -> _Done:
-        """What a function returns that runs in a thread, for which callers take turns. Raises what it raises."""
+        """Run a function in a thread, for which callers take turns, and return its result. Raises the function's errors."""
         async with self.services.ingest_slots.slot(caller):
             return await to_thread.run_sync(work, limiter=self.services.ingest_threads)
 
     def _count_unpacked(self, ingested: Ingested, received: int, caller: Caller) -> None:
-        """Count the bytes of events that are more than were received."""
+        """Count the bytes by which decompressed events exceed the received body."""
         unpacked = sum(len(event.record.body) for event in ingested.events)
         self.services.rates.count_bytes(caller, max(0, unpacked - received), self.services.clock_us())
 
     async def ingest_operation(self, request: Request, operation: object) -> str:
-        """Append an operator's statement to the log; the position behind it. Raises UnavailableError, LogFullError, LogError."""
+        """Append an operator's statement to the log, and return the position after it. Raises UnavailableError, LogFullError, LogError."""
         text = msgspec.json.encode(operation)
         return await self._durable(ingest_operation(text, sender(request), self.services.log, self.services.clock_us()))
 
@@ -110,7 +110,7 @@ class Intake:
         return Receipt(ingested, position)
 
     async def _durable(self, offsets: Written) -> str:
-        """The position behind records, once they are durable."""
+        """The position after records, once they are durable."""
         durable: Future[Any] = offsets
         with span("wait for the log"):
             written: list[int] | list[RecordAddress] = await asyncio.wrap_future(durable)
@@ -118,7 +118,7 @@ class Intake:
 
 
 def sender(request: Request, channel: str = CHANNEL) -> Sender:
-    """Who sends a request, as records name it."""
+    """The sender of a request, as log records name it."""
     return Sender(channel, admission(request).principal)
 
 
@@ -145,7 +145,7 @@ def many_answer(receipt: Receipt, *, stored: bool = False) -> Response:
 
 
 def batch_answer(receipt: Receipt) -> Response:
-    """The outcome of a batch, in the standard's shape."""
+    """The outcome of a batch, in OpenLineage's format."""
     events, accepted = receipt.ingested.events, receipt.ingested.accepted
     failed = [
         FailedEvent(index, f"{verdict.code} at {verdict.path}: {verdict.message}", False)

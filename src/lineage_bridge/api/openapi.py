@@ -1,4 +1,4 @@
-"""The OpenAPI document, with our own shapes; in version 3.0, which the offline documentation page can show."""
+"""The OpenAPI document, with LineageBridge's schemas; in version 3.0, which the offline documentation page can show."""
 
 import inspect
 import sys
@@ -23,14 +23,14 @@ _REFERENCE = "#/components/schemas/{name}"
 _TEXTS = {
     200: "Done",
     201: "Durable",
-    202: "Durable; takes effect soon",
-    303: "Go on at the address in the header Location",
+    202: "Durable; answers show the effect soon",
+    303: "Redirect to the address in the header Location",
     400: "Not JSON; kept in quarantine",
     401: "Not authenticated: without an API key, or with one that is not valid",
-    403: "Refused: by the scopes or the namespaces of the key, the address it is sent to, the page that sends it, or where it comes from",
-    404: "Not found; with similar names",
-    409: "Ambiguous: several nodes match; with their names",
-    410: "No longer kept; the hint says how to go on",
+    403: "Refused because of the scopes or namespaces of the key, the Host header, the page of the request, or the machine that sends it",
+    404: "Not found; the answer lists similar names",
+    409: "Ambiguous: several nodes match; the answer lists their names",
+    410: "No longer kept; the hint says how to continue",
     413: "Too large; a sample is kept in quarantine",
     415: "An unknown Content-Encoding",
     422: "Rejected; events are kept in quarantine",
@@ -55,7 +55,7 @@ def body_docs(shape: object, *, required: bool = True) -> dict[str, Any]:
 
 
 def response_docs(shapes: Mapping[int, Any], *, writes: bool = True) -> dict[int | str, dict[str, Any]]:
-    """The documentation of a call's responses, by status; a tuple stands for one of several shapes."""
+    """The documentation of a route's responses, by status; a tuple stands for one of several shapes."""
     every = {**_ANY_CALL, **({507: ErrorAnswer} if writes else {})}
     every |= {status: (*_all(shape), *_all(every.get(status, ()))) for status, shape in shapes.items()}
     return {status: {"description": _TEXTS[status], "content": _content(shape)} for status, shape in every.items()}
@@ -86,7 +86,7 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
 
 
 def _shapes() -> list[type[msgspec.Struct]]:
-    """Every shape of our requests and answers: those of the projections, and of each module of `api.schemas` that a route has imported."""
+    """Every shape of requests and answers: those of the projections, and of each module of `api.schemas` that a route has imported."""
     modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(f"{schemas.__name__}.")]
     modules += [shapes, event_shapes, import_shapes]
     members = {shape for module in modules for _, shape in inspect.getmembers(module, inspect.isclass)}
@@ -107,13 +107,13 @@ def _all(shape: object) -> tuple[object, ...]:
 
 @cache
 def _schema(shape: object) -> dict[str, Any]:
-    """The description of one shape, which nobody changes."""
+    """The JSON Schema of one shape, cached; callers must not change it."""
     (schema,), _ = msgspec.json.schema_components([shape], ref_template=_REFERENCE)
     return schema
 
 
 def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Replace the framework's shape of errors by ours."""
+    """Replace the framework's schema of errors by LineageBridge's."""
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
     wrong = operation.get("responses", {}).get("422", {})
@@ -122,7 +122,7 @@ def _drop_framework_errors(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 
 def _add_requirement(operation: dict[str, Any], needed: Requirement) -> None:
-    """Say what a call asks of its principal, on a server that asks for keys."""
+    """Add the scope that a route requires, for servers that require API keys."""
     operation["security"] = [] if needed == "nothing" else [{_SECURITY: []}, {_SESSION: []}]
     if isinstance(needed, AccessScope):
         operation["x-required-scope"] = needed.value

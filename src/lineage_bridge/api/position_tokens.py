@@ -11,13 +11,13 @@ from lineage_bridge.graph.log_record import RecordAddress
 from lineage_bridge.ports.log import LOG_SOURCE
 
 Position = Mapping[tuple[str, int], int]
-"""(source, partition) -> the offset behind the last record that counts."""
+"""(source, partition) -> the offset after the last record that the position includes."""
 
 _OFFSETS = msgspec.json.Decoder(dict[str, int])
 
 
 def encode(position: Position) -> str:
-    """The token of a position: base64url without padding. It tells of the log: nobody is told of a place in the archive to wait for."""
+    """Encode a position as a token: base64url without padding. It only contains offsets of the log, never of the archive."""
     offsets = {f"{source}/{partition}": offset for (source, partition), offset in sorted(position.items()) if not is_archived(source)}
     return urlsafe_b64encode(msgspec.json.encode(offsets)).decode().rstrip("=")
 
@@ -28,11 +28,11 @@ def decode(text: str) -> dict[tuple[str, int], int]:
         offsets = _OFFSETS.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
         return {parse_stream(name): offset for name, offset in offsets.items()}
     except (ValueError, msgspec.DecodeError) as error:
-        raise RequestError("unknown position token", "send the position of an answer unchanged") from error
+        raise RequestError("unknown position token", "send the token of an earlier answer unchanged") from error
 
 
 def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:
-    """The token of the position behind records, given by their offsets in the log, or by their addresses elsewhere."""
+    """The token of the position after records, which are given by their offsets in the log or their addresses in a topic."""
     ends: dict[tuple[str, int], int] = {}
     for at in written:
         stream, offset = ((LOG_SOURCE, 0), at) if isinstance(at, int) else ((at.source, at.partition), at.offset)
@@ -41,7 +41,9 @@ def encode_behind(written: Sequence[int] | Sequence[RecordAddress]) -> str:
 
 
 def covers(applied: Position, position: Position) -> bool:
-    """Whether everything before `position` has been applied. Places in topics are compared with what the archive has of them."""
+    """Whether everything before `position` has been applied. Offsets of topics are compared with the records that the archive has of
+    them.
+    """
     if any(source.startswith(f"{TOPIC}/") for source, _ in position):
         applied = {**applied, **topic_ends(applied)}
     return all(applied.get(stream, 0) >= offset for stream, offset in position.items())

@@ -16,9 +16,9 @@ SILENT_US = 10_000_000
 
 @dataclass(frozen=True)
 class Backlog:
-    """What answers do not contain yet: `bytes` of records that the graph has not applied; `settling`: lineage still to be derived.
+    """The lag of answers: `bytes` of records that the graph has not applied; `settling`: whether lineage is still being derived.
 
-    `unread`: records of the topic that received events are written to have not been read.
+    `unread`: the topic that received events are written to has records that the pipeline has not read.
     """
 
     bytes: int
@@ -32,12 +32,12 @@ class Backlog:
         if self.bytes > 0:
             return f"{self.bytes:,} bytes of events are not in the graph yet"
         if self.unread:
-            return "events are still to be read from the topic that they were written to"
+            return "the pipeline has not read all events from the topic of the intake yet"
         return "lineage is still being derived from the latest events" if self.settling else "the graph is complete"
 
 
 def measure_backlog(services: Services, written: position_tokens.Position | None = None) -> Backlog:
-    """What answers do not contain yet; `written` is the end of what was accepted, for a process that does not know it.
+    """Measure the lag of answers. `written` is the position after the last accepted record, for a process that does not know it.
 
     Raises LogError, StoreError.
     """
@@ -64,7 +64,7 @@ def is_reached(services: Services, position: position_tokens.Position) -> bool:
 
 
 def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
-    """The state of each part now. Without `names_inputs` it does not say which inputs or targets are failing."""
+    """The state of each part now. Without `names_inputs`, failing inputs and targets are not named."""
     disk = disk_use(services)
     store, applied, settling = _store(services)
     written = services.written()
@@ -86,7 +86,7 @@ def readiness(services: Services, *, names_inputs: bool = True) -> Readiness:
 
 
 def disk_use(services: Services) -> DiskUse:
-    """How much the log uses of its disk."""
+    """The bytes that the log uses on its disk."""
     disk = services.disk()
     return DiskUse(disk.used_bytes, disk.free_bytes)
 
@@ -108,7 +108,7 @@ def pipeline_part(services: Services) -> PartState:
 
 
 def _integer(value: object) -> int:
-    """A number of the status file, which may be damaged."""
+    """An integer of the status file, which may be damaged."""
     return value if isinstance(value, int) else 0
 
 
@@ -117,8 +117,10 @@ def _intake(services: Services, disk: DiskUse) -> PartState:
     if state != HEALTHY:
         return PartState("failed", state)
     if disk.free_bytes < services.min_free_bytes:
-        return PartState("full", f"{disk.free_bytes} bytes are free; {services.min_free_bytes} are needed")
-    return PartState(HEALTHY, "events become durable" if not services.intake else "events become durable in a topic")
+        return PartState("full", f"the disk has {disk.free_bytes} free bytes; the server needs {services.min_free_bytes}")
+    return PartState(
+        HEALTHY, "events are written durably to the log" if not services.intake else "events are written durably to a topic of Kafka"
+    )
 
 
 def _issuers(services: Services) -> PartState | UnsetType:
@@ -126,7 +128,7 @@ def _issuers(services: Services) -> PartState | UnsetType:
     problems = [f"{name}: {problem}" for name, problem in issuers.items() if problem]
     if problems:
         return PartState("failed", "; ".join(problems))
-    return PartState(HEALTHY, f"the keys of {', '.join(issuers)} are known") if issuers else UNSET
+    return PartState(HEALTHY, f"the signing keys of {', '.join(issuers)} are available") if issuers else UNSET
 
 
 def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
@@ -143,16 +145,16 @@ def _inputs(services: Services, *, names: bool) -> PartState | UnsetType:
     files = [status.lag_files for status in statuses if status.lag_files is not None]
     seconds = [status.lag_s for status in statuses if status.lag_files is None and status.lag_records is None and status.lag_s is not None]
     if len(counts) + len(files) + len(seconds) < len(records):
-        behind = "how far they lag is not known yet"
+        behind = "the lag of the inputs is not known yet"
     else:
-        texts = [f"{sum(counts):,} records are still to be read"] if counts else []
-        texts += [f"{sum(files):,} files are still to be read"] if files else []
-        behind = ", ".join([*texts, f"the last of {len(seconds)} is {max(seconds):.0f} s behind"] if seconds else texts)
+        texts = [f"{sum(counts):,} records are not read yet"] if counts else []
+        texts += [f"{sum(files):,} files are not read yet"] if files else []
+        behind = ", ".join([*texts, f"the slowest of {len(seconds)} inputs is {max(seconds):.0f} s behind"] if seconds else texts)
     return PartState(HEALTHY, f"{len(records)} input{'' if len(records) == 1 else 's'}: {behind}")
 
 
 def _targets(services: Services, *, names: bool) -> PartState | UnsetType:
-    """Whether the targets that are published to continuously get what changes."""
+    """Whether all targets with continuous publishing receive the changes of the graph."""
     try:
         followed = services.targets.followed()
     except StoreError as error:
@@ -160,29 +162,29 @@ def _targets(services: Services, *, names: bool) -> PartState | UnsetType:
     if not followed:
         return UNSET
     if any(status.activity == "stopped" for status in followed.values()):
-        return PartState("failing", "no process publishes to targets; if it has ended, it is started again by itself")
+        return PartState("failing", "the process that publishes to targets is not running; the server restarts it by itself")
     problems = [f"{name} ({status.state.code}): {status.state.error}" for name, status in followed.items() if status.state.failures]
     if problems:
-        return PartState("failing", "; ".join(problems) if names else "not all targets get what changes")
+        return PartState("failing", "; ".join(problems) if names else "not all targets receive the changes of the graph")
     behind = sum(status.lag_changes or 0 for status in followed.values())
     oldest_s = max(status.lag_s for status in followed.values())
-    lag = f"{behind:,} changes are still to be published, the first since {oldest_s:.0f} s" if oldest_s else "all changes are published"
+    lag = f"{behind:,} changes are not published yet; the oldest has waited {oldest_s:.0f} s" if oldest_s else "all changes are published"
     return PartState(HEALTHY, f"{len(followed)} target{'' if len(followed) == 1 else 's'}: {lag}")
 
 
 def _log(health: LogHealth) -> PartState:
     if health.unacknowledged:
-        return PartState("damaged", f"{health.detail}; see: lineage-bridge log check")
-    return PartState(HEALTHY, health.detail if health.checked else "its records are being checked")
+        return PartState("damaged", f"{health.detail}; list the damage: lineage-bridge log check")
+    return PartState(HEALTHY, health.detail if health.checked else "the records of the log are being checked")
 
 
 def _store(services: Services) -> tuple[PartState, position_tokens.Position, bool]:
     """The state of the store, the position it has applied, and whether lineage is still to be derived."""
     state = PartState(HEALTHY, "questions are answered")
     if services.questions is not None and not services.questions.is_answered():
-        state = PartState("silent", "the process that answers questions does not answer; if it has ended, it is started again by itself")
+        state = PartState("silent", "the process that answers questions does not respond; the server restarts it if it has ended")
     if services.is_graph_suspect():
-        state = PartState("failed", "a question met damage in the graph; the pipeline computes the graph again from the log")
+        state = PartState("failed", "the database of the graph is damaged; the pipeline computes the graph again from the log")
     try:
         with services.graph() as reader:
             return state, reader.progress.position(), reader.progress.settling()
@@ -193,7 +195,7 @@ def _store(services: Services) -> tuple[PartState, position_tokens.Position, boo
 
 
 def _bytes_behind(services: Services, applied: position_tokens.Position) -> int:
-    """The bytes of the log and of the archive behind a position. Raises LogError if the position is not one of this log."""
+    """The bytes of the log and of the archive after a position. Raises LogError if the position is not one of this log."""
     start, end = applied.get((LOG_SOURCE, 0), 0), services.records.durable_end()
     logged = services.records.size_between(start, end) if start < end else 0
     return logged + services.records.archived_behind(applied)

@@ -55,7 +55,7 @@ _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (StoreMissingError, 503, "no_graph_yet"),
     (StoreError, 503, "store_failed"),
 )
-"""Status and code of each kind of error; the first kind that matches counts."""
+"""HTTP status and reason code of each kind of error. The first kind that matches is used."""
 _CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 
 _log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def raw_json_list(texts: Iterable[bytes], headers: Mapping[str, str]) -> Respons
 
 
 class _JsonStream(StreamingResponse):
-    """JSON text in pieces, which end when the client has gone."""
+    """A response of JSON text in pieces, which stops when the client disconnects."""
 
     def __init__(self, first: bytes, pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> None:
         super().__init__(chain((first,), pieces), 200, headers, JSON)
@@ -93,7 +93,7 @@ class _JsonStream(StreamingResponse):
 
 
 def streaming_response(pieces: Generator[bytes, None, None], headers: Mapping[str, str]) -> Response:
-    """JSON text in pieces, sent as they are made. An error while the first piece is made is answered as any other."""
+    """Send JSON text in pieces as they are computed. An error before the first piece is answered with its own status."""
     first = next(pieces, b"")
     return _JsonStream(first, pieces, {**_HEADERS, **headers})
 
@@ -119,14 +119,14 @@ def install_error_handlers(app: FastAPI, clock_us: Callable[[], int]) -> None:
     def unexpected(request: Request, error: Exception) -> Response:
         id_ = REQUEST_ID.get() or f"{clock_us():x}"
         _log.error("request %s %s failed, id %s: %r", request.method, request.url.path, id_, error)
-        hint = "see the server's log for this id"
-        return problem_response(Problem("internal", "the request failed inside the server", hint, id=id_), 500)
+        hint = "look for this id in the server's log"
+        return problem_response(Problem("internal", "the server could not answer because of an internal error", hint, id=id_), 500)
 
     app.exception_handler(Exception)(unexpected)
 
 
 def error_response(error: LineageBridgeError) -> Response:
-    """The response for one of our own errors."""
+    """The response for a LineageBridgeError."""
     if isinstance(error, RefusedError):
         challenge = {"WWW-Authenticate": error.challenge} if error.challenge else None
         return error_answer(error.status, error.code, str(error), error.hint, _RETRY_AFTER if error.status == 503 else challenge)
@@ -146,13 +146,13 @@ def _own_error(_: Request, error: LineageBridgeError) -> Response:
 def _validation_error(_: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     where = ".".join(str(name) for name in first["loc"][1:]) or "the request"
-    return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every call with its arguments")
+    return error_answer(422, "bad_argument", f"{where}: {first['msg']}", "docs/api.md lists every route with its arguments")
 
 
 def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{error.detail}: {request.method} {request.url.path}"
     code = _CODES.get(error.status_code, "refused")
-    return error_answer(error.status_code, code, message, "/docs lists every call", error.headers)
+    return error_answer(error.status_code, code, message, "/docs lists every route", error.headers)
 
 
 def _disconnected(_: Request, __: ClientDisconnect) -> Response:

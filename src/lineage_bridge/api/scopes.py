@@ -1,4 +1,4 @@
-"""What each route asks of a principal: the one table of scopes. A route without a line here does not start."""
+"""The table of the scope that each route requires. The server does not start if a route is missing here."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope
 
 Requirement: TypeAlias = AccessScope | Literal["principal", "nothing", "internal"]
-"""A scope; any principal, whatever its scopes; not even a principal; or LineageBridge's own processes, whatever scopes others have."""
+"""What a route requires: a scope; any principal, whatever its scopes; no principal at all; or one of LineageBridge's own processes."""
 
 _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
 _OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|targets|tasks)(/.*)?")
-"""Questions about the server and what it observes, which are not divided among teams."""
+"""Questions about the server and its sources, which principals that are limited to namespaces may not ask."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health", "GET //", "GET //view/{view:path}", "GET //assets/{name}", "GET //auth/login", "GET //auth/callback"),
     "principal": (
@@ -153,11 +153,11 @@ def _full(line: str) -> str:
 
 
 REQUIREMENTS: Final[Mapping[str, Requirement]] = {_full(line): needed for needed, lines in _TABLE.items() for line in lines}
-"""Method and path of each route, and what it asks."""
+"""Method and path of each route, and what it requires."""
 
 
 class RouteRequirements:
-    """What requests need, found by the routes of an application, in their order, as it finds them itself.
+    """Finds the scope that a request requires, by matching the application's routes in their order.
 
     Raises ConfigError for a route that is not in the table, and for a line of the table without a route.
     """
@@ -169,17 +169,17 @@ class RouteRequirements:
         for method, path, pattern in _calls(routes):
             needed = table.get(f"{method or 'GET'} {path}")
             if needed is None:
-                raise ConfigError(f"the route {method} {path} has no scope", "add it to api/scopes.py")
+                raise ConfigError(f"the route {method} {path} has no entry in the table of scopes", "add it to api/scopes.py")
             unused.pop(f"{method or 'GET'} {path}", None)
             self._patterns.append((method, pattern, path, needed))
         if unused:
-            raise ConfigError(f"there are no routes {sorted(unused)}", "remove them from api/scopes.py")
+            raise ConfigError(f"the table of scopes names routes that do not exist: {sorted(unused)}", "remove them from api/scopes.py")
         for method, path, _ in _calls(routes):
             if "{" not in path:
                 self._exact[method, path] = self._first(method, path)
 
     def needed(self, method: str, path: str) -> Requirement:
-        """What a request needs. Where there is no route, any principal may learn that."""
+        """The scope that a request requires. For a path without a route, any principal is enough to get the 404."""
         return self._found(method, path)[1]
 
     def template(self, method: str, path: str) -> str:
@@ -187,11 +187,11 @@ class RouteRequirements:
         return self._found(method, path)[0]
 
     def is_of_all(self, method: str, path: str) -> bool:
-        """Whether a question is about all namespaces, and not for a principal that is limited to some."""
+        """Whether a question concerns all namespaces, so that principals limited to some may not ask it."""
         return method in _READING and _OF_ALL.fullmatch(path) is not None
 
     def is_change(self, method: str, path: str) -> bool:
-        """Whether a request changes something but by events: such requests are recorded in the audit trail."""
+        """Whether a request changes something other than by events. Such requests are recorded in the audit trail."""
         return method not in _READING and (self.needed(method, path) in _CHANGING or _IMPORT.fullmatch(path) is not None)
 
     def _found(self, method: str, path: str) -> tuple[str, Requirement]:
@@ -206,7 +206,7 @@ class RouteRequirements:
 
 
 def _calls(routes: Sequence[BaseRoute]) -> list[tuple[str, str, re.Pattern[str]]]:
-    """Method, path and pattern of every route; those of a folder of files have no method: they take any."""
+    """Method, path and pattern of every route. Routes of static files have no method, because they accept any."""
     calls: list[tuple[str, str, re.Pattern[str]]] = []
     for found in iter_route_contexts(routes):
         methods = [""] if isinstance(found.route, Mount) else sorted({"GET" if name == "HEAD" else name for name in found.methods or ()})

@@ -1,4 +1,4 @@
-"""Values of the graph in the shapes of answers."""
+"""Converts values of the graph to the JSON schemas of answers."""
 
 from collections.abc import Iterable
 
@@ -145,7 +145,7 @@ def dataset_event(dataset: Node, sources: Iterable[Node], seen_us: int) -> RunEv
 
 
 def walk_nodes(walk: Walk) -> list[WalkNode]:
-    """All nodes of an answer: those that the walk reached with their distance, and the jobs in between without one."""
+    """All nodes of an answer: those that the walk reached, with their distance, and the jobs in between, without a distance."""
     jobs = {edge.job for edge in walk.edges} | {port.job for port in walk.ports}
     datasets = {port.dataset for port in walk.ports}
     ends = {end for edge in walk.edges for end in (edge.source, edge.target)}
@@ -166,7 +166,7 @@ def walk_nodes(walk: Walk) -> list[WalkNode]:
 
 
 def node_details(entry: InventoryEntry, newest: RunRecord | None, now_us: int) -> NodeDetails:
-    """What a node is, and how a job stands, by its newest run."""
+    """The details of a node; for a job also its state, by its newest run."""
     is_job = entry.node.kind == NodeKind.JOB
     run = newest if newest and newest.observed else None
     return NodeDetails(

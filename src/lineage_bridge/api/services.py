@@ -41,7 +41,7 @@ HEALTHY = "ok"
 
 @dataclass(frozen=True)
 class DiskSpace:
-    """Bytes the log uses, and bytes still free where it lies."""
+    """The bytes that the log uses, and the bytes that are free on its disk."""
 
     used_bytes: int
     free_bytes: int
@@ -49,7 +49,7 @@ class DiskSpace:
 
 @dataclass(frozen=True)
 class LogHealth:
-    """How much of the event log is damaged: places, those of them that no operator has acknowledged, and bytes that cannot be read.
+    """Damage of the event log: the numbers of damaged byte ranges, of those that no operator has acknowledged, and of unreadable bytes.
 
     `checked`: whether every record was read since the server started. `detail` is a sentence.
     """
@@ -139,5 +139,5 @@ class Services:
     intake: str = ""
 
     def written(self) -> Position:
-        """The position behind everything that was accepted."""
+        """The position after the last accepted record."""
         return {(LOG_SOURCE, 0): self.log.end(), **self.topic_ends()}

@@ -104,7 +104,7 @@ class TargetService:
         """A target by its name. Raises NotFoundError."""
         found = next((record for record in self.records() if record.name == name), None)
         if found is None:
-            raise NotFoundError(f"there is no target {name}", "lineage-bridge target list")
+            raise NotFoundError(f"there is no target {name}", "list the targets: lineage-bridge target list")
         return found
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
@@ -148,7 +148,7 @@ class TargetService:
         """Start a plan or a publication. Raises RequestError if the target is paused, or another one is under way."""
         record = self.record(name)
         if record.paused and not plan_only:
-            raise RequestError(f"target {name} is paused", f"lineage-bridge target resume {name}")
+            raise RequestError(f"target {name} is paused", f"resume it first: lineage-bridge target resume {name}")
         self._check_idle(record)
         self._processes.begin(name, PublicationReport("running", plan_only, prune, overwrite, self._clock_us()))
         return self.record(name)
@@ -177,7 +177,9 @@ class TargetService:
     def _check_idle(self, record: TargetRecord) -> None:
         is_publishing = record.continuous is not None and record.continuous.activity == PUBLISHING
         if is_publishing or (record.report and record.report.state == "running"):
-            raise RequestError(f"a publication to target {record.name} is under way", f"lineage-bridge target show {record.name}")
+            raise RequestError(
+                f"a publication to target {record.name} is under way", f"follow it with: lineage-bridge target show {record.name}"
+            )
 
     def _made(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:
         if not _NAME.fullmatch(name):

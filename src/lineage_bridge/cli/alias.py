@@ -31,8 +31,8 @@ def _alias_options(command: CommandT) -> CommandT:
     for option in (
         click.argument("names", nargs=-1, metavar="NAMESPACE NAME NAMESPACE NAME | NAMESPACE NAMESPACE"),
         click.option("--entity", type=click.Choice(["dataset", "job"]), default="dataset", show_default=True, help="what the names denote"),
-        click.option("--prefix", default="", help="for namespaces: prefix of every name in the second one"),
-        click.option("--evidence", default="", help="reason; for a veto: only this evidence"),
+        click.option("--prefix", default="", help="for two namespaces: prefix of every name in the second one"),
+        click.option("--evidence", default="", help="the reason; for a veto: only this evidence is vetoed"),
     ):
         command = option(command)
     return command
@@ -46,11 +46,13 @@ def _alias_options(command: CommandT) -> CommandT:
     ),
 )
 def alias() -> None:
-    """List, add and veto names that denote the same thing."""
+    """List, add and veto aliases: names that denote the same dataset or job."""
 
 
 @alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker:9092"))
-@click.option("--kind", type=click.Choice([*KINDS, "preferred", "veto"]), help="only this kind of evidence; chosen names; or vetoes")
+@click.option(
+    "--kind", type=click.Choice([*KINDS, "preferred", "veto"]), help="only aliases with this kind of evidence, chosen names, or vetoes"
+)
 @click.option("--entity", type=click.Choice(["dataset", "job"]), help="only aliases of datasets, or of jobs")
 @click.option("--namespace", help="only aliases with a name in this namespace")
 @click.option("--name", help="only aliases with this name; needs --namespace")
@@ -146,7 +148,7 @@ def _name_options(command: CommandT) -> CommandT:
 def prefer(settings: Settings, namespace: str, name: str, entity: str, as_json: bool) -> None:
     """Choose the name that a dataset or job goes by, among its names.
 
-    If several were chosen, the last one counts. Answers as of an earlier time use the choice of that time.
+    If there were several choices, the latest counts. Answers as of an earlier time use the choice of that time.
     """
     _send(settings, "prefer", [{"a": {"namespace": namespace, "name": name}, "entity": entity}], as_json=as_json)
 
@@ -156,7 +158,7 @@ def prefer(settings: Settings, namespace: str, name: str, entity: str, as_json: 
 @with_output()
 @with_settings(*CLIENT)
 def withdraw(settings: Settings, namespace: str, name: str, entity: str, as_json: bool) -> None:
-    """Take back the choice of a name."""
+    """Withdraw the choice of a preferred name."""
     _send(settings, "withdraw", [{"a": {"namespace": namespace, "name": name}, "entity": entity}], as_json=as_json)
 
 
@@ -223,12 +225,12 @@ def _send(settings: Settings, operation: str, statements: list[Json], *, as_json
 
 
 def _print_unknown(ends: list[Json]) -> None:
-    """Warn of names that may be mistyped, or that the data will bring."""
+    """Warn about names without a dataset or job: they are mistyped, or their events have not arrived yet."""
     for end in ends[:_MOST_UNKNOWN]:
         name = f"is called {_end(end)!r}" if "name" in end else f"is in the namespace {end['namespace']!r}"
-        print_message(f"warning: no {end['entity']} {name} yet; check the spelling unless it comes later")
+        print_message(f"warning: there is no {end['entity']} {name} yet; check the spelling unless its events arrive later")
     if len(ends) > _MOST_UNKNOWN:
-        print_message(f"warning: {len(ends) - _MOST_UNKNOWN} or more others are unknown, too; --json lists them")
+        print_message(f"warning: at least {len(ends) - _MOST_UNKNOWN} further names are unknown, too; --json lists them")
 
 
 def _state(item: Json) -> str:
@@ -247,7 +249,7 @@ def _evidence(item: Json) -> str:
 
 
 def _asserters(item: Json) -> str:
-    """The latest job or dataset that states a symlink, and how many others do."""
+    """The latest asserter of a symlink (a job or dataset), and how many others there are."""
     if "asserted_by" not in item:
         return ""
     others = f" and {item['asserters'] - 1} more" if item["asserters"] > 1 else ""

@@ -19,7 +19,7 @@ PARTS = ("impact", "cycle", "orphan", "unused")
 
 @click.command(cls=Command, examples=("analyse", "analyse --last --part unused --limit 100"))
 @click.option("--last", is_flag=True, help="show the last analysis instead of running a new one")
-@click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="only this part; can be repeated")
+@click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="only this part of the analysis; can be repeated")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="maximum number of lines for each part")
 @click.option(
     "--unused-days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="days without a read that make a dataset unused"

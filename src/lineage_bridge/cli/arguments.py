@@ -1,4 +1,4 @@
-"""Arguments that name a dataset or a job: NAMESPACE NAME, or a NAME that only one has."""
+"""Arguments that name a dataset or a job: NAMESPACE NAME, or a NAME that is unique."""
 
 import shlex
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from lineage_bridge.errors import NotFoundError
 
 KINDS = ("dataset", "job")
 _MOST_FOUND, _MOST_CHOICES = 50, 5
-"""Matches of a name without namespace that are looked at, and those that an error lists."""
+"""How many matches of a name without a namespace are fetched, and how many of them an error lists."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def resolve_node(client: Client, names: tuple[str, ...], kind: str | None) -> No
 
 
 def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | int | None) -> Json:
-    """The API's answer about a node. If there is none while events are not in the answers yet, waits for them.
+    """The API's answer about a node. If the node is not found while events are not in the answers yet, waits for them.
 
     Raises NotFoundError with similar names.
     """
@@ -41,7 +41,7 @@ def get_for_node(client: Client, path: str, node: NodeRef, **parameters: str | i
 
 
 def _get_first(client: Client, path: str, node: NodeRef, parameters: Mapping[str, str | int | None]) -> Json:
-    """The answer about the first of the kinds of which there is such a node. Raises NotFoundError with similar names."""
+    """The answer for the first kind (dataset or job) that has a node of this name. Raises NotFoundError with similar names."""
     kind, *others = node.kinds
     try:
         return client.get(path, kind=kind, namespace=node.namespace, name=node.name, **parameters)

@@ -25,7 +25,7 @@ def audit() -> None:
 
 
 @audit.command(name="list", examples=("audit list", "audit list --principal ada --action DELETE --limit 5"))
-@click.option("--principal", help="only changes of this principal; empty: of programs without a key")
+@click.option("--principal", help="only changes of this principal; an empty text: changes of programs without a key")
 @click.option("--action", help="only changes of this kind, exactly")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="how many entries to show")
 @with_output("print the entries as JSON")
@@ -38,7 +38,7 @@ def list_(settings: Settings, principal: str | None, action: str | None, limit: 
     elif found:
         print_table(["entry", "time", "who", "from", "action", "what", "details"], [_row(entry) for entry in found[:limit]])
     else:
-        print_message("nothing was changed")
+        print_message("no change is recorded")
     if len(found) > limit:
         print_message(f"there are more entries; --limit {limit * 2} shows more, audit export writes all")
 
@@ -46,7 +46,7 @@ def list_(settings: Settings, principal: str | None, action: str | None, limit: 
 @audit.command(examples=("audit head",))
 @with_settings("data_dir")
 def head(settings: Settings) -> None:
-    """Print the end of the trail: keep it elsewhere, and give it to `audit verify` later."""
+    """Print the head of the trail, its last entry. Keep it elsewhere, and pass it to `audit verify` later."""
     print_line(format_head(audit_repository(settings).head()))
 
 
@@ -58,7 +58,7 @@ def head(settings: Settings) -> None:
 def verify(context: click.Context, settings: Settings, heads: tuple[str, ...], *, with_log: bool) -> None:
     """Check that no entry was changed, removed or inserted.
 
-    Whoever can write the data folder can write another trail; the heads in the log, and those kept elsewhere, then differ. The exit code
+    Someone who can write to the data folder can replace the trail; heads in the log and those kept elsewhere reveal it. The exit code
     is 1 if something is wrong.
     """
     known = [parse_head(text) for text in heads]
@@ -87,8 +87,8 @@ def export(settings: Settings, output: BinaryIO) -> None:
 def erase(settings: Settings, principal: str) -> None:
     """Erase what PRINCIPAL changed, and what others changed that names PRINCIPAL, as a person may ask for.
 
-    The entries lose everything but their time and kind; their links stay, so the trail is still whole. Events in the log keep the name of
-    who sent them.
+    Only the time and kind of the entries stay, and their hashes, so the trail can still be verified. Events in the log keep the name of
+    their sender.
     """
     erased = audit_trail(settings).erase(principal, by_command("audit erase", ""))
     print_line(f"{format_count(erased, 'change')} erased")

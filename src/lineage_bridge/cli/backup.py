@@ -22,8 +22,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 def backup(context: click.Context, settings: Settings, folder: Path) -> None:
     """Copy the data folder, whether or not a server is running.
 
-    FOLDER must be new or empty. The copy is consistent: it holds everything that was acknowledged before the command began. The exit code
-    is 1 if the log or the archive is damaged; what can be read of it is copied.
+    FOLDER must be new or empty. The copy is consistent: it contains all events that were acknowledged before the command began. The exit
+    code is 1 if the log or the archive is damaged; its readable part is copied.
     """
     copied = wiring.backup(settings, folder, print_message)
     record_command(settings, "backup", str(folder.absolute()), records=copied.records)

@@ -18,7 +18,9 @@ POLL_S = 0.3
 
 
 class StartupBanner:
-    """Prints the server's addresses, loads the demo, and says when the graph is complete. `program` is how the user starts us."""
+    """Prints the server's addresses, loads the demo, and reports when the graph is complete. `program` is the command that starts
+    LineageBridge.
+    """
 
     def __init__(self, settings: Settings, program: str, stop: threading.Event) -> None:
         self.settings, self.program, self.stop = settings, program, stop
@@ -44,7 +46,7 @@ class StartupBanner:
         if self.settings.insecure_open and not self.settings.is_local:
             print_message("Anyone who reaches this machine can use it without a key: --insecure-open.")
         elif asks_for_keys(self.settings):
-            others = ", or what an issuer or the proxy of the settings gives" if knows_people(self.settings) else ""
+            others = ", or the credentials of an issuer or proxy in the settings" if knows_people(self.settings) else ""
             print_message(f"Requests need an API key{others}; see: lineage-bridge key --help")
         print_message(f"Set OPENLINEAGE_URL={address} in your producers. Data is stored in {self.settings.data_dir}.")
         print_message("Spark is starting. Events are accepted already; answers contain them once Spark is up.")
@@ -59,7 +61,7 @@ class StartupBanner:
         try:
             count, position = load_edition(self.settings, client)
         except LineageBridgeError as error:
-            print_message(f"The demo was not loaded: {error}. Try: {self.program} demo load")
+            print_message(f"The demo was not loaded: {error}. Load it with: {self.program} demo load")
             return ""
         print_message(f"The data folder was empty, so the demo was loaded: {format_count(count, 'event')}, not in the answers yet.")
         return position
@@ -87,7 +89,7 @@ class StartupBanner:
 
 
 def program_name(argument: str, folder: Path) -> str:
-    """How the user can call this program again from `folder`: by its name if it is on the path, else by its file."""
+    """The command that starts this program from `folder`: its name if it is on the PATH, else its file."""
     path = Path(argument)
     if path.name in ("", "main.py"):
         return "python -m lineage_bridge.cli.main"

@@ -23,7 +23,7 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
         "changes --kind flow --after now --follow --json",
     ),
 )
-@click.option("--after", metavar="CURSOR", help="only changes after this cursor, or `now` [default: all that are kept]")
+@click.option("--after", metavar="CURSOR", help="only changes after this cursor, or `now` [default: all changes that are kept]")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only changes of this kind; can be repeated")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="maximum number of changes")
 @click.option("--follow", is_flag=True, help="keep printing new changes until Ctrl+C")
@@ -33,7 +33,7 @@ def changes(settings: Settings, after: str | None, kinds: tuple[str, ...], limit
     """Print changes of the graph, oldest first.
 
     Lists nodes, inputs and outputs of jobs, flows, columns, aliases and facets that were added, changed or removed. Events that only
-    repeat what is known are no changes. The last line gives the cursor to continue with.
+    repeat known facts cause no changes. The last line gives the cursor to continue with.
     """
     with connect(settings) as client:
         for item in _items(client, after, kinds, limit, follow=follow):

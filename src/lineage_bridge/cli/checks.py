@@ -1,4 +1,4 @@
-"""What the commands for sources, inputs and targets do alike: test one, and change its state."""
+"""Shared by the commands for sources, inputs and targets: test one, and change its state."""
 
 import click
 
@@ -9,7 +9,7 @@ from lineage_bridge.config import Settings
 
 
 def run_test(context: click.Context, settings: Settings, path: str, *, as_json: bool) -> None:
-    """Test what has this path, and print the steps. The command ends with 1 if one of them fails."""
+    """Test the object at an API path, and print the steps. The exit code is 1 if a step fails."""
     with connect(settings) as client:
         answer = client.post(f"{path}/test")
     if as_json:
@@ -21,14 +21,14 @@ def run_test(context: click.Context, settings: Settings, path: str, *, as_json: 
 
 
 def pause_or_resume(settings: Settings, path: str, change: str, line: str, *, as_json: bool) -> None:
-    """`pause` or `resume` what has this path, and print the line."""
+    """`pause` or `resume` the object at an API path, and print a line."""
     with connect(settings) as client:
         answer = client.post(f"{path}/{change}")
     print_json(answer) if as_json else print_line(line)
 
 
 def remove_one(settings: Settings, path: str, line: str, *, as_json: bool) -> None:
-    """Remove what has this path, and print the line."""
+    """Remove the object at an API path, and print a line."""
     with connect(settings) as client:
         answer = client.delete(path)
     print_json(answer) if as_json else print_line(line)

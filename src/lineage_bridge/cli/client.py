@@ -17,13 +17,13 @@ from lineage_bridge.config.tls import trusted_by_clients
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, RequestError, ServerError, UnavailableError
 
 TIMEOUT_S = 75.0
-"""Longer than the longest wait that the server allows."""
+"""Timeout of a request in seconds; longer than the longest wait that the server allows."""
 WAIT_S, PATIENCE_S = 10, 120.0
 LAG_WAIT_S, POLL_S = 120.0, 0.3
-"""How long a question for something that was not found waits for the events that are not in the answers yet."""
+"""How long, in seconds, a question without a result waits for events that are not in the answers yet."""
 JSON_TYPE = "application/json"
 _CLOSED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
-"""The connection ended while a request was sent over it."""
+"""Errors of a connection that the server closed while a request was being sent."""
 _LISTS = {
     "/api/v1/graph/runs/": "lineage-bridge runs NAMESPACE JOB lists the runs of a job",
     "/api/v1/graph/schemas/diff": "lineage-bridge schemas NAMESPACE NAME lists the versions, lineage-bridge search TEXT finds names",
@@ -34,7 +34,7 @@ _LISTS = {
     "/api/v1/sessions/": "lineage-bridge session list lists the sessions",
     "/api/v1/tasks/": "lineage-bridge task list lists the tasks",
 }
-"""Paths of the API, and the command that lists what they name; all others name datasets and jobs."""
+"""Path of the API to the hint with the command that lists its objects. All other paths name datasets and jobs."""
 
 
 Json: TypeAlias = Any
@@ -79,7 +79,7 @@ class Client:
         return self.when_complete(lambda: self.get(path, **parameters), lambda answer: not results or bool(answer[results]))
 
     def when_complete(self, ask: Callable[[], Json], has_found: Callable[[Json], bool] = bool) -> Json:
-        """What `ask` returns. If it finds nothing while events are not in the answers yet, wait for them and ask everything again.
+        """The result of `ask`. If it finds nothing while events are not in the answers yet, wait for them and call it again.
 
         Raises what `ask` raises, with a hint to the status if events are still missing.
         """
@@ -101,7 +101,7 @@ class Client:
         return answer
 
     def lag(self) -> str:
-        """What is not in the answers yet, as "694.8 kB of events are"; empty if answers are complete."""
+        """The lag of answers, as "694.8 kB of events are"; empty if answers are complete."""
         lag = self.readiness()["lag"]
         return f"{decimal(lag['bytes'])} of events are" if lag["bytes"] > 0 else ""
 
@@ -170,7 +170,7 @@ class Client:
         states = ("ok", "starting") if has_graph else ("ok", "starting", "absent")
         if self.readiness()["parts"]["pipeline"]["state"] not in states:
             return False
-        print_message(f"nothing found so far; {pending} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
+        print_message(f"nothing found yet; {pending} not in the answers yet: waiting for them, at most {LAG_WAIT_S:g} s")
         until = time.monotonic() + LAG_WAIT_S
         while time.monotonic() < until:
             if not self.lag():
@@ -213,7 +213,7 @@ class Client:
 
 
 def connect(settings: Settings) -> Client:
-    """A client of the server of the settings, with the user's API key. Raises ConfigError."""
+    """A client for the server in the settings, with the user's API key. Raises ConfigError."""
     key = user_credentials(settings, os.environ)
     return Client(settings.address, lambda: key, trusted_by_clients(settings))
 
@@ -231,7 +231,7 @@ def _bearer(key: Callable[[], str]) -> Callable[[httpx.Request], httpx.Request]:
 
 
 def error_of(response: httpx.Response) -> LineageBridgeError:
-    """Make the error that fits an unsuccessful response."""
+    """The exception for an unsuccessful response."""
     answer = _json(response)
     problem = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(problem, dict):
@@ -254,7 +254,7 @@ def error_of(response: httpx.Response) -> LineageBridgeError:
 
 
 def _where_to_look(path: str) -> str:
-    """The command that lists what a path of the API names."""
+    """The command that lists the objects of an API path."""
     return next((hint for prefix, hint in _LISTS.items() if path.startswith(prefix)), "lineage-bridge search TEXT finds names")
 
 

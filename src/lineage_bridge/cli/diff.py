@@ -73,7 +73,7 @@ def _print_answer(answer: Json) -> None:
     else:
         print_message("nothing changed")
     if answer["resolution"] == "day":
-        print_message("exact to the day: if a job sent different events on that day, an earlier one may have been compared")
+        print_message("times are exact to the day: if a job sent different events on the same day, an earlier one may have been compared")
     if answer.get("truncated"):
         print_truncated(answer, done="compared")
     if "next" in answer:

@@ -24,7 +24,7 @@ from lineage_bridge.config import Settings
 @click.option("--source", type=(str, str), metavar="NAMESPACE NAME", help="the dataset the flow reads [default: any]")
 @click.option("--target", type=(str, str), metavar="NAMESPACE NAME", help="the dataset the flow writes [default: any]")
 @click.option("--at", metavar="TIME", help="when it ended, RFC 3339 [default: now]")
-@click.option("--undo", is_flag=True, help="undo an earlier end")
+@click.option("--undo", is_flag=True, help="undo an earlier declaration")
 @with_output()
 @with_settings(*CLIENT)
 def end(
@@ -54,4 +54,4 @@ def end(
     if as_json:
         print_json(answer)
     else:
-        print_line("the end is undone" if undo else "the flows have ended")
+        print_line("the flows are no longer declared as ended" if undo else "the flows are declared as ended")

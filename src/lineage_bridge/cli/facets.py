@@ -17,15 +17,15 @@ from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
 
 _OLDER_LINES = 10
-"""Lines of each version but the first of a list."""
+"""How many lines of each version a list shows, except the first version."""
 _SIDES = {
     "input": "as an input",
     "output": "as an output",
     "run": "of a run",
-    "input_access": "of one read",
-    "output_access": "of one write",
+    "input_access": "of one input of a run",
+    "output_access": "of one output of a run",
 }
-"""Where in an event a facet stood."""
+"""Where in an event a facet was."""
 
 
 @click.command(
@@ -63,7 +63,7 @@ def facets(
     KEY is the facet's key in the events, such as schema, ownership, documentation or dataQualityAssertions.
 
     The newest version comes first, each with the times at which it was first and last seen. Of assertions, those that failed come first.
-    Without KEY, shows the current facets of the dataset or the job itself, without those of single reads and writes.
+    Without KEY, shows the current facets of the dataset or the job itself, without input and output facets of runs.
     """
     if key is None and (at or offset):
         raise click.UsageError("--at and --offset need KEY")
@@ -80,12 +80,12 @@ def facets(
     elif key is None:
         _print_current(answer["facets"])
     elif not answer["history"]:
-        print_message(f"no facet {key!r} was ever sent for {node['kind']} {namespace} {name}; without KEY, facets shows those it has")
+        print_message(f"no facet {key!r} was ever sent for {node['kind']} {namespace} {name}; omit KEY to list its facets")
     else:
         _print_versions(use_preferred_names(answer), offset)
         print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
         if answer["truncated"]:
-            print_message("the oldest versions were not read: ask for them with --at")
+            print_message("the oldest versions are left out; --at shows them")
 
 
 def _current(client: Client, node: dict[str, str]) -> Json:
@@ -103,7 +103,7 @@ def _print_current(found: dict[str, Any]) -> None:
         for line in facet_lines(key, facet, out.width - 2 if out.is_terminal else None):
             print_line(f"  {line}")
     if not found:
-        print_message("it has no facets")
+        print_message("no event stated a facet for it")
 
 
 def _print_versions(answer: Json, offset: int) -> None:
@@ -119,7 +119,7 @@ def _print_versions(answer: Json, offset: int) -> None:
 
 
 def _heading(version: dict[str, Any], short: ShortNames) -> str:
-    """The version, when it was seen, who stated it and how."""
+    """The heading of a version: when it was seen, who stated it, and as which kind of facet."""
     times = [format_time(version[end]["at"]) for end in ("first", "last")]
     seen = f"first and last seen {times[0]}" if times[0] == times[1] else f"first seen {times[0]}, last seen {times[1]}"
     side = f", {_SIDES[version['side']]}" if version["side"] in _SIDES else ""

@@ -26,7 +26,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 @dataclass(frozen=True)
 class FoundEvent:
-    """An event as written in a file. `index` counts from 0; `line` says that it was a line of NDJSON, which may not be valid JSON."""
+    """An event as written in a file. `index` counts from 0; `line`: it is a line of NDJSON, which may be invalid JSON."""
 
     source: str
     index: int

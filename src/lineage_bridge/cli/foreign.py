@@ -1,4 +1,4 @@
-"""`foreign`: what limited keys said of what is not theirs."""
+"""`foreign`: what limited keys asserted about datasets outside their namespaces."""
 
 import click
 
@@ -11,7 +11,7 @@ from lineage_bridge.cli.options import CLIENT, with_output, with_paging, with_se
 from lineage_bridge.config import Settings
 
 _WHY = {
-    "foreign_dataset": "is of a dataset outside",
+    "foreign_dataset": "is about a dataset outside",
     "foreign_name": "joins names that lie outside",
     "foreign_job": "states lineage of a job outside",
 }
@@ -26,9 +26,9 @@ _WHY = {
         "foreign --job etl-nightly load",
     ),
 )
-@click.option("--dataset", nargs=2, metavar="NAMESPACE NAME", help="only what was said of this dataset")
-@click.option("--job", nargs=2, metavar="NAMESPACE NAME", help="only what this job said")
-@click.option("--principal", help="only what this principal said")
+@click.option("--dataset", nargs=2, metavar="NAMESPACE NAME", help="only assertions about this dataset")
+@click.option("--job", nargs=2, metavar="NAMESPACE NAME", help="only assertions of this job")
+@click.option("--principal", help="only assertions of this principal")
 @with_paging("facets", default=50, most=1000)
 @names_option
 @with_output("print the server's answer as JSON, with the unchanged facets")
@@ -43,10 +43,10 @@ def foreign(
     style: str,
     as_json: bool,
 ) -> None:
-    """List what limited keys said of datasets that are not theirs.
+    """List facets that limited keys asserted about datasets outside their namespaces.
 
-    A key that is limited to namespaces may read and write any dataset. What it says of a dataset outside of them, such as its schema or
-    that it was dropped, is kept, but has no effect. The newest comes first.
+    Events of a key that is limited to namespaces may name any dataset as input or output. Facets about a dataset outside of them, such as
+    its schema or that it was dropped, are kept, but have no effect. The newest comes first.
     """
     about = dict(zip(("namespace", "name"), dataset or (), strict=False))
     by = dict(zip(("job_namespace", "job_name"), job or (), strict=False))
@@ -60,10 +60,10 @@ def foreign(
             [format_time(item["last_seen"]), item["principal"], _name(item.get("job")), item["key"], _name(item["node"]), _WHY[item["why"]]]
             for item in use_preferred_names(answer)["foreign"]
         ]
-        print_table(["last said", "by", "job", "facet", "of", "no effect, because it"], rows)
+        print_table(["last asserted", "by", "job", "facet", "of", "no effect, because it"], rows)
         print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     else:
-        print_message("nothing was said without effect")
+        print_message("there are no assertions without effect")
 
 
 def _name(node: dict[str, str] | None) -> str:

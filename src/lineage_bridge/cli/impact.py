@@ -41,9 +41,10 @@ def impact(
     style: str,
     as_json: bool,
 ) -> None:
-    """List what a change of a dataset or a job affects.
+    """List the datasets and jobs that a change of a dataset or a job affects.
 
-    Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of its data comes from here.
+    Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of the data comes from the changed
+    node.
 
     With --direction upstream, lists what the dataset or job depends on.
     """
@@ -78,7 +79,7 @@ def _print_answer(answer: Json, direction: str, *, offset: int, depth: int) -> N
     counts = answer["counts"]
     verb = "affects" if direction == "downstream" else "depends on"
     if not counts["datasets"] + counts["jobs"]:
-        print_line(f"{answer['origin']['name']} {verb} nothing that is known")
+        print_line(f"{answer['origin']['name']} {verb} no known dataset or job")
     else:
         print_line(
             f"{answer['origin']['name']} {verb} {format_count(counts['datasets'], 'dataset')} and {format_count(counts['jobs'], 'job')}: "

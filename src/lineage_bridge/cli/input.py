@@ -31,9 +31,9 @@ _name = click.argument("name")
     ),
 )
 def input_() -> None:
-    """Add, test and list what events are read from.
+    """Add, test and list inputs: topics, streams and files that events are read from.
 
-    Producers that send OpenLineage events to Kafka or write them to files need no HTTP: LineageBridge takes in each event once.
+    For producers that write OpenLineage events to Kafka or to files instead of HTTP. LineageBridge ingests each event once.
 
     Inputs can also be defined in the settings file: docs/inputs.md.
     """
@@ -73,7 +73,7 @@ def kinds(settings: Settings, kind: str | None, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], file: Path | None, replace: bool, as_json: bool) -> None:
-    """Add the input NAME. It is read at once.
+    """Add the input NAME. Reading starts immediately.
 
     A value can be JSON. Give secrets as references, which the server resolves: docs/secrets.md.
 
@@ -110,7 +110,7 @@ def list_(settings: Settings, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def show(settings: Settings, name: str, as_json: bool) -> None:
-    """Show the input NAME: its settings, its state, and what it has brought."""
+    """Show the input NAME: its settings, its state, and the events read from it."""
     with connect(settings) as client:
         answer = client.get(f"/api/v1/inputs/{name}")
     print_json(answer) if as_json else _print_input(answer)
@@ -122,7 +122,7 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 @click.pass_context
 def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
-    """Test each step of reading the input NAME. Nothing is taken in.
+    """Test each step of reading the input NAME. No event is ingested.
 
     The exit code is 1 if one of them fails.
     """
@@ -143,7 +143,7 @@ def pause(settings: Settings, name: str, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def resume(settings: Settings, name: str, as_json: bool) -> None:
-    """Read the input NAME again, from where it ended."""
+    """Resume the input NAME at the position where it was paused."""
     pause_or_resume(settings, f"/api/v1/inputs/{name}", "resume", f"{name} is resumed", as_json=as_json)
 
 
@@ -154,13 +154,13 @@ def resume(settings: Settings, name: str, as_json: bool) -> None:
 def remove(settings: Settings, name: str, as_json: bool) -> None:
     """Remove the input NAME. Its events stay in the graph.
 
-    An input of the same name that is added later goes on where this one ended.
+    If an input of the same name is added later, it continues at the position of this one.
     """
     remove_one(settings, f"/api/v1/inputs/{name}", f"{name} is removed; its events stay in the graph", as_json=as_json)
 
 
 def describe_input(item: Json) -> str:
-    """What is wrong with an input, else how far it lags, in a few words."""
+    """The error of an input, or else its lag, in a few words."""
     if item["state"] in ("failing", "waiting") and "last_error" in item:
         return str(item["last_error"]["message"])
     if item["problems"]:
@@ -175,7 +175,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise RequestError(f"cannot read {str(path)!r}: {error}", "the file must be JSON or YAML") from error
     if not isinstance(found, dict):
-        raise RequestError(f"{str(path)!r} contains no settings", "it must be an object")
+        raise RequestError(f"{str(path)!r} contains no settings", "its content must be an object with settings")
     return found
 
 
@@ -200,7 +200,7 @@ def _print_input(item: Json) -> None:
         print_line(f"  {setting} = {value if isinstance(value, str) else json.dumps(value)}")
     rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
     print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
-    counts = f"{item['read']} read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
+    counts = f"{item['read']} records read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
     print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
     lag = [f"lag {found}"] if (found := _lag(item)) else []
     assigned = [] if "lag_files" in item else [f"{format_count(item['partitions'], 'partition')} assigned"]

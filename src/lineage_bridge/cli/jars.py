@@ -15,9 +15,9 @@ from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jar
 def jars(as_json: bool) -> None:
     """Fetch what Spark needs to read Kafka into your cache.
 
-    Inputs of the form stream need these Java archives: Spark's own reader of Kafka and what it needs. Their bytes are compared with what is
-    pinned here. Nothing is fetched that is there already. A mirror of Maven Central is named in LINEAGE_BRIDGE_IVY_SETTINGS, a settings
-    file of Ivy's.
+    Inputs of the form stream need these Java archives: Spark's Kafka source and its dependencies. Each archive is checked against a pinned
+    digest. Archives that exist already are not fetched again. To use a mirror of Maven Central, name an Ivy settings file in
+    LINEAGE_BRIDGE_IVY_SETTINGS.
     """
     paths = fetch_jars(KAFKA, default_cache(), ivy_for(os.environ))
     if as_json:

@@ -44,8 +44,8 @@ def key() -> None:
     "--scope", "scopes", type=click.Choice([scope.value for scope in AccessScope]), multiple=True, required=True, help="what the key may do"
 )
 @click.option("--namespace", "namespaces", multiple=True, metavar="GLOB", help="only these namespaces: to send, and to see")
-@click.option("--team", "teams", multiple=True, metavar="TEAM", help="only the namespaces of this team of the settings")
-@click.option("--expires", metavar="DURATION", help="how long the key works, as 90d; by default it does not expire")
+@click.option("--team", "teams", multiple=True, metavar="TEAM", help="only the namespaces of this team, as defined in the settings")
+@click.option("--expires", metavar="DURATION", help="how long the key is valid, such as 90d; by default it does not expire")
 @click.option("--note", default="", help="what the key is for")
 @with_output("print the key as JSON")
 @with_settings("data_dir")
@@ -59,7 +59,7 @@ def create(
     note: str,
     as_json: bool,
 ) -> None:
-    """Create the API key NAME, and print it. It is shown this once.
+    """Create the API key NAME, and print it. It cannot be shown again.
 
     A scope is one of ingest (send events), read (ask questions), operate (change the graph and what is observed), admin (manage keys).
     With namespaces or teams, only ingest and read.
@@ -98,7 +98,7 @@ def revoke(settings: Settings, name: str) -> None:
 
 @key.command(examples=("key rotate etl", "key rotate etl --grace 0s"))
 @_name
-@click.option("--grace", default="1d", show_default=True, metavar="DURATION", help="how long the previous key still works")
+@click.option("--grace", default="1d", show_default=True, metavar="DURATION", help="how long the previous key stays valid")
 @with_output("print the key as JSON")
 @with_settings("data_dir")
 def rotate(settings: Settings, name: str, grace: str, as_json: bool) -> None:

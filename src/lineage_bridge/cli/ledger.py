@@ -1,4 +1,4 @@
-"""`ledger`: how much data passed each hop of a path."""
+"""`ledger`: how much data each job on a path read and wrote."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def ledger(
     style: str,
     as_json: bool,
 ) -> None:
-    """Show how much passed each hop between two datasets.
+    """Show how much data each job between two datasets read and wrote.
 
     Compares what each job on the path read and wrote in a window with a baseline, and marks the hop where a change begins.
 

@@ -35,7 +35,7 @@ def life(settings: Settings, limit: int, offset: int, style: str, as_json: bool,
         print_table(["at", "change", "dataset", "before", "by"], rows)
         print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     else:
-        print_message("no lifecycle change was ever reported for it")
+        print_message("no event reported a lifecycle change of this dataset")
 
 
 def _name(node: dict[str, str] | None) -> str:

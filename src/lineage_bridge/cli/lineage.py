@@ -83,5 +83,5 @@ def _print_limits(answer: Json) -> None:
     print_truncated(answer)
     if not answer["truncated"]:
         print_depth([node.get("distance") for node in answer["nodes"]], answer["depth"])
-    print_hidden_ended(answer, hint="use --ended to show them")
+    print_hidden_ended(answer, hint="--ended shows them")
     print_settling(answer)

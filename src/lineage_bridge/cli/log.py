@@ -19,7 +19,7 @@ def log() -> None:
 
 
 @log.command(examples=("log check", "log check --acknowledge"))
-@click.option("--acknowledge", is_flag=True, help="stop reporting the damage that is there now")
+@click.option("--acknowledge", is_flag=True, help="stop reporting the damage that exists now")
 @with_output("print what was found as JSON")
 @with_settings("data_dir")
 @click.pass_context
@@ -52,7 +52,7 @@ def check(context: click.Context, settings: Settings, acknowledge: bool, as_json
 def repair(settings: Settings, as_json: bool) -> None:
     """Repair the log and the archive. Stop the server first.
 
-    Where one byte is wrong, the record is put back as it was. Other bytes that cannot be read are moved to a .cut file beside the segment.
+    A record with one wrong byte is corrected. Other unreadable bytes are moved to a .cut file beside the segment.
     """
     done = wiring.repair(settings)
     if as_json:
@@ -60,9 +60,9 @@ def repair(settings: Settings, as_json: bool) -> None:
     elif done:
         rows = [[item.outcome, item.damage.detail, item.saved.name if item.saved else ""] for item in done]
         print_table(["outcome", "damage", "bytes before the repair"], rows)
-        print_message("events that were put back reach the graph with: lineage-bridge replay")
+        print_message("add the restored events to the graph: lineage-bridge replay")
     else:
-        print_line("nothing is damaged")
+        print_line("the log is not damaged")
     if done:
         record_command(settings, "log repair", repairs=len(done))
 

@@ -1,4 +1,4 @@
-"""Notes below an answer: in what way it may be incomplete, and which option shows the rest."""
+"""Notes below an answer that may be incomplete, and the option that shows the rest."""
 
 from typing import Final
 
@@ -10,30 +10,30 @@ _SERVER_LIMITS: Final = {"nodes": "number of datasets", "edges": "number of flow
 
 
 def print_next_page(*, exists: bool, limit: int, offset: int = 0) -> None:
-    """Say that a list goes on, and which options show more of it."""
+    """Print that a list has more items, and which options show them."""
     if exists:
         print_message(f"there are more; continue with --offset {offset + limit}, or raise --limit")
 
 
 def print_higher_limit(things: str, *, exists: bool) -> None:
-    """Say that an answer without pages goes on."""
+    """Print that an answer without pages has more items."""
     if exists:
         print_message(f"there are more {things}; a higher --limit shows them")
 
 
 def print_depth(distances: list[int | None], depth: int) -> None:
-    """Say that a walk ended at the requested depth, if it got that far."""
+    """Print that a walk ended at the requested depth, if it did."""
     if depth and any(distance is not None and distance >= depth for distance in distances):
         print_message(f"stopped after {format_count(depth, 'hop')}; a higher --depth shows what is further away, if anything")
 
 
 def print_truncated(answer: Json, *, done: str = "shown", followed: str = "flows") -> None:
-    """Say that a walk reached a limit of the server, and how to see the rest."""
+    """Print that a walk ended at a limit of the server, and how to see the rest."""
     if limit := answer["truncated"]:
         hidden = f"; {answer['hidden']} {followed} were not followed" if answer.get("hidden") else ""
         print_message(
             f"not everything is {done}: the server's limit on {_SERVER_LIMITS.get(limit, limit)} was reached{hidden}; "
-            "use a lower --depth, or ask again from a node further along"
+            "use a lower --depth, or ask again, starting from a node further along"
         )
 
 

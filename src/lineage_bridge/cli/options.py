@@ -84,7 +84,7 @@ def with_output(json_help: str = "print the server's answer as JSON") -> Decorat
 
 
 def with_paging(things: str, default: int, most: int) -> Decorator:
-    """Give a command that lists `things` the options `--limit` and `--offset`; `print_next_page` tells of the rest."""
+    """Give a command that lists `things` the options `--limit` and `--offset`; `print_next_page` prints how to see the rest."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         limit = click.option(

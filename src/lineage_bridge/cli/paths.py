@@ -71,6 +71,4 @@ def _print_more(answer: Json, limit: int, depth: int) -> None:
     if answer["truncated"]:
         print_truncated(answer)
     elif longest >= depth or depth < _DEPTH:
-        print_message(
-            f"only paths of at most {format_count(depth, 'hop')} are looked for; a higher --depth finds longer ones, if there are any"
-        )
+        print_message(f"only paths of at most {format_count(depth, 'hop')} are searched; a higher --depth finds longer ones, if any")

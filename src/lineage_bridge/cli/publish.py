@@ -1,4 +1,4 @@
-"""`publish`: lineage to a target, planned first. `publication`, which the server starts, does it."""
+"""`publish`: plans and publishes lineage to a target. The server starts the process `publication`, which does the work."""
 
 import json
 import threading
@@ -17,26 +17,26 @@ from lineage_bridge.errors import LineageBridgeError
 POLL_S = 0.3
 CANCEL_S = 30.0
 _flags = (
-    click.option("--prune", is_flag=True, help="delete there what has left the graph, where it was created from here"),
-    click.option("--overwrite", is_flag=True, help="replace also what was changed or removed there, or was there before"),
+    click.option("--prune", is_flag=True, help="delete objects in the target that have left the graph, if LineageBridge created them"),
+    click.option("--overwrite", is_flag=True, help="also replace objects that others created, changed or removed in the target"),
 )
 
 
 @click.command(cls=Command, examples=("publish catalog --plan", "publish catalog", "publish catalog --prune"))
 @click.argument("name")
-@click.option("--plan", "--dry-run", "plan", is_flag=True, help="print what would be changed there, and change nothing")
+@click.option("--plan", "--dry-run", "plan", is_flag=True, help="print the changes that would be made in the target, and make none")
 @_flags[0]
 @_flags[1]
 @with_output()
 @with_settings(*CLIENT)
 @click.pass_context
 def publish(context: click.Context, settings: Settings, name: str, plan: bool, prune: bool, overwrite: bool, as_json: bool) -> None:
-    """Publish the graph to the target NAME: only what differs.
+    """Publish the graph to the target NAME, where the two differ.
 
     Nothing that was not created from here is ever deleted. What was changed there is listed, and stays unless you overwrite it. Ctrl+C
     cancels the publication.
 
-    The exit code is 1 if something was refused or failed.
+    The exit code is 1 if an operation was refused or failed.
     """
     with connect(settings) as client:
         order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
@@ -85,7 +85,7 @@ def _cancel(client: Client, name: str) -> None:
 
 
 def print_report(report: Json) -> None:
-    """Print a plan, or how a publication went."""
+    """Print a plan, or the result of a publication."""
     columns = ["action", "kind", "namespace", "name", "reason", "outcome"]
     rows = [[*(item[column] for column in columns[:-1]), _outcome(item)] for item in report["operations"]]
     if rows:
@@ -95,7 +95,10 @@ def print_report(report: Json) -> None:
     for left_out, what in ((report["operations_left_out"], "operation"), (report["drift_left_out"], "finding")):
         if left_out:
             print_line(f"{format_count(left_out, what)} more not listed")
-    for reason, count in (*report["kept"].items(), *((f"not expressible there: {k}", n) for k, n in report["not_expressible"].items())):
+    for reason, count in (
+        *report["kept"].items(),
+        *((f"not expressible in the target: {k}", n) for k, n in report["not_expressible"].items()),
+    ):
         print_line(f"{count} {reason}")
     counted = report["counts"] if report["plan_only"] else report["outcomes"]
     summary = ", ".join(f"{count} {_past(what)}" for what, count in counted.items()) or "nothing to do"

@@ -15,12 +15,12 @@ from lineage_bridge.cli.short_names import ShortNames
 from lineage_bridge.config import Settings
 
 _FAILURE_WIDTH = 80
-"""Characters of a failure that a list shows."""
+"""How many characters of a failure a list shows."""
 _MARKS = {
-    "started_inferred": ("inferred", "time of its first event; no START event arrived"),
-    "conflict": ("disputed", "events report two different ends"),
+    "started_inferred": ("inferred", "time of the run's first event, because no START event arrived"),
+    "conflict": ("disputed", "events of the run report two different ends"),
 }
-"""Members of a run that qualify one of its times: the mark of that time, and what it means."""
+"""Members of a run that qualify one of its times, each with the mark that is shown and its meaning."""
 _MARK_OF = {"started_at": "started_inferred", "ended_at": "conflict"}
 _TIMES = ("started_at", "ended_at", "last_seen", "nominal_start", "nominal_end")
 _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
@@ -43,7 +43,7 @@ _STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "UNKNOWN"]
 @click.option("--children", is_flag=True, help="list the child runs of RUN_ID")
 @click.option("--tree", is_flag=True, help="list the child runs of RUN_ID and their children")
 @click.option(
-    "--lineage", type=click.Choice(["upstream", "downstream"]), help="list the runs whose output it read, or that read its output"
+    "--lineage", type=click.Choice(["upstream", "downstream"]), help="list the runs whose output RUN_ID read, or that read its output"
 )
 @click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="with --lineage: number of hops")
 @with_paging("runs", default=20, most=1000)
@@ -105,7 +105,7 @@ def _check_arguments(names: tuple[str, ...], around: list[bool], offset: int) ->
 
 
 def _get_run(client: Client, run_id: str, *, tree: bool, lineage: str | None, depth: int, limit: int, style: str) -> Json:
-    """A run, the tree of runs below it, or the runs that it is linked to."""
+    """A run, the tree of runs below it, or the runs up- or downstream of it."""
     path = f"/api/v1/graph/runs/{quote(run_id, safe='')}"
     if lineage:
         return client.query(f"{path}/lineage", direction=lineage, depth=depth, limit=limit, names=style)
@@ -147,7 +147,7 @@ def _print_runs(answer: dict[str, Any], *, of_one_job: bool) -> None:
         columns.remove("last seen")
     print_table(columns, rows)
     if any(_is_shortened(run) for run in answer["runs"]):
-        print_message("some failures are shortened; lineage-bridge runs RUN_ID shows all of a run")
+        print_message("some failures are shortened; lineage-bridge runs RUN_ID shows the whole text")
     for name, (mark, meaning) in _MARKS.items():
         if any(run.get(name) for run in answer["runs"]):
             print_message(f"{mark}: {meaning}")

@@ -66,12 +66,12 @@ def schemas(
         _print_versions(use_preferred_names(answer))
         print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
         if answer["truncated"]:
-            print_message("the oldest versions were not read: ask for them with --at")
+            print_message("the oldest versions are left out; --at shows them")
 
 
 def _print_versions(answer: dict[str, Any]) -> None:
     if not answer["versions"]:
-        print_message("no event described its schema")
+        print_message("no event stated a schema for this dataset")
         return
     rows = [
         [v["version"][:12] or "withdrawn", str(len(v["fields"])), format_time(v["first"]["at"]), format_time(v["last"]["at"]), _mark(v)]
@@ -83,7 +83,7 @@ def _print_versions(answer: dict[str, Any]) -> None:
 
 
 def _mark(version: dict[str, Any]) -> str:
-    return "current" if version.get("current") else "for less than ten minutes" if version.get("brief") else ""
+    return "current" if version.get("current") else "in use for less than ten minutes" if version.get("brief") else ""
 
 
 def _print_diff(answer: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Names in the lines of an answer: as short as they can be without being mistaken for each other."""
+"""Short names for the lines of an answer, which stay unambiguous within it."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -159,7 +159,8 @@ def poll(context: click.Context, settings: Settings, name: str, as_json: bool) -
         while answer["polls"] == before["polls"]:
             if time.monotonic() > until:
                 raise UnavailableError(
-                    f"{name} was not polled within {TIMEOUT_S:g} s", "is lineage-bridge observe running? serve starts it"
+                    f"{name} was not polled within {TIMEOUT_S:g} s",
+                    "check that lineage-bridge observe is running; lineage-bridge serve starts it",
                 )
             time.sleep(CHECK_S)
             answer = client.get(f"/api/v1/sources/{name}")
@@ -175,7 +176,7 @@ def describe_problem(item: Json) -> str:
     """What is wrong with a source, in a few words; empty if it is fine."""
     if item["state"] == "failing":
         return str(item["last_error"]["message"])
-    return f"{len(item['unseen'])} not visible" if item["unseen"] else ""
+    return f"{len(item['unseen'])} objects not readable" if item["unseen"] else ""
 
 
 def _row(item: Json) -> list[str]:
@@ -206,7 +207,7 @@ def _print_source(item: Json, new: str = "") -> None:
         hint = f" ({item['last_error']['hint']})" if item["last_error"]["hint"] else ""
         print_line(f"last error {item['last_error']['at']}{failing}: {item['last_error']['message']}{hint}")
     if item["unseen"]:
-        print_table(["not visible", "since", "reason"], _unseen_rows(item["unseen"]))
+        print_table(["not readable", "since", "reason"], _unseen_rows(item["unseen"]))
 
 
 def _unseen_rows(unseen: list[Json]) -> list[list[str]]:

@@ -75,7 +75,9 @@ def _columns(path: Path, table: str, columns: object) -> tuple[str, ...]:
         names = [column.get("name") if isinstance(column, dict) else column for column in columns]
         if all(isinstance(name, str) for name in names):
             return tuple(map(str, names))
-    raise RequestError(f"{path}: the columns of {table!r} cannot be read", "write a list of columns, or an object of columns and types")
+    raise RequestError(
+        f"{path}: the columns of {table!r} are in an unknown format", "write a list of columns, or an object of columns and types"
+    )
 
 
 def _print_answer(found: dict[str, Any]) -> None:

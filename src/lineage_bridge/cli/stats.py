@@ -28,10 +28,10 @@ _COUNTERS = ("rows", "bytes", "files")
 @click.argument("names", nargs=-1, metavar="[NAMESPACE NAME]")
 @click.option("--job", nargs=2, metavar="NAMESPACE NAME", help="only data of this job")
 @click.option("--run", metavar="RUN_ID", help="only data of this run")
-@click.option("--side", type=click.Choice(["input", "output"]), help="only what was read (input) or written (output)")
+@click.option("--side", type=click.Choice(["input", "output"]), help="only datasets that were read (input) or written (output)")
 @click.option("--since", metavar="TIME", help="start of the window [default: a day before its end]")
 @click.option("--until", metavar="TIME", help="end of the window [default: now]")
-@click.option("--bucket", type=click.IntRange(0), default=0, help="also show intervals of this many seconds")
+@click.option("--bucket", type=click.IntRange(0), default=0, help="also show totals for intervals of this many seconds")
 @with_paging("lines", default=50, most=1000)
 @names_option
 @with_output()
@@ -48,7 +48,7 @@ def stats(
 ) -> None:
     """Sum the rows, bytes and files that were read and written.
 
-    Sums them for a dataset, a job, a run, or a combination of these, in a window of time. What was reported without a number is left out.
+    Sums them for a dataset, a job, a run, or a combination of these, in a window of time. Reports without a number are left out.
     """
     if len(names) not in (0, 2):
         raise click.UsageError("name a dataset by NAMESPACE NAME")
@@ -66,7 +66,7 @@ def stats(
     _print_answer(use_preferred_names(answer))
     print_next_page(exists=client.has_next_page, limit=limit, offset=offset)
     if answer["truncated"]:
-        print_message("not everything was read: ask for a shorter window with --since and --until")
+        print_message("the result is incomplete, because the window holds too many runs; shorten it with --since and --until")
 
 
 def _print_answer(answer: dict[str, Any]) -> None:

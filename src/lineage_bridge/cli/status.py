@@ -64,7 +64,7 @@ def _completeness(answer: Json) -> tuple[str, str]:
     if lag["bytes"] > 0:
         return "lagging", f"{decimal(lag['bytes'])} of events are not in the answers yet"
     if not lag["caught_up"] and not answer["settling"]:
-        return "lagging", "events are still to be read from the topic that they were written to"
+        return "lagging", "the pipeline has not read all events from the topic of the intake yet"
     if answer["settling"]:
         return "settling", "all events are in the answers, but not all flows are computed yet"
     return "complete", "all events are in the answers"

@@ -66,7 +66,7 @@ def add(settings: Settings, name: str, kind: str, settings_: tuple[str, ...], re
         print_json(answer)
     else:
         is_continuous = answer["settings"].get("publish") == "continuous"
-        follows = "; what is in the graph is published by itself" if is_continuous else ""
+        follows = "; the graph is published to it continuously" if is_continuous else ""
         print_line(f"{name} is added{follows}; see what would be published with: lineage-bridge publish {name} --plan")
 
 
@@ -114,7 +114,7 @@ def show(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 @click.pass_context
 def test(context: click.Context, settings: Settings, name: str, as_json: bool) -> None:
-    """Test each step of publishing to the target NAME. Nothing is changed there.
+    """Test each step of publishing to the target NAME, without changing the target.
 
     The exit code is 1 if one of them fails.
     """
@@ -126,7 +126,7 @@ def test(context: click.Context, settings: Settings, name: str, as_json: bool) -
 @with_output()
 @with_settings(*CLIENT)
 def pause(settings: Settings, name: str, as_json: bool) -> None:
-    """Publish nothing to the target NAME until it is resumed."""
+    """Pause the target NAME: nothing is published to it until it is resumed."""
     pause_or_resume(settings, f"/api/v1/targets/{name}", "pause", f"{name} is paused", as_json=as_json)
 
 
@@ -135,7 +135,7 @@ def pause(settings: Settings, name: str, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def resume(settings: Settings, name: str, as_json: bool) -> None:
-    """Allow to publish to the target NAME again."""
+    """Resume the target NAME."""
     pause_or_resume(settings, f"/api/v1/targets/{name}", "resume", f"{name} is resumed", as_json=as_json)
 
 
@@ -153,9 +153,9 @@ def cancel(settings: Settings, name: str, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def remove(settings: Settings, name: str, as_json: bool) -> None:
-    """Remove the target NAME. What was published stays there.
+    """Remove the target NAME. Published objects stay in the target.
 
-    A target of the same name and address that is added later knows what was published.
+    If a target of the same name and address is added later, it continues with the record of published objects.
     """
     remove_one(settings, f"/api/v1/targets/{name}", f"{name} is removed; what was published stays there", as_json=as_json)
 
@@ -174,9 +174,9 @@ def _row(item: Json) -> list[str]:
 
 
 def describe_lag(stands: Json) -> str:
-    """How far continuous publishing lags."""
+    """The lag of continuous publishing, as text."""
     if "lag_changes" not in stands:
-        return "everything is to be compared"
+        return "the whole graph will be compared with the target"
     return f"{format_count(stands['lag_changes'], 'change')}, {stands['lag_s']:.0f} s" if stands["lag_changes"] else "none"
 
 
@@ -191,9 +191,10 @@ def describe_failure(stands: Json) -> str:
 def _print_continuous(stands: Json) -> None:
     print_line(f"continuous: {stands['state']}; lag: {describe_lag(stands)}; last success: {stands.get('last_success_at', 'never')}")
     print_line(
-        f"  {format_count(stands['publications'], 'publication')}, {stands['failed']} failed; {stands['operations']} changes made there"
+        f"  {format_count(stands['publications'], 'publication')}, {stands['failed']} failed; {stands['operations']} changes made in the "
+        "target"
     )
     if stands.get("drift"):
-        print_line(f"  {format_count(stands['drift'], 'object')} changed there by others, and left alone; a plan lists them")
+        print_line(f"  {format_count(stands['drift'], 'object')} changed by others in the target, and left unchanged; a plan lists them")
     if "last_error" in stands:
         print_line(f"  last error {stands['last_error_at']}: {describe_failure(stands)}; the next attempt is at {stands['next_at']}")

@@ -69,7 +69,7 @@ def show(settings: Settings, task_id: str, as_json: bool) -> None:
 @with_output()
 @with_settings(*CLIENT)
 def cancel(settings: Settings, task_id: str, as_json: bool) -> None:
-    """Cancel a task. What it has sent stays in the graph."""
+    """Cancel a task. The events that it has sent stay in the graph."""
     with connect(settings) as client:
         answer = client.post(f"{TASKS}/{task_id}/cancel")
     print_json(answer) if as_json else print_line(f"{task_id} is cancelled; resume it with: lineage-bridge extract --resume {task_id}")

@@ -33,7 +33,7 @@ Column = tuple[str, str]
 @click.option("--column", default="", help="the column [default: all columns]")
 @click.option("--direction", type=click.Choice(["upstream", "downstream"]), default="upstream", show_default=True)
 @click.option("--depth", type=click.IntRange(1, 100), default=20, show_default=True, help="maximum number of hops")
-@click.option("--indirect", is_flag=True, help="include indirect influence: filters, joins, sorting")
+@click.option("--indirect", is_flag=True, help="include indirect column lineage: filters, joins, sorting")
 @click.option("--through-masking", is_flag=True, help="continue past a masked column")
 @click.option("--gaps", type=click.IntRange(0, 1000), default=100, show_default=True, help="maximum number of flows without column lineage")
 @click.option("--at", help="the graph as of this time, RFC 3339")
@@ -144,7 +144,7 @@ def _print_coverage(answer: Json) -> None:
     total = coverage["told"] + coverage["untold"]
     if not coverage["untold"]:
         return
-    print_line(f"{coverage['told']} of {total} flows on the way have column lineage; the data may also have taken these:")
+    print_line(f"{coverage['told']} of {total} flows on the way have column lineage; the data may also have gone through these:")
     for gap in coverage["gaps"]:
         print_line(f"  {names[gap['source']]} -> {names[gap['target']]} by {names[gap['job']]} ({gap['evidence']})")
     if len(coverage["gaps"]) < coverage["untold"]:
@@ -162,7 +162,7 @@ def _schema_fields(client: Client, origin: Json) -> list[str]:
 
 
 def _print_ends(answer: Json) -> None:
-    """Say which option continues where the trace ends at masked columns."""
+    """Print which option continues the trace beyond masked columns."""
     masked = sum(column.get("end") == "masked" for column in answer["columns"])
     if masked:
         print_message(f"the trace ends at {format_count(masked, 'masked column')}; --through-masking continues")

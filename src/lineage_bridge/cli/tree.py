@@ -52,7 +52,7 @@ class Neighbourhood:
         return [Hop(job, tuple(self._sorted(jobs[job], job)), "" if jobs[job] else ports[job]) for job in sorted(jobs, key=self._key)]
 
     def own_ports(self, job: str) -> Iterator[str]:
-        """What a job reads (up) or writes (down)."""
+        """The inputs (up) or outputs (down) of a job."""
         side = "input" if self.up else "output"
         found = {self.canonical(port["dataset"]) for port in self.answer["ports"] if port["job"] == job and port["side"] == side}
         yield from sorted(found, key=self._key)
@@ -81,12 +81,12 @@ _LABELS = ("current", "stale", "superseded", "ended")
 
 
 def _stronger(edge: Answer | None, other: Answer) -> Answer:
-    """Of two flows of a job between two datasets, under any of their names, the one that tells more."""
+    """Of two flows of a job between the same two datasets, the one with the stronger evidence and the better label."""
     return other if edge is None else min((edge, other), key=lambda e: (_LABELS.index(e["label"]), _EVIDENCE.index(e["evidence"])))
 
 
 def marks(edge: Answer) -> str:
-    """What is unusual about a flow, input or output, such as "[stale, declared]", and the liveness of a stream."""
+    """The marks of a flow, input or output, such as "[stale, declared]", including the liveness of a stream."""
     texts = [edge["label"]] if edge["label"] != "current" else []
     texts += [edge["origin"]] if edge["origin"] != "observed" else []
     texts += ["by co-occurrence"] if edge.get("evidence") == "co-occurrence" and not edge.get("unambiguous") else []

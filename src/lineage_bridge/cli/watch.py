@@ -22,12 +22,12 @@ _PAGE = 1000
 
 @click.command(cls=Command, examples=("watch", "watch --source cloud --interval 60 --env env-abc123"))
 @click.option("--source", metavar="NAME", help="name of the source [default: the only one of kind confluent]")
-@click.option("--interval", type=click.FloatRange(1, 86_400), metavar="S", help="change the seconds between two polls")
+@click.option("--interval", type=click.FloatRange(1, 86_400), metavar="S", help="set the seconds between two polls")
 @click.option(
     "--env", "--environment", "environments", multiple=True, metavar="ID", help="restrict the source to this environment; can be repeated"
 )
 @click.option("--polls", type=click.IntRange(1), metavar="N", help="stop after this many polls")
-@with_output("print one JSON object a line, a poll or a change")
+@with_output("print one JSON object per line: a poll or a change")
 @with_settings(*CLIENT)
 def watch(
     settings: Settings, source: str | None, interval: float | None, environments: tuple[str, ...], polls: int | None, as_json: bool
@@ -113,13 +113,13 @@ def _print_poll(before: Json, item: Json, *, as_json: bool) -> None:
         print_line(f"{item['last_poll_at']} failed: {item['last_error']['message']}")
         return
     sent = format_count(item["events"] - before["events"], "event")
-    unseen = f", {len(item['unseen'])} not visible" if item["unseen"] else ""
+    unseen = f", {len(item['unseen'])} objects not readable" if item["unseen"] else ""
     print_line(f"{item['last_poll_at']} {sent}, took {item.get('took_s', 0):.1f} s{unseen}")
     was, now = ({unseen["what"]: unseen["why"] for unseen in state["unseen"]} for state in (before, item))
     for cause, scopes in group_by_cause((what, now[what]) for what in sorted(now.keys() - was.keys())):
-        print_line(f"  not visible: {format_scopes(scopes)}: {cause}")
+        print_line(f"  not readable: {format_scopes(scopes)}: {cause}")
     if visible := sorted(was.keys() - now.keys()):
-        print_line(f"  visible again: {format_scopes(visible)}")
+        print_line(f"  readable again: {format_scopes(visible)}")
 
 
 def _latest_cursor(client: Client) -> str | None:
@@ -135,7 +135,7 @@ def _print_changes(client: Client, cursor: str | None, *, as_json: bool) -> str 
     try:
         answer = client.get(CHANGES, after=cursor, limit=_PAGE)
     except GoneError:
-        print_message("changes were missed: the graph was recomputed")
+        print_message("some changes are missing here, because the graph was recomputed")
         return _latest_cursor(client)
     for change in answer["changes"]:
         if as_json:

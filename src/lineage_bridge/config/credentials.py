@@ -16,8 +16,8 @@ def user_credentials(settings: Settings, environ: Mapping[str, str]) -> str:
         try:
             key = Path(origin).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"cannot read the API key in {origin!r}", "see: lineage-bridge key create --help") from error
+            raise ConfigError(f"cannot read the API key in {origin!r}", "create a key: lineage-bridge key create --help") from error
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ConfigError(f"what {origin} has is no API key", "a key is one word: lb_...")
+        raise ConfigError(f"{origin} does not contain an API key", "an API key is a single word that begins with lb_")
     return key

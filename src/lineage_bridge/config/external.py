@@ -1,4 +1,4 @@
-"""Where browsers reach the server, if that is not the address it listens on: behind a proxy, below a path."""
+"""The address at which browsers reach the server, if a proxy shows it at another host or below a path."""
 
 import re
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 from typing_extensions import Self
 
 PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
-"""A path below which the server may be: empty, or beginning with a slash and not ending with one."""
+"""A path prefix under which a proxy may show the server: empty, or beginning with a slash and not ending with one."""
 _OWN: Final = frozenset({"api", "assets", "auth", "docs", "metrics", "openapi.json", "spec", "view"})
-"""What the server's own paths begin with: below such a path, it could not tell whether a proxy has removed it."""
+"""First segments of the server's own paths. With such a prefix, the server could not know whether a proxy has removed it."""
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
 class ExternalAddress:
-    """`origin` is as browsers write it: in lower case, without the port that the scheme implies. `prefix` is empty or `/like/this`."""
+    """`origin` has the form of browsers: lower case, without the scheme's default port. `prefix` is empty or a path such as `/lineage`."""
 
     origin: str
     prefix: str = ""
@@ -63,8 +63,8 @@ class ExternalAddress:
 
 
 def check_prefix(prefix: str) -> None:
-    """Raise ValueError for a path below which the server cannot be."""
+    """Raise ValueError for a path prefix that the server cannot be shown under."""
     if not PREFIX.fullmatch(prefix):
         raise ValueError("a path consists of letters, digits and -._~ between slashes")
     if prefix.split("/")[1:2] and prefix.split("/")[1] in _OWN:
-        raise ValueError(f"its path cannot begin as the server's own paths do: {', '.join(sorted(_OWN))}")
+        raise ValueError(f"its path cannot begin with a segment that the server's own paths begin with: {', '.join(sorted(_OWN))}")

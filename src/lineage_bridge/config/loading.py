@@ -1,6 +1,6 @@
 """Loading the settings of a process from their four origins.
 
-A flag overrides the environment (`LINEAGE_BRIDGE_PORT`), that overrides the file, that overrides the default. The file is
+Flags override environment variables (`LINEAGE_BRIDGE_PORT`), which override the file, which overrides the defaults. The file is
 the one that `--config` or `LINEAGE_BRIDGE_CONFIG` names, or `lineage-bridge.toml` in the current folder.
 """
 
@@ -24,16 +24,16 @@ else:
 
 FILE_NAME = "lineage-bridge.toml"
 SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE = (f"{PREFIX}SECRETS_{name}" for name in ("FILE", "KEY", "KEY_FILE"))
-"""Variables with the file of sealed secrets, the keys that seal them, and the file of those keys."""
+"""Environment variables with the path of the sealed secrets, with their keys, and with the path of the file of keys."""
 API_KEY = f"{PREFIX}API_KEY"
 """The variable with the API key that commands send."""
 OTHER_VARIABLES = (CONFIG_VARIABLE, API_KEY, f"{PREFIX}IVY_SETTINGS", SECRETS_FILE, SECRETS_KEY, SECRETS_KEY_FILE)
-"""Variables with our prefix that are not settings of the server."""
+"""Environment variables with LineageBridge's prefix that are not settings of the server."""
 
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where settings come from: how the origin spells a setting's name, and what follows the name in messages."""
+    """An origin of settings: its spelling of a setting's name, and the text that follows the name in messages."""
 
     spelt: Callable[[str], str]
     suffix: str
@@ -48,7 +48,7 @@ def load_settings(
 ) -> Settings:
     """The settings of a process started in `folder`. `flags` has the given flags, by setting; `config` is the file of `--config`.
 
-    `ignored` are variables with our prefix that configure something else. Raises ConfigError for an unknown or ill-typed
+    `ignored` are variables with LineageBridge's prefix that configure something else. Raises ConfigError for an unknown or ill-typed
     setting, with its origin, even if another origin overrides it.
     """
     path = _file(environ, folder, config)
@@ -70,7 +70,7 @@ def _validated(values: dict[str, Any], origin: _Origin) -> dict[str, Any]:
     """The values of one origin, typed. Each origin is validated alone, so that an error can name it."""
     for name in sorted(values):
         if name not in Settings.model_fields:
-            raise ConfigError(f"there is no setting {origin.named(name)}", _near(name, origin))
+            raise ConfigError(f"{origin.named(name)} is not a setting", _near(name, origin))
     try:
         settings = Settings.model_validate_json(json.dumps(values, default=str), strict=origin.typed)
     except ValidationError as error:

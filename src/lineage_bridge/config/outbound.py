@@ -1,7 +1,7 @@
-"""Where this process may connect to on behalf of users.
+"""The policy of the addresses that this process may connect to on behalf of users.
 
 Addresses come from users, and from the answers of observed systems. The address that is checked is the one a connection has, so a name
-that resolves to another address the second time gains nothing.
+that resolves differently the second time cannot bypass the check (DNS rebinding).
 """
 
 import socket
@@ -32,12 +32,12 @@ _METADATA: Final = frozenset(
         ),
     )
 )
-"""Addresses beyond the link-local ones at which clouds give the credentials of a machine to its programs."""
+"""Metadata addresses of clouds, beside link-local ones: programs get the credentials of their machine there."""
 _TRANSLATED: Final = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
-"""IPv6 addresses whose last four bytes are an IPv4 address (RFC 6052, RFC 8215, RFC 4291)."""
+"""Networks of IPv6 addresses whose last four bytes are an IPv4 address (RFC 6052, RFC 8215, RFC 4291)."""
 _DOTS: Final = str.maketrans("\u3002\uff0e\uff61", "...")
-"""What name resolution reads as dots (RFC 3490, 3.1)."""
-_HINT: Final = "an operator can allow an address in the setting outbound_allow"
+"""Characters that name resolution treats as dots (RFC 3490, 3.1)."""
+_HINT: Final = "an operator can allow it in the setting `outbound_allow`"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PRIVATE = 0o077
-"""What others than the user may not do with a file."""
+"""The mode bits that no other user may have on a file."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class DataFolder:
     data_dir: Path
 
     def protect(self) -> None:
-        """Create the folder, for its user alone, and leave what this process and its children write from now on to the user alone."""
+        """Create the folder with access for its user only, and set the umask of this process and its children to the same."""
         os.umask(_PRIVATE)
         self.data_dir.mkdir(parents=True, exist_ok=True)
         for path in (self.data_dir, self.log, self.archive, self.state, self.graph, self.secrets):
@@ -29,7 +29,7 @@ class DataFolder:
 
     @property
     def archive(self) -> Path:
-        """The folder of what inputs of the stream have read."""
+        """The folder of the archive: records that inputs of the form stream have read."""
         return self.data_dir / "archive"
 
     @property
@@ -54,12 +54,12 @@ class DataFolder:
 
     @property
     def state(self) -> Path:
-        """The database of what is not computed from the log."""
+        """The state database: everything that is not computed from the log, such as keys and sources."""
         return self.data_dir / "state.db"
 
     @property
     def state_copy(self) -> Path:
-        """The last sound copy of the state database."""
+        """The last intact copy of the state database."""
         return self.data_dir / "state.db.copy"
 
     @property
@@ -94,12 +94,12 @@ class DataFolder:
 
     @property
     def inputs_report(self) -> Path:
-        """How inputs stand, written about every second by the process that reads them."""
+        """The state of the inputs, written about every second by the process that reads them."""
         return self.data_dir / "inputs.json"
 
     @property
     def streams_report(self) -> Path:
-        """How inputs of the stream stand, written about every second by the pipeline, which reads them."""
+        """The state of the inputs of the form stream, written about every second by the pipeline, which reads them."""
         return self.data_dir / "streams.json"
 
     @property
@@ -119,7 +119,7 @@ class DataFolder:
 
     @property
     def followers_report(self) -> Path:
-        """What the process publishing continuously does for each target."""
+        """The state of continuous publishing for each target, written by its process."""
         return self.data_dir / "publisher.json"
 
     @property

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519", "Ed448")
-"""Algorithms of signatures with a key pair. One with a shared secret would let whoever knows the public key make tokens."""
+"""Signature algorithms with a key pair. With a shared secret, anyone who knows the public key could create tokens."""
 PROXY: Final = "proxy"
-"""What stands for the proxy where issuers are named."""
+"""The name of the proxy where a setting names an issuer."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _HEADER: Final = r"^[A-Za-z0-9-]+$"
 
@@ -18,9 +18,9 @@ _HEADER: Final = r"^[A-Za-z0-9-]+$"
 def _issuer_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
-        raise ValueError("an issuer is an https address (http only on this machine)")
+        raise ValueError("an issuer must be an https address (http only on this machine)")
     if not parts.hostname or parts.query or parts.fragment or parts.username is not None:
-        raise ValueError("an issuer is an address without user, query and fragment")
+        raise ValueError("an issuer's address must not contain a user, a query or a fragment")
     return url
 
 
@@ -32,7 +32,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _listed(value: object) -> object:
-    """A list from a file as a tuple, and a single text as a tuple of one."""
+    """A list from a file as a tuple, and a single string as a tuple of one."""
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
@@ -45,7 +45,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[str, ...]:
 def _asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in ALGORITHMS:
-            raise ValueError(f"{name!r} is none of {', '.join(ALGORITHMS)}")
+            raise ValueError(f"{name!r} is not one of {', '.join(ALGORITHMS)}")
     return names
 
 
@@ -61,7 +61,7 @@ def check_issuer_names(issuers: "dict[str, IssuerSettings]") -> "dict[str, Issue
         if not _NAME.fullmatch(name) or name == PROXY:
             raise ValueError(f"{name!r} cannot be the name of an issuer: use up to 40 of a-z, 0-9, _ and -, and not 'proxy'")
     if len({settings.issuer for settings in issuers.values()}) < len(issuers):
-        raise ValueError("an issuer has two names")
+        raise ValueError("two sections of `oidc` have the same issuer")
     return issuers
 
 
@@ -96,10 +96,10 @@ class IssuerSettings(_Section):
 
 
 class RoleSettings(_Section):
-    """What those may do who have a role (or are members of a group).
+    """The scopes of principals with a role (or members of a group).
 
-    `namespaces` limit what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers that
-    may say who has the role; empty: all.
+    `namespaces` limits what may be sent and seen to these globs, `teams` to the namespaces of these teams. `granted_by` are the issuers
+    that may grant the role; empty: all.
     """
 
     scopes: Annotated[_Texts, Field(min_length=1)]
@@ -115,11 +115,11 @@ class TeamSettings(_Section):
 
 
 class ProxySettings(_Section):
-    """A proxy before the server. Without `addresses` there is none.
+    """A proxy in front of the server. Without `addresses` there is none.
 
-    It says for whom it passes a request on, and how that client addressed it (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
-    `user_header` it also names who sends the request, with `groups_header` that principal's groups. It must replace these two headers in
-    every request: what it passes on unchanged is the client's own word.
+    Its headers state the client of a request, and the address that the client used (`X-Forwarded-For`, `-Proto`, `-Host`, `-Prefix`). With
+    `user_header` it also names the principal, with `groups_header` the principal's groups. It must replace these two headers in every
+    request, because a header that it passes on unchanged is controlled by the client.
     """
 
     addresses: Annotated[_Texts, AfterValidator(_networks)] = ()

@@ -65,17 +65,17 @@ class Settings(BaseModel):
     port: int = Field(default=8000, ge=0, le=65_535, description="port the API listens on; 0 takes a free one")
     auth: Literal["auto", "required"] = Field(
         default="auto",
-        description="who must send an API key: required: everybody; auto: everybody, unless host is a loopback address",
+        description="who must send an API key: required: everybody; auto: everybody, unless `host` is a loopback address",
     )
-    insecure_open: bool = Field(default=False, description="let everybody who reaches the host use the server, without a key")
+    insecure_open: bool = Field(default=False, description="let everybody who can connect to the host use the server without a key")
     external_url: Annotated[str, AfterValidator(_external)] = Field(
         default="", description="where browsers reach the server, with the path below which a proxy shows it; empty: host and port"
     )
     tls_cert_file: str = Field(default="", description="PEM file of the server's certificate and its chain; empty: no TLS")
-    tls_key_file: str = Field(default="", description="PEM file of its key; empty: in tls_cert_file too")
+    tls_key_file: str = Field(default="", description="PEM file of the certificate's key; empty: the key is in tls_cert_file")
     data_dir: Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_absolute)] = Field(
         default_factory=lambda: platformdirs.user_data_path("lineage-bridge"),
-        description="folder of the log, the graph and everything else that is kept",
+        description="folder of the log, the graph and all other stored data",
     )
     url: str = Field(default="", pattern="^(https?://.+)?$", description="server that commands call; empty: host and port")
     url_ca_file: str = Field(default="", description="PEM file of authorities that commands trust for url, besides the system's")
@@ -93,8 +93,8 @@ class Settings(BaseModel):
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
     trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")
-    batch_bytes: int = Field(default=48 * MIB, ge=1, description="most bytes in one batch of more than one record")
-    batch_frames: int = Field(default=20_000, ge=1, description="most records in one batch")
+    batch_bytes: int = Field(default=48 * MIB, ge=1, description="maximum bytes of a batch with more than one record")
+    batch_frames: int = Field(default=20_000, ge=1, description="maximum number of records in one batch")
     derived_rows: int = Field(default=5_000, ge=1, description="rows that a batch may spend on derivations left by earlier batches")
     stitch_siblings: bool = Field(
         default=True, description="infer flows between a run that only writes and the streaming run around it that only reads"
@@ -118,23 +118,23 @@ class Settings(BaseModel):
         default_factory=dict, description="OpenID Connect issuers whose access tokens are accepted, or where people log in, by name"
     )
     roles: Annotated[dict[str, RoleSettings], BeforeValidator(_decoded)] = Field(
-        default_factory=dict, description="what those may do whom an issuer or the proxy gives a role or group of this name"
+        default_factory=dict, description="scopes of the people to whom an issuer or the proxy gives the role or group of this name"
     )
     teams: Annotated[dict[str, TeamSettings], BeforeValidator(_decoded)] = Field(
         default_factory=dict, description="which namespaces each team owns; keys and roles can be limited to those of teams"
     )
     beyond_border: Literal["names", "nothing"] = Field(
         default="names",
-        description="what keys and roles with namespaces see beyond them: the names of direct neighbours, or that something is there",
+        description="what keys and roles with namespaces see beyond them: the names of direct neighbours, or only that something exists",
     )
     trusted_proxy: Annotated[ProxySettings, BeforeValidator(_decoded)] = Field(
-        default_factory=ProxySettings, description="the proxy that says in headers for whom it passes a request on"
+        default_factory=ProxySettings, description="the proxy that states in headers for which user it forwards a request"
     )
     session_idle_s: int = Field(
-        default=3600, ge=60, le=30 * 86_400, description="seconds after which an unused session of a browser is over"
+        default=3600, ge=60, le=30 * 86_400, description="seconds without a request after which a browser's session ends"
     )
-    session_s: int = Field(default=43_200, ge=60, le=90 * 86_400, description="seconds after a login when its session is over")
-    max_sessions: int = Field(default=10_000, ge=1, le=100_000, description="sessions of browsers that there may be at once")
+    session_s: int = Field(default=43_200, ge=60, le=90 * 86_400, description="seconds after the login at which a browser's session ends")
+    max_sessions: int = Field(default=10_000, ge=1, le=100_000, description="maximum number of browser sessions at once")
     secret_folders: str = Field(
         default="",
         description=f"folders below which secrets are read from files, separated by {os.pathsep}; empty: lineage-bridge/secrets in your"
@@ -143,7 +143,7 @@ class Settings(BaseModel):
     input_folders: str = Field(
         default="", description=f"folders below which inputs may read files of this machine, separated by {os.pathsep}; empty: none"
     )
-    secret_variables: str = Field(default="", description="what the names of variables with secrets begin with; empty: any")
+    secret_variables: str = Field(default="", description="prefix of the environment variables that may hold secrets; empty: any variable")
     outbound_allow: Annotated[str, AfterValidator(_destinations)] = Field(
         default="",
         description="networks (10.0.0.0/8), addresses and host names (*.example.com), separated by commas, that sources may connect to;"
@@ -154,26 +154,43 @@ class Settings(BaseModel):
         description="let inputs and sources use the credentials that a cloud gives this machine: the role of an instance or container, its"
         " service account or managed identity",
     )
-    pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="bytes that may wait to be written to the log")
+    pending_bytes: int = Field(default=256 * MIB, ge=1, le=1024 * MIB, description="maximum bytes that wait to be written to the log")
 
-    max_connections: int = Field(default=512, ge=1, le=65_536, description="connections that may be open at once")
-    max_connections_per_address: int = Field(default=256, ge=1, le=65_536, description="how many of them from one address")
-    head_bytes: int = Field(default=64 * 1024, ge=1024, le=MIB, description="how large the line and the headers of a request may be")
-    head_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="seconds that a client has to send them")
-    body_timeout_s: float = Field(default=60.0, gt=0, le=3600, description="seconds that it has to send a body")
-    body_bytes_per_s: int = Field(default=1024, ge=1, description="for each so many bytes of a body, it has a second more")
+    max_connections: int = Field(default=512, ge=1, le=65_536, description="maximum number of connections that are open at once")
+    max_connections_per_address: int = Field(default=256, ge=1, le=65_536, description="maximum number of connections from one address")
+    head_bytes: int = Field(default=64 * 1024, ge=1024, le=MIB, description="maximum bytes of the request line and headers")
+    head_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="seconds that a client has to send the request line and headers")
+    body_timeout_s: float = Field(default=60.0, gt=0, le=3600, description="seconds that a client has to send a body")
+    body_bytes_per_s: int = Field(
+        default=1024, ge=1, description="minimum bytes per second of a body: a client has one more second for each such number of bytes"
+    )
 
-    ingest_requests_per_s: int = Field(default=2000, ge=0, description="requests with events that one caller may send in a second; 0: any")
-    ingest_bytes_per_s: int = Field(default=32 * MIB, ge=0, description="bytes of events that one caller may send in a second; 0: any")
-    body_memory_bytes: int = Field(default=512 * MIB, ge=MIB, description="bytes of bodies of requests that may be in memory at once")
+    ingest_requests_per_s: int = Field(
+        default=2000, ge=0, description="requests with events that one caller may send per second; 0: any number"
+    )
+    ingest_bytes_per_s: int = Field(
+        default=32 * MIB, ge=0, description="bytes of events that one caller may send per second; 0: any number"
+    )
+    body_memory_bytes: int = Field(default=512 * MIB, ge=MIB, description="maximum bytes of request bodies that are in memory at once")
 
-    light_questions: int = Field(default=4, ge=1, le=12, description="questions for a few nodes, runs or events answered at once")
-    heavy_questions: int = Field(default=3, ge=1, le=12, description="questions that follow flows or read long lists answered at once")
-    whole_graph_questions: int = Field(default=2, ge=1, le=12, description="exports and views of the whole graph answered at once")
-    light_queue: int = Field(default=256, ge=0, le=512, description="how many more light questions wait for their turn")
-    heavy_queue: int = Field(default=64, ge=0, le=512, description="how many more heavy questions wait for their turn")
-    whole_graph_queue: int = Field(default=4, ge=0, le=512, description="how many more questions for the whole graph wait for their turn")
-    question_wait_s: float = Field(default=10.0, ge=0, le=60, description="seconds a question waits for its turn at most")
+    light_questions: int = Field(
+        default=4, ge=1, le=12, description="maximum number of light questions, for a few nodes, runs or events, that are answered at once"
+    )
+    heavy_questions: int = Field(
+        default=3,
+        ge=1,
+        le=12,
+        description="maximum number of heavy questions, which follow flows or read long lists, that are answered at once",
+    )
+    whole_graph_questions: int = Field(
+        default=2, ge=1, le=12, description="maximum number of exports and views of the whole graph that are answered at once"
+    )
+    light_queue: int = Field(default=256, ge=0, le=512, description="maximum number of light questions that wait for their turn")
+    heavy_queue: int = Field(default=64, ge=0, le=512, description="maximum number of heavy questions that wait for their turn")
+    whole_graph_queue: int = Field(
+        default=4, ge=0, le=512, description="maximum number of questions for the whole graph that wait for their turn"
+    )
+    question_wait_s: float = Field(default=10.0, ge=0, le=60, description="maximum seconds that a question waits for its turn")
 
     @property
     def address(self) -> str:

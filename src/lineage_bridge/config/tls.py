@@ -1,4 +1,4 @@
-"""TLS: the server's certificate, replaced while it runs, and what programs that call a server trust."""
+"""TLS: the server's certificate, which can be replaced while it runs, and the authorities that clients trust."""
 
 import logging
 import re
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class ServerCertificate:
-    """A certificate chain and its key, both PEM. `context` is for new connections; those that are open keep what they began with."""
+    """A certificate chain and its key, both PEM. `context` is for new connections; open connections keep their certificate."""
 
     def __init__(self, certificate: Path, key: Path | None = None) -> None:
         """Load the files. Raises ConfigError."""
@@ -23,7 +23,9 @@ class ServerCertificate:
         self.context = self._read()
 
     def reload(self) -> bool:
-        """Load the files again if they have changed; whether they did. Files that do not fit together are logged, and loaded later."""
+        """Load the files again if they have changed, and return whether they have. A certificate and key that do not match are logged, and
+        tried again later.
+        """
         state = self._state()
         if state in (self._loaded, self._refused):
             return False
@@ -52,7 +54,7 @@ class ServerCertificate:
         return context
 
     def _state(self) -> object:
-        """What is different once a file was replaced."""
+        """The file attributes that differ after a file was replaced."""
         return tuple(_identity(path) for path in (self._certificate, self._key) if path)
 
 
@@ -62,12 +64,12 @@ def server_certificate(settings: Settings) -> ServerCertificate | None:
         key = Path(settings.tls_key_file).expanduser() if settings.tls_key_file else None
         return ServerCertificate(Path(settings.tls_cert_file).expanduser(), key)
     if settings.tls_key_file:
-        raise ConfigError("tls_key_file is set, tls_cert_file is not", "set both, or none of them")
+        raise ConfigError("tls_key_file is set, tls_cert_file is not", "set both, or neither")
     return None
 
 
 def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
-    """What those trust that call the server of the settings, as httpx takes it. Raises ConfigError."""
+    """The TLS trust of clients of the server in the settings, as httpx's `verify`. Raises ConfigError."""
     if not settings.address.startswith("https:"):
         return False
     if settings.url:
@@ -76,9 +78,9 @@ def trusted_by_clients(settings: Settings) -> ssl.SSLContext | bool:
 
 
 def own_server_context(certificate: Path) -> ssl.SSLContext:
-    """What a program of this machine trusts: a server with the first certificate of a PEM file, by whatever name it is called.
+    """The TLS trust of programs on this machine: only a server with the first certificate of a PEM file, under any host name.
 
-    Authorities that follow in the file are not trusted: they have issued certificates for others too. Raises ConfigError.
+    Authorities that follow in the file are not trusted, because they have also issued certificates for other servers. Raises ConfigError.
     """
     try:
         first = _FIRST.search(certificate.read_text(encoding="ascii"))
@@ -94,7 +96,7 @@ def own_server_context(certificate: Path) -> ssl.SSLContext:
 
 
 def remote_server_context(authorities: Path | None) -> ssl.SSLContext:
-    """What a program trusts of servers elsewhere: the system's authorities, and those of a PEM file. Raises ConfigError."""
+    """The TLS trust for servers elsewhere: the system's authorities, and those in a PEM file. Raises ConfigError."""
     context = ssl.create_default_context()
     if authorities:
         try:

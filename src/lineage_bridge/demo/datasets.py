@@ -22,7 +22,7 @@ ORDERS_TABLE = Dataset(
         Column("order_id", "bigint", "Key."),
         Column("customer_id", "bigint", "Who ordered."),
         Column("amount", "numeric(12,2)", "Price of all lines in US dollars, before the discount."),
-        Column("discount", "numeric(12,2)", "Taken off the amount, in US dollars."),
+        Column("discount", "numeric(12,2)", "Deducted from the amount, in US dollars."),
         Column("status", "text", "PLACED, PAID, SHIPPED or CANCELLED."),
         Column("created_at", "timestamp with time zone", "When the order was placed."),
     ),

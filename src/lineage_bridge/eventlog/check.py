@@ -1,4 +1,4 @@
-"""Lists what is damaged or missing in a log. Nothing about damage is stored: the segments and their headers tell it at any time."""
+"""Checks a log for damaged or missing segments. Damage is not recorded; it is found from the segments and their headers each time."""
 
 import json
 import os
@@ -30,8 +30,8 @@ Kind = Literal["unreadable", "shortened", "missing", "header", "changed"]
 class Damage(NamedTuple):
     """Part of a log that cannot be read: `unreadable` bytes of a segment, a segment that is `shortened` or `missing`, or its `header`.
 
-    `first` and `end` are bytes of the segment. Of a missing segment, `end` is 0 where nobody knows how long it was. Damage of the archive
-    has the path of its `file` in the archive instead of a segment; one that is `changed` can be read and is not what was written.
+    `first` and `end` are byte positions in the segment. For a missing segment, `end` is 0 if its length is unknown. Damage of the archive
+    has the path of its `file` in the archive instead of a segment; a `changed` file can be read, but differs from what was written.
     """
 
     kind: Kind
@@ -43,7 +43,7 @@ class Damage(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What an acknowledgement refers to."""
+        """The identity of the damage, to which an acknowledgement refers."""
         return f"{self.kind} {f'archive/{self.file}' if self.file else self.segment} {self.first} {self.end}"
 
     @property
@@ -86,7 +86,7 @@ def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> L
 
 
 def check_segments(directory: Path) -> list[Damage]:
-    """What the names, sizes and headers of the segments tell, without reading records."""
+    """The damage that names, sizes and headers of the segments show, without reading records."""
     numbers = list_segments(directory)
     durable = _durable_end(directory)
     damage = [item for number in numbers for item in _check_header(directory, numbers, number)]
@@ -103,7 +103,7 @@ def unacknowledged(directory: Path, damage: Sequence[Damage]) -> tuple[Damage, .
 
 
 def acknowledge(directory: Path, damage: Sequence[Damage]) -> None:
-    """Record that an operator knows of this damage, and of no other."""
+    """Record that an operator knows of exactly this damage."""
     path = directory / _ACKNOWLEDGED
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     fresh.write_text(json.dumps(sorted(item.key for item in damage)), encoding="utf-8")
@@ -118,7 +118,7 @@ def _acknowledged(directory: Path) -> frozenset[str]:
 
 
 def _durable_end(directory: Path) -> int:
-    """The durable mark; 0 if it is lost: then every segment is read to its end."""
+    """The durable mark; 0 if it is lost, so that every segment is read to its end."""
     try:
         return read_mark(directory)
     except LogError:
@@ -160,7 +160,7 @@ def _check_size(directory: Path, number: int, limit: int) -> Iterator[Damage]:
 def _count_records(
     directory: Path, number: int, limit: int, on_gap: Callable[[UnreadableBytes], None], on_piece: Callable[[], None]
 ) -> int:
-    """Read the records of a segment, and report what is none; how many there are."""
+    """Read a segment, report its unreadable bytes, and return the number of records."""
     path, count = segment_path(directory, number), 0
     stop = min(path.stat().st_size, limit)
     for count, _ in enumerate(walk_records(path, HEADER_BYTES, stop, stop, on_gap), start=1):

@@ -40,7 +40,7 @@ def _read_pair(fd: int, directory: Path) -> int:
             value, check = _PAIR.unpack(data)
             if value ^ _CHECK == check:
                 return int(value)
-    raise LogError(f"the durable mark of the log {directory} is damaged", "start the server: it writes the mark again")
+    raise LogError(f"the durable mark of the log {directory} is damaged", "start the server, which writes the mark again")
 
 
 def write_mark(directory: Path, end: int) -> None:

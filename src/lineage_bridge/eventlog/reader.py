@@ -62,7 +62,9 @@ class LogReader:
     def record_at(self, address: RecordAddress) -> LogRecord:
         """The record at an address. Raises OffsetError outside this log, RecordError if no complete record begins there."""
         if address[:2] != (LOG_SOURCE, 0):
-            raise OffsetError(f"{address.source}/{address.partition} is not this log", "the record was received through another log")
+            raise OffsetError(
+                f"the address {address.source}/{address.partition} belongs to another log", "the record was received through another log"
+            )
         extent = self._extent_at(address.offset)
         return record_in(extent.path, extent.first, extent.limit)
 
@@ -123,7 +125,7 @@ class LogReader:
         if start < 0 or end > durable:
             raise OffsetError(
                 f"the range {start} to {end} is outside the log in {self._directory}, which ends at {durable}",
-                "the log was replaced, or restored from an older copy",
+                "the log may have been replaced, or restored from an older copy",
             )
         numbers = [n for n in list_segments(self._directory) if segment_of(start) <= n <= segment_of(durable)]
         for number, following in zip_longest(numbers, numbers[1:]):

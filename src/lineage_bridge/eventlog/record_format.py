@@ -23,7 +23,7 @@ MAX_TEXT_BYTES: Final = (1 << 16) - 1
 MAX_RECORD_BYTES: Final = HEAD.size + 2 * MAX_TEXT_BYTES + MAX_NOTE_BYTES + MAX_BODY_BYTES
 _CHECKED: Final = struct.Struct("<IHHHIIq16s")
 START: Final = struct.Struct("<3sBI")
-"""Magic, version and checksum: what the checksum does not cover."""
+"""The part of the head that the checksum does not cover: magic, version and the checksum itself."""
 
 
 Parts = tuple[bytes, bytes, bytes, bytes]
@@ -87,7 +87,7 @@ def decode_record(data: bytes) -> LogRecord:
         raise RecordError("the record is cut short")
     head = read_head(data, 0)
     if head[TOTAL] != len(data):
-        raise RecordError(f"a record of {head[TOTAL]} bytes was given as {len(data)} bytes")
+        raise RecordError(f"the record states {head[TOTAL]} bytes, but {len(data)} bytes were given")
     return read_parts(data, 0, head)
 
 

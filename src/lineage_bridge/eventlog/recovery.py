@@ -1,6 +1,7 @@
-"""Repairs the end of the log when the writer starts: cuts off what a write that nobody was told of left behind, and nothing else.
+"""Repairs the end of the log when the writer starts: cuts off the bytes of an interrupted write, which was never acknowledged, and nothing
+else.
 
-Bytes below the durable mark are never cut, whatever is wrong with them: readers skip what they cannot read, and `check_log` lists it.
+Bytes below the durable mark are never cut, even if they are damaged: readers skip unreadable bytes, and `check_log` lists them.
 """
 
 import os
@@ -128,7 +129,7 @@ def _cut_torn(directory: Path, number: int, published: int | None, disk: Disk) -
 
 
 def _durable_byte(path: Path, size: int, number: int, published: int) -> int:
-    """Where the durable records of the last segment end: complete ones behind the mark are kept, up to the first that is not complete."""
+    """The end of the durable records in the last segment. Complete records after the mark are kept, up to the first incomplete one."""
     marked = HEADER_BYTES if segment_of(published) < number else byte_of(published) if segment_of(published) == number else size
     torn: list[UnreadableBytes] = []
     end = marked

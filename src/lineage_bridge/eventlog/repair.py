@@ -1,4 +1,4 @@
-"""Repairs a log that nobody writes: puts back what one wrong byte destroyed, and sets aside what cannot be read.
+"""Repairs a log while no process writes it: corrects records with one wrong byte, and sets other unreadable bytes aside.
 
 A record has two check values: its checksum, which says where a single wrong byte is and what it was, and the event id, which is the hash
 of the body and confirms the correction.
@@ -21,13 +21,13 @@ from lineage_bridge.graph.ids import event_id
 from lineage_bridge.graph.log_record import LogRecord, RecordKind
 
 _TABLE: Final = tuple(crc32(bytes([value])) ^ crc32(b"\0") for value in range(256))
-"""What the checksum changes by if the last byte differs by this value."""
+"""By XOR difference of the last byte: the XOR difference of the checksum."""
 _BY_VALUE: Final = {change: value for value, change in enumerate(_TABLE)}
 _STEPS: Final = {change >> 24: (change, value) for value, change in enumerate(_TABLE)}
 
 
 class RepairOutcome(NamedTuple):
-    """What was done about damage: `corrected`, `rewritten` (a header), `set aside`, or nothing (`left`)."""
+    """What was done about one damage: `corrected`, `rewritten` (a header), `set aside`, or nothing (`left`)."""
 
     damage: Damage
     outcome: str
@@ -35,7 +35,7 @@ class RepairOutcome(NamedTuple):
 
 
 def repair_log(directory: Path, disk: Disk) -> list[RepairOutcome]:
-    """RepairOutcome what can be repaired in place. The caller holds the log's lock. Raises OSError."""
+    """Repair all damage of the log in place, and return one outcome per damage. The caller holds the log's lock. Raises OSError."""
     return [_repair(directory, damage, disk) for damage in check_log(directory).damage]
 
 
@@ -48,7 +48,7 @@ def _repair(directory: Path, damage: Damage, disk: Disk) -> RepairOutcome:
 
 
 def repair_bytes(path: Path, cut: Path, damage: Damage, disk: Disk) -> RepairOutcome:
-    """Repair unreadable bytes of a file in place; what they were is saved in `cut`. Raises OSError."""
+    """Repair unreadable bytes of a file in place, after saving the original bytes in `cut`. Raises OSError."""
     if damage.kind != "unreadable":
         return RepairOutcome(damage, "left", None)
     data = _bytes_of(path, damage)
@@ -86,7 +86,7 @@ def corrected(data: bytes) -> bytes | None:
 
 
 def _candidates(data: bytes) -> Iterator[bytes]:
-    """What the bytes may have been, if they are one record with one wrong byte."""
+    """The possible originals of the bytes, if they are one record with one wrong byte."""
     if len(data) < HEAD.size:
         return
     magic, version, _ = START.unpack_from(filler(HEAD.size) or b"")

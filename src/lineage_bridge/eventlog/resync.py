@@ -39,7 +39,7 @@ def next_record(data: Bytes, damaged: int) -> int:
 
 
 def _stated_ends(data: Bytes, byte: int) -> list[int]:
-    """Where the record at `byte` ends, by its total length and by the sum of its lengths, if its header can be believed at all."""
+    """The possible ends of the record at `byte`: by its total length and by the sum of its lengths, if its header is plausible."""
     try:
         magic, _, _, total, _, *lengths, _, _ = HEAD.unpack_from(*data.locate(byte, HEAD.size))
     except RecordError:

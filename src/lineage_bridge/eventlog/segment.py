@@ -89,7 +89,7 @@ def read_header(directory: Path, number: int) -> SegmentHeader:
 
 
 def segment_end(directory: Path, number: int, following: int | None) -> int:
-    """Where the durable records of a closed segment end, as the header of the next one says; else where its file ends."""
+    """The end of the durable records of a closed segment, from the header of the next segment, or else the end of its file."""
     if following is not None:
         with suppress(RecordError):
             header = read_header(directory, following)
@@ -149,7 +149,7 @@ class ReadBuffer:
 
 
 def _ignore(_: UnreadableBytes) -> None:
-    """What readers do about a gap: the check of the log reports it."""
+    """Ignore a gap in the log, which the check of the log reports."""
 
 
 def walk_records(
@@ -214,10 +214,10 @@ def record_in(path: Path, byte: int, limit: int) -> LogRecord:
 
 
 def records_end(path: Path, limit: int | None = None) -> int:
-    """Where the last complete record of a segment ends (before `limit`, if given), whatever lies between the records."""
+    """The end of the last complete record of a segment (before `limit`, if given), even if there is damage between records."""
     size = path.stat().st_size
     limit = size if limit is None else min(size, limit)
     return max((byte + length for byte, length, _ in walk_records(path, HEADER_BYTES, limit, limit)), default=HEADER_BYTES)
 
 
-_HINT: Final = "lineage-bridge log check lists what is damaged, and what can be done about it"
+_HINT: Final = "lineage-bridge log check lists the damage and how to repair it"

@@ -1,4 +1,4 @@
-"""Checks the log while it is in use, slowly, and says what is damaged."""
+"""Checks the log slowly while it is in use, and reports damage."""
 
 import logging
 import threading
@@ -10,11 +10,11 @@ from lineage_bridge.eventlog.archive.check import check_all, check_files
 from lineage_bridge.eventlog.check import Damage, LogCheck, check_segments, unacknowledged
 
 TICK_S: Final = 5.0
-"""How often segments are counted and measured."""
+"""Seconds between two counts of the segments and their sizes."""
 AGAIN_S: Final = 24 * 3600.0
-"""How often every record is read."""
+"""Seconds between two checks that read every record."""
 _IDLE_SHARE: Final = 4.0
-"""How long a check rests, as a multiple of the time it reads: events have precedence."""
+"""How long a check pauses, as a multiple of the time that it reads, so that events have precedence."""
 
 _log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30
 MAX_PENDING_BYTES: Final = 256 << 20
 HEAL_S: Final = 1.0
-"""How often an idle writer looks whether its mark is still there."""
+"""Seconds between two looks of an idle writer whether its mark still exists."""
 GROUP_BYTES: Final = 4 << 20
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _LOCAL_DISK: Final = LocalDisk()
@@ -153,9 +153,9 @@ class LogWriter:
 
 def _check_sizes(segment_bytes: int, max_pending_bytes: int) -> None:
     if not HEADER_BYTES < segment_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"a log segment cannot have {segment_bytes} bytes; the limit is {MAX_SEGMENT_BYTES}")
+        raise ConfigError(f"the segment size {segment_bytes} is too large; the limit is {MAX_SEGMENT_BYTES} bytes")
     if not 0 < max_pending_bytes <= MAX_SEGMENT_BYTES:
-        raise ConfigError(f"the write queue of the log cannot have {max_pending_bytes} bytes; the limit is {MAX_SEGMENT_BYTES}")
+        raise ConfigError(f"the size {max_pending_bytes} of the log's write queue is too large; the limit is {MAX_SEGMENT_BYTES} bytes")
 
 
 def _make_directory(directory: Path, disk: Disk) -> None:

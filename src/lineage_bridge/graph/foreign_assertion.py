@@ -1,4 +1,4 @@
-"""The relation of what principals that are limited to namespaces said of what lies outside of them."""
+"""The relation of foreign assertions: what principals that are limited to namespaces asserted about nodes outside of them."""
 
 from lineage_bridge.graph.merge_rules import Type, greatest, key, least, relation
 

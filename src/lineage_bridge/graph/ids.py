@@ -11,7 +11,7 @@ DAY_US = 86_400_000_000
 
 
 class NodeKind(IntEnum):
-    """What a node is."""
+    """The kind of a node: dataset or job."""
 
     DATASET = 1
     JOB = 2

@@ -8,11 +8,11 @@ import msgspec
 from lineage_bridge.graph.record_origin import RecordOrigin
 
 RETRY = "retry"
-"""The channel of an event that is taken out of quarantine and judged again. The bytes are the same, so the event id is too."""
+"""The channel of an event that was validated again after it had been in quarantine. Bytes and event id stay the same."""
 
 
 class RecordKind(IntEnum):
-    """What the body of a log record is."""
+    """The content of a log record's body."""
 
     EVENT = 1
     REJECTED = 2
@@ -36,11 +36,11 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecordNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept beside the body of a record.
+    """The metadata that is stored beside the body of a record.
 
-    `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it came in; without
-    any, everything that it says counts. Of an event that somebody else took out of quarantine, `sender` is the principal that sent it
-    first, and `waived` says that its own job or dataset was let through although it lies outside. `origin` is where an input read it.
+    `code`, `path` and `message`: why it was rejected. `namespaces` are the globs that its sender was limited to when it arrived; without
+    globs, the whole event has effect. For an event that another principal accepted from quarantine, `sender` is the original principal, and
+    `waived` means that the event was accepted although its job or dataset lies outside `namespaces`. `origin` is where an input read it.
     """
 
     code: str = ""
@@ -57,7 +57,7 @@ _NOTES = msgspec.json.Decoder(RecordNote)
 
 
 def read_note(note: bytes) -> RecordNote:
-    """The note of a record. Raises msgspec.DecodeError for bytes that are no note."""
+    """Decode the note of a record. Raises msgspec.DecodeError for bytes that are not a note."""
     return _NOTES.decode(note) if note else NO_NOTE
 
 

@@ -5,15 +5,15 @@ from typing import Final, NamedTuple
 import msgspec
 
 PART_BITS: Final = 32
-"""Where the number of a part begins in the number of an event."""
+"""The bit at which the number of a partition begins in the number of an event."""
 
 
 class StreamPartition(NamedTuple):
     """A partition of a stream (a topic).
 
-    `life` tells streams apart that had one name one after the other, such as the id of a topic. Offsets are unique within a partition of a
-    life. `partition` is empty if the stream is one file: its life is then a key that no other file has at the time, a space, and what tells
-    it from files that had the key before.
+    `life` distinguishes streams that had the same name at different times, such as the id of a topic. Offsets are unique within a partition
+    of a life. `partition` is empty if the stream is one file. Its life is then the file's key, a space, and a text that distinguishes it
+    from earlier files with the same key.
     """
 
     stream: str
@@ -27,9 +27,9 @@ class StreamPartition(NamedTuple):
 
 
 class EventPlace(NamedTuple):
-    """An event of a partition: the record at `offset` may hold several, this is number `number` of them, from 0 on.
+    """The position of an event in a partition: number `number`, counted from 0, of the events in the record at `offset`.
 
-    In a record that was put together from several records, the number of the part is the upper part of `number`, from PART_BITS on.
+    In an aggregated record, the bits of `number` from PART_BITS on are the number of the contained record.
     Places compare by their order. Offsets may be larger than 64 bits.
     """
 
@@ -38,26 +38,25 @@ class EventPlace(NamedTuple):
 
     @property
     def address(self) -> int:
-        """The place as one number, in the same order: the offset of a record that is addressed by its place."""
+        """The position as one number with the same order, which serves as the offset of the log record."""
         return self.offset << _NUMBER_BITS | self.number
 
     @staticmethod
     def at(address: int) -> "EventPlace":
-        """The place with an address."""
+        """The position with this address."""
         return EventPlace(address >> _NUMBER_BITS, address & (1 << _NUMBER_BITS) - 1)
 
 
 _NUMBER_BITS = 14
-"""More than a payload may hold events."""
+"""Bits of an address for the number of an event within its payload, which holds fewer events."""
 
 
 class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the input `input` read an event: see StreamPartition and EventPlace; the record at `offset` holds `count` events.
 
-    `part` is the number of a part of a record that was put together from several (Kinesis' sub-sequence number); `index` and `count` are
-    then of events in that part.
-    `at_ms` is when the stream got the record, in UTC milliseconds. `key` and `headers` are the record's, as far as they are text, without
-    secrets.
+    `part` is the number of the contained record within an aggregated record (Kinesis' sub-sequence number); `index` and `count` then refer
+    to the events of that record. `at_ms` is when the record was written to the stream, in UTC milliseconds. `key` and `headers` are the
+    record's, as far as they are text, without secrets.
     """
 
     input: str
@@ -90,7 +89,7 @@ class RecordOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def next_place(self) -> EventPlace:
-        """The first place behind the event."""
+        """The first position after the event."""
         if self.index + 1 < self.count:
             return EventPlace(self.offset, self.place.number + 1)
         return EventPlace(self.offset + 1, 0) if self.part is None else EventPlace(self.offset, (self.part + 1) << PART_BITS)

@@ -22,9 +22,9 @@ from lineage_bridge.graph.foreign_assertion import FOREIGN_ASSERTION
 from lineage_bridge.graph.merge_rules import Column, MergeRule, Relation, Type, first_and_last, greatest, key, least, relation, same
 
 NEVER_US = -(2**63)
-"""The time of an order under which nothing has been asserted."""
+"""The time, in an order, that stands for no assertion yet."""
 NO_EVENT = b""
-"""The event id of such an order."""
+"""The event id that goes with NEVER_US in an order."""
 
 
 class Side(IntEnum):
@@ -47,7 +47,7 @@ class Origin(IntEnum):
 
 
 class Evidence(IntEnum):
-    """What a flow rests on, strongest first."""
+    """The evidence of a flow, strongest first."""
 
     EXPLICIT = 1
     COLUMN = 2
@@ -57,7 +57,7 @@ class Evidence(IntEnum):
 
     @property
     def text(self) -> str:
-        """How answers write it."""
+        """The name in answers."""
         return self.name.lower().replace("_", "-")
 
 

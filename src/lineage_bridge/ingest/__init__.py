@@ -1,1 +1,1 @@
-"""Taking events in, for any transport: mask secrets, split, judge, append to the log."""
+"""Ingests events from any transport: masks secrets, splits, validates, appends to the log."""

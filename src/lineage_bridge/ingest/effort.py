@@ -1,4 +1,4 @@
-"""How much work a payload may cause, in proportion to its bytes."""
+"""Limits the work that a payload may cause, in proportion to its bytes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,18 +6,18 @@ from typing import Final
 from lineage_bridge.openlineage.verdict import Rejected
 
 LEAST_NS: Final = 200_000_000
-"""What the smallest payload may cost. Plans and scripts of a megabyte that mention secrets are taken."""
+"""The cost limit of the smallest payload, in nanoseconds. It lets plans and scripts of a megabyte that mention secrets pass."""
 NS_PER_BYTE: Final = 80
 FIRST_BYTES: Final = 4096
 FIRST_NS_PER_BYTE: Final = 250
-"""What more each of the first bytes of an event may cost: payloads of many ordinary events with a few secrets each are taken."""
+"""The additional cost limit for each of the first bytes of an event. It lets many ordinary events with a few secrets each pass."""
 OBJECT_NS: Final = 500
 EVENT_NS: Final = 20_000
-"""What judging an object in an event, and judging and recording an event, cost at least."""
+"""The minimum cost of validating one object of an event, and of validating and recording an event."""
 LEAST_EVENT: Final = 50
-"""Bytes of the shortest event: whatever is shorter names no job or dataset, or has no time."""
+"""Length of the shortest valid event in bytes. A shorter one names no job or dataset, or has no time."""
 TINY_EVENT_NS: Final = 200_000
-"""What such a one may cost, so that a payload of thousands is refused as a whole instead of each by itself."""
+"""The cost limit of an event below that length: a payload of thousands of them is rejected as a whole."""
 
 
 class TooCostlyError(Exception):
@@ -25,20 +25,22 @@ class TooCostlyError(Exception):
 
 
 class Effort:
-    """What a payload of events may still cost, in nanoseconds that its work takes about; counted, not measured."""
+    """The remaining cost budget of a payload, in estimated nanoseconds of work; counted, not measured."""
 
     def __init__(self, events: Sequence[bytes]) -> None:
         sizes = [len(event) for event in events]
         self.left_ns = LEAST_NS + sum(sizes) * NS_PER_BYTE + sum(min(size, FIRST_BYTES) for size in sizes) * FIRST_NS_PER_BYTE
 
     def spend(self, nanoseconds: int) -> None:
-        """Account for work that follows. Raises TooCostlyError."""
+        """Deduct the cost of the work that follows. Raises TooCostlyError."""
         self.left_ns -= nanoseconds
         if self.left_ns < 0:
             raise TooCostlyError
 
 
 def too_costly(events: int, size: int) -> Rejected:
-    """Why such a payload is refused."""
+    """The rejection of a payload that is too costly."""
     what = "the event is" if events == 1 else f"the {events} events are"
-    return Rejected("too_costly", "$", f"{what} too costly to check for secrets: {size} bytes; send less at once, with fewer tiny values")
+    return Rejected(
+        "too_costly", "$", f"{what} too costly to check for secrets: {size} bytes; send fewer events at once, with fewer tiny values"
+    )

@@ -1,4 +1,4 @@
-"""From bytes, a channel and a principal to verdicts and records of the log."""
+"""Ingests bytes from a channel and a principal: gives events their verdicts and appends them to the log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _DENSE, _DENSE_BYTES = 10, 8 << 10
 
 
 class RecordLimits(NamedTuple):
-    """How large a record of the log may be, in bytes (None: as large as any event), as `size_of` measures it."""
+    """The maximum size of a log record in bytes, as `size_of` measures it (None: the size of the largest event)."""
 
     most_bytes: int | None = None
     size_of: Callable[[LogRecord], int] = lambda record: len(record.body)
@@ -40,10 +40,10 @@ ANY_SIZE = RecordLimits()
 
 
 class Sender(NamedTuple):
-    """Through which channel something came in, and the principal that sent it, who may send events of some namespaces only.
+    """The channel of a payload, and the principal that sent it, which may be limited to namespaces.
 
-    `first`: the note of an event that somebody else sent first, with the limits of that principal, and where it was read. They stay.
-    `origin` is where an input read it, which each of its records keeps.
+    `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `origin` is where an input
+    read the payload, and is stored with each of its records.
     """
 
     channel: str
@@ -53,7 +53,7 @@ class Sender(NamedTuple):
 
     @property
     def note(self) -> RecordNote:
-        """What is kept beside an event of this sender."""
+        """The note of an event of this sender."""
         limits = tuple(sorted(self.principal.namespaces))
         if self.first is None:
             return RecordNote(namespaces=limits, origin=self.origin)
@@ -81,9 +81,9 @@ class JudgedEvent:
 
 @dataclass(frozen=True)
 class Ingested:
-    """The events of a payload with their verdicts, and a future of where their records are, done once these are durable.
+    """The events of a payload with their verdicts, and a future of the positions of their records, which is done once they are durable.
 
-    `single`: the payload was one event by itself, or was refused as a whole.
+    `single`: the payload was a single event, or was rejected as a whole.
     """
 
     events: list[JudgedEvent]
@@ -92,7 +92,7 @@ class Ingested:
 
     @property
     def accepted(self) -> int:
-        """How many events are used."""
+        """The number of accepted events."""
         return sum(not isinstance(event.verdict, Rejected) for event in self.events)
 
     @property
@@ -112,7 +112,7 @@ def ingest(
     all_or_nothing: bool = False,
     limits: RecordLimits = ANY_SIZE,
 ) -> Ingested:
-    """Mask secrets in what was received, split it into events, judge each, and append their records to the log.
+    """Mask secrets in a payload, split it into events, validate each, and append their records to the log.
 
     Rejected events become records too, which the graph keeps in quarantine; with `all_or_nothing`, nothing is appended if any event is
     rejected. `key` is the installation's: digests of secrets in names depend on it; `limits` are those of the log. Does not wait for the
@@ -180,13 +180,15 @@ def _is_dense(raw: bytes) -> bool:
 
 
 def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
-    """The event, or its rejection if the log does not take a record of its size; of a rejected one, as much as it takes."""
+    """The event, or its rejection if its record would be too large for the log. A rejected event is cut to the limit."""
     record, most = event.record, limits.most_bytes
     if most is None or limits.size_of(record) <= most:
         return event
     verdict, note = event.verdict, read_note(record.note)
     if not isinstance(verdict, Rejected):
-        message = f"the event has {len(record.body)} bytes, and the topic that events are written to takes records of at most {most}"
+        message = (
+            f"the event has {len(record.body)} bytes, but the topic that events are written to accepts records of at most {most} bytes"
+        )
         verdict = Rejected("too_large", "$", message)
         note = msgspec.structs.replace(note, code=verdict.code, path=verdict.path, message=verdict.message)
     body = record.body[: min(SAMPLE_BYTES, most // 2)]
@@ -195,7 +197,7 @@ def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:
 
 
 def _foreign_namespace(event: Event, note: RecordNote) -> Rejected | None:
-    """The rejection of an event about a job or dataset in whose namespace its sender may send none. Inputs and outputs may be in any."""
+    """The rejection of an event about a job or dataset outside its sender's namespaces. Inputs and outputs may be in any namespace."""
     job, dataset = event.job, event.dataset
     if job is not None and not matches(job.namespace, note.namespaces):
         return _outside("job", job.namespace, note)
@@ -205,7 +207,7 @@ def _foreign_namespace(event: Event, note: RecordNote) -> Rejected | None:
 
 
 def _outside(kind: str, namespace: str, note: RecordNote) -> Rejected:
-    more = " or one that it is the same as by naming rules" if matches(namespace, note.namespaces) else ""
+    more = " or an equivalent one by naming rules" if matches(namespace, note.namespaces) else ""
     limits = ", ".join(note.namespaces)
     message = f"the sender may only send events of the namespaces {limits}, not of {namespace!r}{more}"
     return Rejected(FOREIGN_NAMESPACE, f"$.{kind}.namespace", message)

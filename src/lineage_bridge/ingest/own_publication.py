@@ -1,4 +1,4 @@
-"""What this installation has published itself is no evidence when it comes back. Pure."""
+"""Rejects events that this installation published itself, because they are no independent evidence. Pure."""
 
 from typing import Final
 
@@ -7,15 +7,15 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION, installat
 from lineage_bridge.openlineage.verdict import Rejected
 
 OWN_PUBLICATION: Final = "own_publication"
-"""The code of the rejection."""
+"""The reason code of the rejection."""
 PUBLICATION_BYTES: Final = PUBLICATION.encode()
-"""What an event that was published has somewhere in its bytes."""
+"""Bytes that every published event contains."""
 
 
 def own_publication(event: Event, installation: str) -> Rejected | None:
-    """The rejection of an event that has come through this installation: it says nothing that the graph did not say first."""
+    """The rejection of an event that this installation published, because its content comes from the graph."""
     for kind, subject in (("job", event.job), ("dataset", event.dataset)):
         if subject is not None and installation in installations_in(subject.facets):
-            message = "this installation has published the event itself, so it is no evidence"
+            message = "this installation published the event itself, so the event is not accepted as evidence"
             return Rejected(OWN_PUBLICATION, f"$.{kind}.facets.{PUBLICATION}", message)
     return None

@@ -1,4 +1,4 @@
-"""Payloads as a transport received them, split into events whose bytes stay as they were sent."""
+"""Splits payloads into events, whose bytes stay as they were sent."""
 
 import zlib
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from lineage_bridge.openlineage.wire import MAX_BYTES
 
 MAX_EVENTS: Final = 10_000
 SAMPLE_BYTES: Final = 64 << 10
-"""How much is kept of a payload that is refused as a whole."""
+"""How many bytes are kept of a payload that is rejected as a whole."""
 _LONGEST_WORD: Final = 512
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
 _FIRST_PIECE: Final = 64
 _LARGEST_PIECE: Final = 1 << 18
-"""How many bytes of a compressed member are given at once: what lies behind its end is copied each time."""
+"""How many bytes are passed to the decompressor at once. It copies the bytes after a member's end each time."""
 
 
 class _Envelope(Struct):
@@ -53,13 +53,13 @@ class Payload:
 
     @property
     def estimated_bytes(self) -> int:
-        """About how many bytes have to be parsed."""
+        """The approximate number of bytes to parse."""
         return len(self.data) * (_MAX_COMPRESSION_RATIO if self.compressed else 1)
 
 
 @dataclass(frozen=True)
 class SplitPayload:
-    """The events of a payload, in its order, not yet judged.
+    """The events of a payload, in its order, before validation.
 
     `single`: the payload is one event by itself. `rejected`: the payload is refused as a whole, and the one item is its beginning.
     """
@@ -83,7 +83,7 @@ def split_payload(payload: Payload) -> SplitPayload:
 
 
 def beginning(raw: bytes, most: int) -> bytes:
-    """At most so many bytes, up to the end of a word: half a secret may not look like one."""
+    """At most the given number of bytes, cut at the end of a word, so that no secret is cut in half and missed by the masking."""
     if len(raw) <= most:
         return raw
     end = max(raw.rfind(sign, max(0, most - _LONGEST_WORD), most) for sign in (b" ", b"\n", b'"'))
@@ -95,7 +95,8 @@ def _refused(data: bytes, code: str, message: str) -> SplitPayload:
 
 
 def _unpack(data: bytes, limit: int) -> tuple[bytes, bool, bool]:
-    """At most `limit` bytes of a gzip (of any number of members) or zlib stream; whether it holds more; whether it is damaged.
+    """Decompress at most `limit` bytes of a gzip (of any number of members) or zlib stream; also returns whether there is more, and whether
+    it is damaged.
 
     Takes time in proportion to the bytes, however many members they are: each member is given pieces that are small at its beginning.
     """

@@ -1,4 +1,4 @@
-"""Who sent an event that was rejected: its job and its producer, as far as its bytes can be read."""
+"""Reads the job and the producer of a rejected event, as far as its bytes can be parsed."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 class EventSender(Struct, frozen=True):
-    """The job and the producer that an event names; empty texts for what it does not say."""
+    """The job and the producer that an event names; empty strings where it names none."""
 
     namespace: str = ""
     name: str = ""
@@ -53,6 +53,6 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _text(value: object) -> str:
-    """A text as the graph has it: without what is no text, and not too long for a list."""
+    """A string as the graph stores it: with invalid characters replaced, and shortened for lists."""
     shown = value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
     return shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}..."

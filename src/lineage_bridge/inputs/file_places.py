@@ -1,4 +1,4 @@
-"""Where an input has got to in each of its files: rows of the state database, of which few are in memory."""
+"""The positions of an input in its files: rows of the state database, of which few are in memory."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,12 +7,12 @@ from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.ports.inputs import FilePlace, InputRepository
 
 MOST_KNOWN: Final = 10_000
-"""How many files are in memory before what has changed of them is saved."""
+"""How many changed files are held in memory before they are saved."""
 _FIRST: Final = EventPlace(0, 0)
 
 
 class FilePlaces:
-    """The places of the input `name` in files: one for each key, that of the file which had the key last. For one thread at a time."""
+    """The positions of the input `name` in files: one for each key, for the latest file with that key. For one thread at a time."""
 
     def __init__(self, name: str, repository: InputRepository) -> None:
         self._name, self._repository = name, repository
@@ -22,11 +22,11 @@ class FilePlaces:
 
     @property
     def is_large(self) -> bool:
-        """Whether so much is in memory that it should be saved."""
+        """Whether so many changes are in memory that they should be saved."""
         return len(self._known) >= MOST_KNOWN
 
     def find(self, keys: Sequence[str]) -> list[FilePlace]:
-        """What is known of files with these keys."""
+        """The positions of files with these keys."""
         if self.is_large:
             self._known = dict(self._changed)
         unknown = [key for key in keys if key not in self._known]
@@ -42,7 +42,7 @@ class FilePlaces:
         return found.place if found and found.where.life == where.life else _FIRST
 
     def advance(self, where: StreamPartition, place: EventPlace, mark: str = "") -> None:
-        """Everything of a file before a place is in the log; with `mark`, the file has no more than that."""
+        """Record that everything of a file before a position is in the log; with `mark`, that the file was read completely."""
         key = where.file_key
         found = self._of(key)
         if found and found.where.life == where.life:
@@ -52,11 +52,11 @@ class FilePlaces:
         self._known[key] = self._changed[key] = FilePlace(where, place, mark)
 
     def forget(self) -> None:
-        """Forget all places: they are of another log."""
+        """Forget all positions, because they belong to another log."""
         self._known, self._changed, self._replaces = {}, {}, True
 
     def save(self, ledger: bytes | None = None) -> None:
-        """Save what has changed, in one transaction with the ledger of the input if that is given."""
+        """Save changes, in one transaction with the ledger of the input if it is given."""
         files = list(self._changed.values())
         if ledger is None:
             self._repository.save_files(self._name, files, replaces=self._replaces)

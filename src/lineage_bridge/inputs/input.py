@@ -1,4 +1,4 @@
-"""The interface of an input: it reads records of streams from given positions on, and knows nothing of events or of the log."""
+"""The interface of an input: it reads records of streams from given positions on, and is independent of events and of the log."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ from lineage_bridge.ports.streams import SparkRead, StreamRange
 
 
 class IncomingRecord(NamedTuple):
-    """A record of a stream; `at_ms` is when the stream got it, in UTC milliseconds. Records without a value hold no event.
+    """A record of a stream; `at_ms` is when it was written to the stream, in UTC milliseconds. Records without a value contain no event.
 
-    Of a record that was put together from several, each is one of these: number `part`, from 0 on. With `is_whole` unset, there may be more
-    of them, and the end of what was read is before the next part. `mark` is what is to be stored with the place behind a record of a file,
-    `refused` why what is damaged holds no event.
+    Each record within an aggregated record is one of these; `part` is its number, from 0 on. If `is_whole` is false, further parts may
+    follow, and the position after it is that of the next part. `mark` is stored with the position after a record of a file; `refused` is
+    why a damaged record contains no event.
     """
 
     where: StreamPartition
@@ -34,14 +34,14 @@ class IncomingRecord(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset before which everything was read once this record was."""
+        """The offset before which everything has been read after this record."""
         return self.offset + 1 if self.is_whole else self.offset
 
 
 class ReadingState(NamedTuple):
-    """How an input stands: partitions that it reads, records behind what was acknowledged (None: unknown), records that were deleted
-    before they were read, what does not work while the rest does, how many seconds reading is behind, if the stream says that, and files
-    and bytes that are still to be read, where there are files.
+    """The state of an input: partitions that it reads, records after the acknowledged ones (None: unknown), records that were deleted
+    before they were read, problems that do not stop the rest, the lag in seconds, if the stream reports it, and files
+    and bytes that are not read yet, for inputs that read files.
     """
 
     partitions: int = 0
@@ -54,19 +54,19 @@ class ReadingState(NamedTuple):
 
 
 def place_of(at: int | EventPlace) -> EventPlace:
-    """The place of a record with this offset, before its first event."""
+    """The position of the first event of the record with this offset."""
     return EventPlace(at, 0) if isinstance(at, int) else at
 
 
 class Positions(ABC):
-    """Where an input has to read on in each partition. What is behind them is in the log; they are the only truth about that."""
+    """The positions from which an input continues in each partition. All records before them are in the log."""
 
     is_new: bool
-    """Whether the input is opened for the first time: its settings then say where it begins."""
+    """Whether the input is opened for the first time. Its settings then decide where it begins."""
 
     @abstractmethod
     def next_place(self, where: StreamPartition) -> EventPlace | None:
-        """The first place that the log does not have; None for a new partition."""
+        """The first position that the log does not have; None for a new partition."""
 
     def next_offset(self, where: StreamPartition) -> int | None:
         """The offset of the first record to read; None for a new partition."""
@@ -79,26 +79,26 @@ class Positions(ABC):
 
     @abstractmethod
     def begin(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:
-        """Store durably where new partitions begin: the offset, or the place. Raises UnavailableError, GoneError."""
+        """Store durably where reading of new partitions begins: an offset or a position. Raises UnavailableError, GoneError."""
 
     def files(self, keys: Sequence[str]) -> list[FilePlace]:
-        """What the log has of files with these keys. Raises UnavailableError, GoneError."""
-        raise NotImplementedError(f"these positions keep no files: {keys}")
+        """The positions of files with these keys in the log. Raises UnavailableError, GoneError."""
+        raise NotImplementedError(f"the positions of this input are not positions in files: {keys}")
 
     def note(self, files: Sequence[FilePlace]) -> None:
-        """Store durably how files were when everything in them was read. Raises as `begin` does."""
-        raise NotImplementedError(f"these positions keep no files: {files}")
+        """Store durably the versions of files that were read completely. Raises the errors of `begin`."""
+        raise NotImplementedError(f"the positions of this input are not positions in files: {files}")
 
     @abstractmethod
     def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
-        """Store durably that what is before these offsets or places is not to be read any more. Raises as `begin` does."""
+        """Store durably that records before these offsets or positions are skipped. Raises the errors of `begin`."""
 
 
 SettingsT = TypeVar("SettingsT", bound=InputSettings)
 
 
 class Input(ABC, Generic[SettingsT]):
-    """A configured input; `name` is the name its user gave it, `installation` tells this installation from others.
+    """A configured input; `name` is the user's name for it, `installation` the id of this installation.
 
     One thread uses it at a time. Creating one does no I/O. Methods raise SourceError and ConfigError; the input is then closed, and opened
     again later.
@@ -111,7 +111,7 @@ class Input(ABC, Generic[SettingsT]):
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
         """Try each step of reading, and continue after a failed step as far as that makes sense. Nothing is acknowledged.
 
-        `judge` says what would become of a record; it raises RequestError if that would be rejected.
+        `judge` returns the verdict on a record in words, and raises RequestError if it would be rejected.
         """
 
     @abstractmethod
@@ -124,15 +124,15 @@ class Input(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
-        """The log has everything before these offsets. What the stream's own tools show of it is only a copy."""
+        """Note that the log has everything before these offsets. Offsets committed to the stream are only a copy for its own tools."""
 
     @abstractmethod
     def keep_alive(self) -> None:
-        """Called about every second while the log takes nothing."""
+        """Called about every second while the log accepts no records."""
 
     @abstractmethod
     def reading_state(self) -> ReadingState:
-        """How it stands now. Called about every second; no I/O."""
+        """The current state. Called about every second; does no I/O."""
 
     @abstractmethod
     def close(self) -> None:
@@ -140,7 +140,7 @@ class Input(ABC, Generic[SettingsT]):
 
 
 class StreamInput(ABC, Generic[SettingsT]):
-    """An input that Spark reads, in the stream, beside the log; attributes and errors are those of Input.
+    """An input of the form stream, which Spark reads without the log; attributes and errors are those of Input.
 
     One thread uses it at a time.
     """
@@ -154,27 +154,27 @@ class StreamInput(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def plan(self, most: int) -> Sequence[StreamRange]:
-        """The next ranges to read, with at most about so many records together; none if nothing waits."""
+        """The next ranges to read, with about the given number of records in total at most; none if no record waits."""
 
     @abstractmethod
     def is_same(self, ranges: Sequence[StreamRange]) -> bool:
-        """Whether the streams are still those that the ranges were planned for; asked when they have been read."""
+        """Whether the streams are still those that the ranges were planned for. Called after the ranges have been read."""
 
     @abstractmethod
     def read(self, ranges: Sequence[StreamRange], parallelism: int) -> SparkRead:
-        """How Spark reads ranges, in about so many tasks."""
+        """The Spark read of ranges, in about the given number of tasks."""
 
     @abstractmethod
     def taken(self, ranges: Sequence[StreamRange]) -> None:
-        """The archive has these ranges: go on behind them."""
+        """Continue after these ranges, because the archive has them."""
 
     @abstractmethod
     def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
-        """A range cannot be read by itself: leave its partition out for a while, and say so in the state."""
+        """Skip the partition of a range that cannot be read for a while, and report it in the state."""
 
     @abstractmethod
     def reading_state(self) -> ReadingState:
-        """How it stands now; no I/O."""
+        """The current state; does no I/O."""
 
     @abstractmethod
     def close(self) -> None:

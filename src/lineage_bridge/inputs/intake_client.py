@@ -1,4 +1,4 @@
-"""Hands records to the API, which alone writes the log: what is judged here is only appended there."""
+"""Sends validated records to the API, the only process that writes the log, which appends them."""
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from lineage_bridge.tracing import span, trace_headers
 TIMEOUT_S = 60.0
 MEDIA_TYPE: Final = "application/msgpack"
 _LATER: Final = frozenset({401, 403, 408, 429})
-"""401 and 403: the API has started again, and has another key by now."""
+"""Statuses that mean the API was restarted and has another key now."""
 _ERRORS: Final[Mapping[int, type[NotFoundError | GoneError]]] = {404: NotFoundError, 410: GoneError}
 
 
@@ -25,7 +25,7 @@ class IntakeClient:
     """Implements `ports.InputLog` over HTTP, for several threads.
 
     `key` returns the API key of LineageBridge's own processes, `trusted` which servers are trusted, as httpx's `verify`. Every call raises
-    UnavailableError when it has to be repeated, GoneError when the API has started again, NotFoundError when the input was removed.
+    UnavailableError if it has to be repeated, GoneError if the API was restarted, NotFoundError if the input was removed.
     """
 
     def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:
@@ -39,12 +39,12 @@ class IntakeClient:
         self._http.close()
 
     def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
-        """From where an input has to read on; with keys of files, what is known of those."""
+        """The positions from which an input continues; with keys of files, the positions in those files."""
         what = f"positions?files={quote(','.join(files))}" if files else "positions"
         return msgspec.json.decode(self._call("GET", name, what), type=InputPositions)
 
     def begin(self, name: str, start: InputStart) -> None:
-        """Store where partitions begin that have no position yet."""
+        """Store the beginning of partitions that have no position yet."""
         self._call("POST", name, "positions", msgspec.json.encode(start), "application/json")
 
     def append(self, name: str, batch: InputBatch) -> None:
@@ -66,7 +66,7 @@ class IntakeClient:
         return answer.content
 
     def _open_again(self) -> None:
-        """Connect anew: the certificate of the server may be another one."""
+        """Connect again, because the server's certificate may have been replaced."""
         try:
             fresh = self._open()
         except ConfigError:  # the certificate is just being replaced

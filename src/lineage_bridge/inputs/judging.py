@@ -1,4 +1,4 @@
-"""From a record of an input to the records of its events: one implementation for all forms, also in Spark's workers."""
+"""Converts a record of an input to the log records of its events: one implementation for all forms, also in Spark's workers."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -38,9 +38,9 @@ class CollectingLog:
 
 
 class RecordJudge(NamedTuple):
-    """Judges records of the input `name`, which may bring events of `namespaces` only; `key` is the installation's. Can be pickled.
+    """Validates records of the input `name`, whose events are limited to `namespaces`; `key` is the installation's. Can be pickled.
 
-    With `restores`, what LineageBridge wrote to the stream is taken over as it was judged then: the stream is its log.
+    With `restores`, records that LineageBridge wrote to the stream keep their earlier verdicts, because the stream is its log.
     """
 
     name: str

@@ -46,7 +46,7 @@ class InputKinds:
     def make(
         self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, installation: str = ""
     ) -> Input[Any]:
-        """Create an input, which looks up its secrets, and connects, as `context` says. Raises ConfigError that names a wrong setting."""
+        """Create an input that looks up secrets and connects according to `context`. Raises ConfigError, which names the wrong setting."""
         found = self.load(kind)
         return found.make(name, self._settings(name, kind, settings, context), installation)
 
@@ -56,7 +56,7 @@ class InputKinds:
         """Create the form of an input that Spark reads. Raises ConfigError, as `make` does."""
         found = self.load(kind)
         if found.stream is None:
-            raise ConfigError(f"input {name} ({kind}): Spark does not read this kind", "use another form")
+            raise ConfigError(f"input {name}: the form stream is not available for the kind {kind}", "set `form` to `embedded`")
         return found.stream(name, self._settings(name, kind, settings, context), installation)
 
     def _settings(self, name: str, kind: str, settings: Mapping[str, Any], context: SourceContext) -> InputSettings:

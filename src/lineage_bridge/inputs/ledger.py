@@ -1,8 +1,8 @@
-"""Which events of inputs the log has: each is appended once, however often it is sent.
+"""Records which events of inputs the log has, so that each is appended once, however often it is sent.
 
-The origins in the log's own records are the truth. What is stored beside the log is a copy up to some offset, so that only the records
-behind it are read at the start. A copy of another log is not used: one that reaches further than the log, which was put back to an earlier
-state, or one whose last record is not where it was, because the log has grown again since.
+The origins in the log's records are authoritative. The stored ledger is a copy up to some offset, so that only later records are read at
+the start. The copy is not used if the log was restored to an earlier state: the copy then reaches beyond the log's end, or its last record
+is no longer at its offset.
 """
 
 import logging
@@ -23,7 +23,7 @@ from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputReposit
 from lineage_bridge.ports.log import OffsetLog
 
 SAVE_EVERY_BYTES: Final = 16 << 20
-"""How far the log grows before what is stored is renewed."""
+"""The number of bytes by which the log grows between two writes of the stored ledger."""
 _REJECTED: Final = "rejected"
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ Streamed = Callable[[str], Mapping[StreamPartition, EventPlace]]
 
 
 class _Saved(msgspec.Struct, frozen=True):
-    """What is stored of an input. It covers the records of the log before `read_from`; the last of them is at `last_at`."""
+    """The stored ledger of an input. It covers the records of the log before `read_from`; the last of them is at `last_at`."""
 
     opened: bool
     begun: list[PartitionPlace]
@@ -45,7 +45,7 @@ class _Saved(msgspec.Struct, frozen=True):
 
 @dataclass
 class _Ledger:
-    """What is known of an input: where partitions begin, the next place in each, and counts of what the log has."""
+    """The ledger of an input: where its partitions begin, the next position in each, and counts of the events in the log."""
 
     files: FilePlaces
     opened: bool = False
@@ -63,7 +63,7 @@ class _Ledger:
         return max(self.places.get(where, _FIRST), self.begun.get(where, _FIRST))
 
     def advance(self, where: StreamPartition, place: EventPlace) -> None:
-        """Everything before a place is in the log, or holds no event."""
+        """Record that everything before a position is in the log, or contains no event."""
         if where.file_key:
             self.files.advance(where, place)
             return
@@ -105,8 +105,8 @@ _FIRST: Final = EventPlace(0, 0)
 class InputLedger:
     """Implements `ports.InputLog` over the log, which this process alone writes. Thread-safe.
 
-    `session` names this process, `streamed` returns where the archive ends in partitions of an input that was read in the stream.
-    Batches of one input are appended one after the other. `close` stores where the inputs have got to.
+    `session` identifies this process, `streamed` returns the archive's end in the partitions of an input that was read in the form stream.
+    Batches of one input are appended one after the other. `close` stores the positions of the inputs.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class InputLedger:
         self._choosing = threading.Lock()
 
     def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
-        """From where an input has to read on. Reads what the log has got since the positions were stored."""
+        """The positions from which an input continues. Reads the records that the log received since the positions were stored."""
         with self._lock(name):
             ledger = self._loaded(name)
             if files:
@@ -148,7 +148,7 @@ class InputLedger:
     def append(self, name: str, batch: InputBatch) -> None:
         """Append the records that the log does not have yet, and wait until they are durable.
 
-        Raises GoneError, RequestError for records that are no input's, UnavailableError, LogError.
+        Raises GoneError, RequestError for records that do not belong to the input, UnavailableError, LogError.
         """
         with self._lock(name):
             ledger = self._loaded(name, batch.session)
@@ -168,7 +168,7 @@ class InputLedger:
                 self._save(ledger)
 
     def progress(self, name: str) -> InputProgress | None:
-        """What the log has of an input; None while that is being computed."""
+        """The counts of an input's events in the log; None while they are being computed."""
         lock = self._lock(name)
         if not lock.acquire(blocking=False):
             ledger = self._ledgers.get(name)
@@ -192,7 +192,7 @@ class InputLedger:
     def _loaded(self, name: str, session: str | None = None) -> _Ledger:
         """The ledger of an input, up to the end of the log. The caller holds its lock. Raises GoneError for another session."""
         if session not in (None, self._session):
-            raise GoneError("these positions are of an earlier process of the server", "ask for the positions again")
+            raise GoneError("the positions were issued before the server was restarted", "ask for the positions again")
         if name not in self._ledgers:
             self._ledgers[name] = self._caught_up(name, self._saved.get(name) or _Ledger(FilePlaces(name, self._repository)))
         return self._ledgers[name]
@@ -210,7 +210,7 @@ class InputLedger:
         return ledger
 
     def _is_of_this_log(self, name: str, ledger: _Ledger, end: int) -> bool:
-        """Whether the log still has the last record that a ledger counted where it was. The log may have been put back and have grown."""
+        """Whether the log still has the last record of a ledger at its offset. The log may have been restored and have grown since."""
         last_at = ledger.last_at
         if last_at is None:
             return True
@@ -232,8 +232,10 @@ def _restored(text: bytes, files: FilePlaces) -> _Ledger:
 
 
 def _of_shorter_log(ledger: _Ledger) -> _Ledger:
-    """What stays of a ledger when the log was put back to an earlier state: where partitions begin. The rest is computed from the log."""
-    log.warning("the log is not the one it was: what inputs have read is taken from the log")
+    """The part of a ledger that stays valid after the log was restored to an earlier state: where partitions begin. The rest is computed
+    again.
+    """
+    log.warning("the log was replaced: the positions of inputs are computed again from the log")
     ledger.files.forget()
     return _Ledger(ledger.files, ledger.opened, dict(ledger.begun))
 
@@ -245,12 +247,15 @@ def _origin(name: str, record: LogRecord) -> RecordOrigin | None:
 
 
 def _fresh(name: str, records: Sequence[LogRecord], ledger: _Ledger) -> Iterator[_Fresh]:
-    """The records that are behind what the log has, each once. Raises RequestError."""
+    """The records that the log does not have, each once. Raises RequestError."""
     behind: dict[StreamPartition, EventPlace] = {}
     for record in records:
         origin = _origin(name, record)
         if origin is None:
-            raise RequestError(f"a record is not one of the input {name}", "only LineageBridge's own process sends such records")
+            raise RequestError(
+                f"the request contains a record that does not belong to the input {name}",
+                "only LineageBridge's own process may send such records",
+            )
         where = origin.where
         if origin.place >= behind.get(where, ledger.next_place(where)):
             behind[where] = origin.next_place

@@ -1,4 +1,4 @@
-"""Runs all inputs, each in a thread of its own, and reports how they stand."""
+"""Runs all inputs, each in its own thread, and reports their state."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -21,14 +21,16 @@ TICK_S: Final = 1.0
 
 
 class StreamSide(NamedTuple):
-    """What inputs of the stream need: where they are taken in, and a function that says what Spark lacks for that, or nothing."""
+    """The requirements of inputs of the form stream: the feed that ingests them, and a function that returns what Spark lacks, if
+    anything.
+    """
 
     feed: StreamFeed
     missing: Callable[[], str]
 
 
 class _Running:
-    """An input that is read in a thread. `basis` is what it was made from."""
+    """An input that is read in a thread. `basis` is the record that it was created from."""
 
     def __init__(self, reader: SessionReader, basis: object) -> None:
         self.reader, self.basis = reader, basis
@@ -69,7 +71,7 @@ class InputManager:
         self._broken: dict[str, tuple[object, InputStatus]] = {}
 
     def run(self, stop: threading.Event, tick_s: float = TICK_S) -> None:
-        """Read until `stop`. What was read and is not durable yet is read again at the next start."""
+        """Read until `stop`. Records that are not durable by then are read again at the next start."""
         while not stop.is_set():
             self._change()
             statuses = {name: running.reader.meter.status for name, running in self._running.items()}
@@ -82,7 +84,7 @@ class InputManager:
             running.thread.join()
 
     def _change(self) -> None:
-        """Start and end what was added, changed, paused or removed since."""
+        """Start and stop inputs that were added, changed, paused or removed."""
         mine = (record for record in self._records() if is_streamed(record.settings) == (self._stream is not None))
         active = {record.name: record for record in mine if not record.paused}
         for name in list(self._running):
@@ -105,7 +107,7 @@ class InputManager:
         self._running[record.name] = _Running(reader, _basis(record))
 
     def _reader(self, record: InputRecord) -> SessionReader:
-        """What reads an input. Raises ConfigError."""
+        """Create the reader of an input. Raises ConfigError."""
         given = (record.name, record.kind, record.settings, self._context, self._installation)
         channel = self._kinds.load(record.kind).channel
         if self._stream is None:

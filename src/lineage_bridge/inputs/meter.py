@@ -1,4 +1,4 @@
-"""Measures how an input is read, for those who look at it from outside."""
+"""Measures the reading of an input, for its status."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from lineage_bridge.inputs.input import IncomingRecord, ReadingState
 from lineage_bridge.model.sources import InputStatus
 
 WINDOW_S: Final = 10.0
-"""Over how long the rate is measured."""
+"""The time, in seconds, over which the rate is measured."""
 
 
 class ReadingMeter:
@@ -39,7 +39,7 @@ class ReadingMeter:
             self._status = msgspec.structs.replace(self._status, state=state, since_us=since, **more)
 
     def fail(self, error: str, hint: str) -> None:
-        """Note a failure. What was known of the lag is not known any more."""
+        """Record a failure. The lag becomes unknown."""
         with self._lock:
             now = self._clock_us()
             since = self._status.since_us if self._status.state == "failing" else now
@@ -73,8 +73,8 @@ class ReadingMeter:
             self._settle_rate()
 
     def watch(self, state: ReadingState) -> None:
-        """Note how the input stands. The lag in seconds is the age of the newest record that was read, while others wait behind it,
-        unless the stream says how long reading is behind.
+        """Record the state of the input. The lag in seconds is the age of the newest record that was read, while further records wait,
+        unless the stream reports a lag itself.
         """
         with self._lock:
             lag_s = state.lag_s
@@ -96,7 +96,7 @@ class ReadingMeter:
             )
 
     def allowance(self, per_s: float, most: int) -> int:
-        """How many records may be read now, at most `most`, if `per_s` may in a second (0: any number)."""
+        """How many records may be read now, at most `most`, with a limit of `per_s` records per second (0: no limit)."""
         if not per_s:
             return most
         with self._lock:

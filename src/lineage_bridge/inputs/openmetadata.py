@@ -1,7 +1,7 @@
 """Settings of OpenMetadata's OpenLineage connector, translated to those of an input. Pure.
 
 The names and what they mean are those of OpenMetadata 2.0 (`brokerConfig` holds those of the broker) and of versions before 1.13 (they
-stand beside the others). What LineageBridge cannot do is refused, never ignored.
+are at the top level). An option that LineageBridge cannot honour is an error, never ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 from lineage_bridge.errors import ConfigError
 
 KIND_NAME: Final = "openmetadata"
-"""The kind under which such settings are given. The input that results is of the kind `kafka` or `kinesis`."""
-_HINT: Final = "docs/inputs.md lists what is translated"
+"""The kind of an input that is given as settings of OpenMetadata. It is translated to the kind `kafka` or `kinesis`."""
+_HINT: Final = "docs/inputs.md lists the options that are translated"
 _Translate = Callable[[Any], dict[str, Any]]
 
 
 class _Only(NamedTuple):
-    """An option that is taken with some values, which describe what LineageBridge does anyway; and why it is refused with others."""
+    """An option that is only accepted with values that match what LineageBridge does, and the message for other values."""
 
     values: tuple[Any, ...]
     reason: str
@@ -65,7 +65,7 @@ def _kinesis(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], required: set[str]) -> dict[str, Any]:
-    """The settings that options become. Raises for what is missing, unknown or cannot be honoured."""
+    """The settings for the options. Raises if an option is missing, unknown or cannot be honoured."""
     _check({key: value for key, value in options.items() if key not in translated_}, _CONNECTION)
     if missing := sorted(key for key in required if options.get(key) is None):
         raise _RefusedOptionError(f"{missing[0]} is missing")
@@ -77,7 +77,7 @@ def _made(options: dict[str, Any], translated_: Mapping[str, _Translate], requir
 
 
 def _check(options: Mapping[str, Any], allowed: Mapping[str, _Only]) -> None:
-    """Raise for an unknown option, and for a value that would have to change what LineageBridge does."""
+    """Raise for an unknown option, and for a value that LineageBridge cannot honour."""
     for key, value in options.items():
         if key not in allowed:
             raise _RefusedOptionError(f"unknown option {key}")
@@ -108,7 +108,7 @@ def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
     if is_found not in (None, True, False):
         raise _RefusedOptionError(f"awsConfig.enabled = {is_found!r}: use true or false")
     if is_found and (keys := sorted({"awsAccessKeyId", "awsSecretAccessKey", "awsSessionToken"} & value.keys())):
-        raise _RefusedOptionError(f"awsConfig.enabled says that the AWS SDK finds credentials, and awsConfig.{keys[0]} sets some")
+        raise _RefusedOptionError(f"awsConfig.enabled lets the AWS SDK find credentials, but awsConfig.{keys[0]} sets credentials, too")
     made = _renamed("awsConfig", {key: found for key, found in value.items() if key != "enabled"}, _AWS)
     if not made.get("role_arn"):  # OpenMetadata writes the name of the session also where no role is assumed
         made = {key: found for key, found in made.items() if key not in ("role_session_name", "role_source_identity")}
@@ -153,24 +153,24 @@ _KINESIS: Final[Mapping[str, _Translate]] = {"streamName": _as("stream"), "awsCo
 _BOTH: Final = frozenset({"consumerOffsets", "poolTimeout", "sessionTimeout"})
 _CONNECTION: Final[Mapping[str, _Only]] = {
     "type": _Only(("OpenLineage",), "only the connector OpenLineage is translated"),
-    "supportsMetadataExtraction": _Only((True,), "an input always takes in what it reads; pause it instead"),
-    "namespaceToServiceMapping": _Only(({},), "there are no services here; names are joined by aliases: lineage-bridge alias --help"),
+    "supportsMetadataExtraction": _Only((True,), "an input always ingests the events that it reads; pause the input instead"),
+    "namespaceToServiceMapping": _Only(({},), "LineageBridge has no services; join names with aliases: lineage-bridge alias --help"),
     "pipelineFilterPattern": _Only(
         ({}, {"includes": [], "excludes": []}, {"includes": []}, {"excludes": []}, {"includes": [".*"]}),
-        "jobs are not filtered by patterns of their names; the setting namespaces takes events of some namespaces only",
+        "jobs are not filtered by name patterns; the setting `namespaces` restricts the input to some namespaces",
     ),
 }
 _INGESTION: Final[Mapping[str, _Only]] = {
     "type": _Only(("PipelineMetadata", "PipelineLineage"), "only metadata of pipelines is translated"),
-    "includeLineage": _Only((True,), "an event is taken in as a whole, with its lineage"),
-    "includeOwners": _Only((True,), "an event is taken in as a whole, with its owners"),
-    "includeTags": _Only((True,), "an event is taken in as a whole, with its tags"),
-    "includeUnDeployedPipelines": _Only((True,), "an event is taken in whatever its pipeline is"),
-    "markDeletedPipelines": _Only((False,), "that nothing comes of a job any more does not remove it"),
+    "includeLineage": _Only((True,), "an event is ingested as a whole, including its lineage"),
+    "includeOwners": _Only((True,), "an event is ingested as a whole, including its owners"),
+    "includeTags": _Only((True,), "an event is ingested as a whole, including its tags"),
+    "includeUnDeployedPipelines": _Only((True,), "events are ingested for every pipeline"),
+    "markDeletedPipelines": _Only((False,), "a job without further events is not removed"),
     "overrideLineage": _Only((False,), "events are merged, whatever their order"),
     "overrideMetadata": _Only((False,), "events are merged, whatever their order"),
-    "ownershipUpdateMode": _Only(("replace",), "the newest statement of a job's owners counts"),
+    "ownershipUpdateMode": _Only(("replace",), "the newest ownership facet of a job counts"),
     "statusLookbackDays": _Only((1,), "all records of the topic are read, from consumerOffsets on"),
     "pipelineFilterPattern": _CONNECTION["pipelineFilterPattern"],
-    "lineageInformation": _Only(({},), "there are no services here; datasets are found by their namespaces"),
+    "lineageInformation": _Only(({},), "LineageBridge has no services; datasets are identified by their namespaces"),
 }

@@ -1,4 +1,4 @@
-"""Reads one input: records become judged events, and are acknowledged once the log has them."""
+"""Reads one input: validates the events of its records, and acknowledges the records once the log has them."""
 
 import logging
 import threading
@@ -15,13 +15,13 @@ from lineage_bridge.inputs.meter import ReadingMeter
 from lineage_bridge.ports.inputs import FilePlace, InputBatch, InputLog, InputPositions, InputStart, PartitionPlace
 
 BATCH_BYTES: Final = 4 << 20
-"""How many bytes of records are sent at once, if they are more than one."""
+"""The maximum bytes of records in one request to the API, unless it is a single record."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
 log = logging.getLogger(__name__)
 
 
 class LogPositions(Positions):
-    """The positions of an input, as the log has them."""
+    """The positions of an input in the log."""
 
     def __init__(self, name: str, event_log: InputLog) -> None:
         self._name, self._log = name, event_log
@@ -48,7 +48,7 @@ class LogPositions(Positions):
         """What the log has of files with these keys."""
         found = self._log.positions(self._name, keys)
         if found.session != self.session:
-            raise GoneError("the API has started again", "ask for the positions again")
+            raise GoneError("the API was restarted", "ask for the positions again")
         return found.files
 
     def note(self, files: Sequence[FilePlace]) -> None:
@@ -62,12 +62,12 @@ class LogPositions(Positions):
         self._places |= dict(places)
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> None:
-        """The log has everything before these offsets."""
+        """Record that the log has everything before these offsets."""
         self._places |= {where: EventPlace(offset, 0) for where, offset in ends.items() if not where.file_key}
 
 
 class SessionReader(ABC):
-    """Reads an input until told to stop: in sessions, each of which lasts until a failure. `clock` is a monotonic one in seconds."""
+    """Reads an input until it is stopped, in sessions, each of which lasts until a failure. `clock` is monotonic, in seconds."""
 
     def __init__(self, source: Input[Any] | StreamInput[Any], clock_us: Callable[[], int], clock: Callable[[], float]) -> None:
         self.input, self._clock_us, self._clock = source, clock_us, clock
@@ -80,7 +80,7 @@ class SessionReader(ABC):
             pause_s = self._run_session(stop, pause_s)
 
     def _run_session(self, stop: threading.Event, pause_s: float) -> float:
-        """Read until `stop` or a failure; how many seconds to wait before the next try."""
+        """Read until `stop` or a failure; returns the seconds to wait before the next try."""
         read_before = self.meter.status.read
         try:
             self._read_until(stop)
@@ -112,7 +112,7 @@ class SessionReader(ABC):
 
 
 class InputReader(SessionReader):
-    """Reads an input until told to stop; after a failure it waits, and begins again where the log ends.
+    """Reads an input until it is stopped. After a failure it waits, and continues at the log's positions.
 
     `key` is the installation's, `clock` a monotonic one in seconds.
     """
@@ -126,7 +126,7 @@ class InputReader(SessionReader):
         self._quiet_since = clock()
 
     def _read_until(self, stop: threading.Event) -> None:
-        """Read until `stop`, or until nothing has come for `idle_s`."""
+        """Read until `stop`, or until no record has arrived for `idle_s`."""
         positions = LogPositions(self.source.name, self._log)
         self.source.open(positions)
         settings, self._quiet_since = self.source.settings, self._clock()
@@ -161,7 +161,7 @@ class InputReader(SessionReader):
         self.meter.count(records)
 
     def _portions(self, records: Sequence[IncomingRecord]) -> Iterator[tuple[list[LogRecord], dict[StreamPartition, int]]]:
-        """What the log gets of records, in portions, with the offsets before which each portion ends."""
+        """The log records of the events, in portions, each with the offsets up to which it covers the partitions."""
         judged: list[LogRecord] = []
         ends: dict[StreamPartition, int] = {}
         size = 0
@@ -177,7 +177,7 @@ class InputReader(SessionReader):
         yield judged, ends
 
     def _append(self, batch: InputBatch, stop: threading.Event) -> bool:
-        """Append records, and try again while the log takes nothing. False if `stop` is set before they are durable."""
+        """Append records, and retry while the log accepts none. Returns False if `stop` is set before they are durable."""
         pause_s = FIRST_PAUSE_S / 4
         while True:
             try:

@@ -21,16 +21,16 @@ from lineage_bridge.ports.inputs import InputRepository, InputsReport
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 SILENT_US: Final = 10_000_000
-"""A process that reads inputs and has not reported for this long counts as silent."""
+"""Seconds without a report after which a process that reads inputs counts as silent."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class InputService:
     """Implements `ports.InputService` over the inputs of the settings file (name to settings, with `kind`) and those that users added.
 
-    `progress` returns what the log and the archive have of an input, `report` what the process that reads inputs reported last, `streams`
-    what the pipeline did, which reads those of the form stream; None if it does not run.
-    `installation` and `key` are this installation's.
+    `progress` returns the counts of an input's events in the log and the archive, `report` the last report of the process that reads
+    inputs, `streams` the report of the pipeline, which reads those of the form stream; None if it does not run. `installation` and `key`
+    are this installation's.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class InputService:
         return [_describe(name, self._kinds.load(name)) for name in self._kinds.names]
 
     def configured(self) -> list[InputRecord]:
-        """All inputs, by name, without what is known of them otherwise. One in the settings file hides an added one of the same name."""
+        """All inputs, by name, without progress and status. An input in the settings file hides an added one of the same name."""
         paused, added = self._repository.paused(), self._repository.added()
         found = {name: InputRecord(name, *own, "added", name in paused) for name, own in added.items()}
         found |= {name: InputRecord(name, *own, "file", name in paused) for name, own in self._in_file.items()}
@@ -92,7 +92,7 @@ class InputService:
         if name in self._in_file:
             raise RequestError(f"input {name} is defined in the settings file", "change it there")
         if not replace and name in self._repository.added():
-            raise RequestError(f"input {name} already exists", "replace it, or choose another name")
+            raise RequestError(f"input {name} already exists", "replace the input with --replace, or choose another name")
         kind, own = translated(name, {**settings, "kind": kind})
         self._check(name, kind, own)
         self._repository.save(name, kind, own)
@@ -145,7 +145,7 @@ class InputService:
         return report.inputs if report and self._clock_us() - report.beat_us <= SILENT_US else {}
 
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
-        """What would become of a record. Raises RequestError if an event in it would be rejected."""
+        """The verdict on a record, in words. Raises RequestError if an event in it would be rejected."""
         sender = Sender("", Principal(principal_name(name), frozenset({AccessScope.INGEST}), tuple(settings.namespaces)))
         judged = ingest(
             payload_of(incoming.value or b"", incoming.refused), sender, CollectingLog(), self._clock_us(), key=self._key
@@ -165,7 +165,7 @@ class InputService:
 
 
 def _no_input(name: str) -> NotFoundError:
-    return NotFoundError(f"there is no input {name}", "lineage-bridge input list")
+    return NotFoundError(f"there is no input {name}", "list the inputs: lineage-bridge input list")
 
 
 def _describe(name: str, kind: InputKind) -> KindRecord:

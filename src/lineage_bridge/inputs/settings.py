@@ -9,7 +9,7 @@ from lineage_bridge.sources.common.settings import SourceSettings
 
 MOST_NAMESPACES = 100
 EMBEDDED, STREAM = "embedded", "stream"
-"""The forms of an input: read into the log by a process of its own, or by Spark, in the stream, beside the log."""
+"""The forms of an input: a separate process reads it into the log (`embedded`), or Spark reads it directly (`stream`)."""
 
 
 def is_streamed(settings: Mapping[str, Any]) -> bool:
@@ -24,15 +24,15 @@ def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class InputSettings(SourceSettings):
-    """How an input reads, whatever it reads."""
+    """The settings that all inputs have."""
 
     namespaces: Annotated[tuple[str, ...], AfterValidator(_globs)] = Field(
         default=(), description="globs: events of jobs in other namespaces are rejected; empty: none are"
     )
     poll_s: float = Field(default=1.0, ge=0.05, le=60, description="how many seconds to wait for records at a time")
-    batch_records: int = Field(default=500, ge=1, le=10_000, description="records that are taken in together at most")
-    max_records_per_s: float = Field(default=0, ge=0, description="records that are read in a second at most; 0: any number")
+    batch_records: int = Field(default=500, ge=1, le=10_000, description="maximum number of records that are ingested together")
+    max_records_per_s: float = Field(default=0, ge=0, description="maximum number of records that are read per second; 0: no limit")
     idle_s: float = Field(
         default=0, ge=0, le=86_400, description="seconds without a record after which the connection is closed; 0: it stays open"
     )
-    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds until a connection that was closed is opened again")
+    interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds until a closed connection is opened again")

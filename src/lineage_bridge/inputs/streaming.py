@@ -1,4 +1,4 @@
-"""Reads one input of the stream: what it plans is read by Spark, in the pipeline's process, and is in the archive once."""
+"""Reads one input of the form stream: Spark reads the planned ranges in the pipeline's process, and the archive gets each record once."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -15,14 +15,14 @@ from lineage_bridge.ports.inputs import InputLog
 from lineage_bridge.ports.streams import StreamFeed, StreamRange, StreamRow, TakenRows
 
 BATCH_BYTES: Final = 32 << 20
-"""About how many bytes of records are taken in at once."""
+"""The approximate bytes of records in one batch."""
 FIRST_RECORDS: Final = 100
 LONGEST_POLL_S: Final = 0.2
 _FIRST = EventPlace(0, 0)
 
 
 class StreamPositions(Positions):
-    """The positions of an input, as the store has them, and the log if the input was read into that before."""
+    """The positions of an input in the store, and in the log if the input was read in the form embedded before."""
 
     def __init__(self, name: str, feed: StreamFeed, event_log: InputLog) -> None:
         self._name, self._feed = name, feed
@@ -76,9 +76,9 @@ class RowJudge:
 
 
 class StreamReader(SessionReader):
-    """Reads an input of the stream until told to stop; after a failure it waits, and begins again where the store stands.
+    """Reads an input of the form stream until it is stopped. After a failure it waits, and continues at the store's position.
 
-    `missing` says what Spark lacks to read it, or nothing.
+    `missing` returns what Spark lacks to read it, or an empty string.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class StreamReader(SessionReader):
         self._feed.finish(name)
 
     def _take(self, ranges: Sequence[StreamRange], positions: StreamPositions) -> None:
-        """Take in ranges together; if they cannot be read, each by itself, and leave out those that still cannot."""
+        """Ingest ranges together. If they cannot be read, ingest each separately, and skip those that still cannot be read."""
         try:
             self._take_together(ranges, positions)
         except SourceError as error:
@@ -156,7 +156,7 @@ class StreamReader(SessionReader):
         self._adapt(taken)
 
     def _adapt(self, taken: TakenRows) -> None:
-        """Read as many records next time as have about BATCH_BYTES, but not suddenly many more."""
+        """Adapt the number of records per batch to about BATCH_BYTES, without growing abruptly."""
         if taken.read:
             fitting = BATCH_BYTES // max(1, taken.size // taken.read)
             self._most = max(1, min(fitting, max(4 * taken.read, FIRST_RECORDS), 1_000_000))

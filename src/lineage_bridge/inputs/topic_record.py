@@ -14,7 +14,7 @@ from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.inputs.values import origin_of
 
 REQUEST_HEADER: Final = "lineagebridge-request"
-"""The id of the request that brought the event. It is kept with the record's origin."""
+"""The header with the id of the request that sent the event. It is stored with the record's origin."""
 _KIND, _RECEIVED, _CHANNEL, _PRINCIPAL, _NOTE = (f"lineagebridge-{name}" for name in ("kind", "received", "channel", "principal", "note"))
 _OWN: Final = frozenset({_KIND, _RECEIVED, _CHANNEL, _PRINCIPAL, _NOTE})
 _KINDS: Final = {"event": RecordKind.EVENT, "rejected": RecordKind.REJECTED, "operator": RecordKind.OPERATOR}
@@ -43,12 +43,12 @@ def headers_of(record: LogRecord, request: str = "") -> list[tuple[str, bytes]]:
 
 
 def size_of(record: LogRecord) -> int:
-    """About how many bytes a record has in a topic, never too few: with the headers, and what surrounds a record in a batch."""
+    """An upper estimate of a record's bytes in a topic, including headers and the overhead of a batch."""
     return len(record.body) + len(record.note) + 4 * (len(record.channel) + len(record.principal)) + _OVERHEAD
 
 
 def restored(name: str, incoming: IncomingRecord, key: bytes) -> LogRecord | None:
-    """The log record that LineageBridge wrote, with where the input `name` read it; None for a record that something else wrote.
+    """The log record that LineageBridge wrote, with the origin of the input `name`; None for a record that another program wrote.
 
     `key` is the installation's, for digests of secrets in headers.
     """

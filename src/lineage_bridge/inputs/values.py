@@ -1,4 +1,4 @@
-"""From the value of a record to a payload of events, and from a record to its origin. Pure."""
+"""Converts the value of a record to a payload of events, and a record to its origin. Pure."""
 
 import json
 import zlib
@@ -15,19 +15,20 @@ from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.openlineage.wire import MAX_BYTES
 
 MAX_VALUE_BYTES: Final = MAX_BYTES - (4 << 20)
-"""How much of a value is taken in, unpacked. Each of its records has to fit into a request to the API, also when secrets were masked."""
+"""The maximum decompressed size of a value in bytes. Each of its records must fit into a request to the API after masking."""
 MOST_CHARACTERS, MOST_HEADERS = 256, 16
 _PUT_TOGETHER: Final = b"\xf3\x89\x9a\xc2"
-"""How records begin that Kinesis' producer library put together (amazon-kinesis-producer, aggregation-format.md)."""
+"""The magic bytes of records aggregated by the Kinesis producer library (amazon-kinesis-producer, aggregation-format.md)."""
 _GZIP: Final = b"\x1f\x8b"
 _SCHEMA_HEADER: Final = 5
 _BLANK: Final = b" \t\r\n"
 
 
 def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
-    """What a value holds: JSON, plain, or as gzip or zlib, or behind the header of a schema registry (byte 0 and a 4-byte id).
+    """The payload in a value: JSON, plain or compressed by gzip or zlib, possibly after the header of a schema registry (byte 0 and a
+    4-byte id).
 
-    With `refused`, it holds no event, for that reason.
+    With `refused`, the value contains no event, for that reason.
     """
     if refused:
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", refused))
@@ -35,10 +36,10 @@ def payload_of(value: bytes, refused: str = "") -> Payload | SplitPayload:
         if value[_SCHEMA_HEADER:].lstrip(_BLANK)[:1] in (b"{", b"["):
             return _plain(value[_SCHEMA_HEADER:])
         schema = int.from_bytes(value[1:_SCHEMA_HEADER], "big")
-        message = f"the value begins as a schema registry's serializers write it (schema {schema}), and is not JSON"
+        message = f"the value has the header of a schema registry's serializer (schema {schema}), and its content is not JSON"
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_PUT_TOGETHER):
-        message = "the value begins as Kinesis' producer library puts records together, and its checksum or its table of keys is wrong"
+        message = "the value looks like an aggregated record of the Kinesis producer library, but its checksum or its key table is wrong"
         return SplitPayload([value[:SAMPLE_BYTES]], True, Rejected("not_json", "$", message))
     if value.startswith(_GZIP) or _is_zlib(value):
         return Payload(value, compressed=True, max_bytes=MAX_VALUE_BYTES)
@@ -77,7 +78,7 @@ def _headers(headers: Iterable[tuple[str, bytes | None]]) -> Iterable[tuple[str,
 
 
 def _text(value: bytes | None) -> str:
-    """The beginning of a text; empty for bytes that are none."""
+    """The beginning of a UTF-8 text; empty for bytes that are not text."""
     try:
         return (value or b"").decode()[:MOST_CHARACTERS]
     except UnicodeDecodeError:

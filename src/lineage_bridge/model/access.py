@@ -26,20 +26,21 @@ ALL_SCOPES = frozenset(AccessScope)
 
 @dataclass(frozen=True)
 class Visibility:
-    """The datasets and jobs in namespaces that one of these globs matches are one's own, and so are all other names of the same.
+    """What a principal that is limited to namespaces may see. Its own datasets and jobs have a name in a namespace that one of these globs
+    matches.
 
-    Of what lies beyond, the direct neighbours of one's own have names if `neighbours` is set. Everything else has none.
+    Beyond them, it sees the names of direct neighbours of its own nodes if `neighbours` is set, and no names of others.
     """
 
     namespaces: tuple[str, ...]
     neighbours: bool = True
 
     def owns(self, namespace: str) -> bool:
-        """Whether what is in a namespace is one's own."""
+        """Whether the nodes of a namespace are the principal's own."""
         return matches(namespace, self.namespaces)
 
     def owned(self, namespaces: Iterable[str]) -> frozenset[str]:
-        """Those of these namespaces that are one's own."""
+        """The namespaces among these that are the principal's own."""
         return frozenset(filter(self.owns, namespaces))
 
 
@@ -49,7 +50,7 @@ NOWHERE = Visibility((), neighbours=False)
 
 @dataclass(frozen=True)
 class Principal:
-    """Who sent a request. `name` is written into the records of what it sends; it is empty for a program that brought no credentials.
+    """The sender of a request. `name` is stored in the log records of its events; it is empty for a program without credentials.
 
     `namespaces` are globs: the namespace of each event's job (of a DatasetEvent: of its dataset) must match one of them, if there are any.
     `visibility` is what it sees of the graph, None for everything. `is_internal`: it is a process of LineageBridge's own.
@@ -129,5 +130,5 @@ class BrowserSession:
 
     @property
     def id(self) -> str:
-        """By which people tell it from others. It is no secret: neither digest nor cookie follows from it."""
+        """The id that people use for the session. It is not secret: neither digest nor cookie can be derived from it."""
         return hashlib.sha256(b"session id\0" + self.digest).hexdigest()[:16]

@@ -81,7 +81,7 @@ class Walk:
     `truncated` names the limit that ended the walk early, or is empty; `hidden` is the number of edges not followed because of it.
     `at` is the time that the walk shows (UTC microseconds), None for now. `resolution` is "exact", or "day" if an asserter may have stated
     several facet sets within that day, and the one used may not be the last before `at`. `dropped` are the nodes that were dropped and have
-    not come back. `ended` is how many flows were left out because they have ended.
+    not been created or written since. `ended` is how many flows were left out because they have ended.
     """
 
     origin: Node

@@ -133,7 +133,7 @@ class AliasRecord:
 
 
 class ForeignFilter(NamedTuple):
-    """Which statements without effect are listed: about a dataset or job, by a job, by a principal; None is any."""
+    """Which foreign assertions to list: about a dataset or job, by a job, by a principal; None matches any."""
 
     node: Node | None = None
     job: Node | None = None

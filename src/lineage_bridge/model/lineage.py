@@ -24,7 +24,7 @@ class Affected:
 
 
 class HiddenCounts(NamedTuple):
-    """How many datasets and jobs lie where a principal does not see them."""
+    """How many datasets and jobs a principal may not see."""
 
     datasets: int
     jobs: int
@@ -37,8 +37,8 @@ NONE_HIDDEN = HiddenCounts(0, 0)
 class Impact:
     """The nodes that depend on `origin` (downstream), or that it depends on (upstream), by distance and then by name.
 
-    Those that only failed runs know of come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
-    too, but not among `affected`: the principal who asks does not see them.
+    Nodes that only failed runs stated come last. `ended` is how many flows were left out because they have ended. `beyond` are affected
+    too, but not in `affected`, because the principal may not see them.
     """
 
     origin: Node
@@ -90,7 +90,7 @@ class LedgerHop:
 
 @dataclass(frozen=True)
 class Ledger:
-    """How much passed each hop of a path in a window, compared with a baseline.
+    """How much each hop of a path read and wrote in a window, compared with a baseline.
 
     `found` is the number of paths found from source to target; `more`: there may be others.
     """
@@ -139,8 +139,8 @@ class TracedColumn:
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """One column goes into another through a job. `masked`: only in masked form. `indirect`: it affects the result, but its values do not
-    become part of it. `descriptions` are those of the producers, sorted.
+    """One column is derived from another through a job. `masked`: only in masked form. `indirect`: it affects the result, but its values do
+    not become part of it. `descriptions` are those of the producers, sorted.
     """
 
     source: Node
@@ -178,7 +178,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Trace:
-    """The columns that a column comes from, or goes into."""
+    """The columns from which a column is derived, or which are derived from it."""
 
     origin: Node
     options: TraceOptions

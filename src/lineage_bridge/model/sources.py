@@ -54,7 +54,7 @@ class SourceRecord(NamedTuple):
 class SourceCheck(NamedTuple):
     """One step of a test of a source: whether it worked, what was found or what failed (`message`), and what to do about it.
 
-    `skipped`: it was not tried, because something that it needs is not set.
+    `skipped`: the step was not tried, because a setting that it needs is missing.
     """
 
     step: str
@@ -83,7 +83,7 @@ class KindRecord(NamedTuple):
 
 
 class InputProgress(msgspec.Struct, frozen=True):
-    """What the log has of an input: how many accepted events, how many rejected ones by code, and the last of all.
+    """The events of an input in the log: the numbers of accepted events, of rejected ones by code, and the last event.
 
     `last_us` is when that one arrived, in UTC microseconds.
     """

@@ -18,7 +18,7 @@ Json: TypeAlias = dict[str, Any]
 
 SPECIFICATION = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 OWN_FACETS = "https://lineagebridge.dev/spec/facets/"
-"""Base URL of the schemas of our own facets; the files are in `spec/facets`."""
+"""Base URL of the schemas of LineageBridge's own facets; the files are in `spec/facets`."""
 _RUN_IDS = uuid5(NAMESPACE_URL, "https://lineagebridge.dev/runs")
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 

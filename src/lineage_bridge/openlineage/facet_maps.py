@@ -1,4 +1,4 @@
-"""Reading the `facets` members of events: each facet as its exact text, and what is wrong with it."""
+"""Reads the `facets` members of events: each facet as its exact text, and its problems."""
 
 from functools import lru_cache
 
@@ -11,10 +11,10 @@ from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 from lineage_bridge.openlineage.wire import reject
 
 MAX_PROBLEMS = 50
-"""Most problems that are listed of one facet map."""
+"""The maximum number of problems that are listed for one facet map."""
 
 _FACET_NS = 2_000
-"""What reading a facet costs at least."""
+"""The minimum cost of reading a facet, in nanoseconds."""
 _CACHED_MAPS = 2048
 _CACHED_BYTES = 16 * 1024
 _MEMBERS = Decoder(dict[str, Raw])
@@ -55,7 +55,7 @@ _read_cached = lru_cache(_CACHED_MAPS)(_read)
 
 
 def place_facets(side: Where, facets: Facets, access: Facets) -> tuple[Facets, Facets, list[str]]:
-    """The facets of a dataset and of one access to it, each where the standard has it, and the paths of those that were elsewhere."""
+    """The facets of a dataset and of one access to it, each where OpenLineage defines it, and the paths of those that were misplaced."""
     moved = _misplaced(facets, "dataset", side)
     back = _misplaced(access, side, "dataset")
     if not moved and not back:
@@ -80,7 +80,7 @@ def check_length(text: str, path: str) -> None:
 
 
 def check_parent(text: bytes) -> None:
-    """Check the jobs in a parent facet too: they become nodes."""
+    """Check the names of jobs in a parent facet, because these jobs become nodes."""
     parent = read("run", "parent", text) if len(text) > MAX_NAME else None
     if not isinstance(parent, ParentRunFacet):
         return

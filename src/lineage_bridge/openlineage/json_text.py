@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 Spend = Callable[[int], None]
-"""Accounts for work, in nanoseconds that it takes about. May raise, which ends the work."""
+"""Called before each piece of work with its approximate nanoseconds. It may raise an error to end the work."""
 _NO_BRACKET = bytes(set(range(256)) - set(b"{}[]"))
 _BRACES = bytes.maketrans(b"[]", b"{}")
 _MANY_BRACKETS = 4096
@@ -18,7 +18,7 @@ _LONE_SURROGATE = re.compile(
     rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|[c-fC-F][0-9a-fA-F]{2}(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}))"
 )
-"""In a text without escaped backslashes."""
+"""For JSON text without escaped backslashes."""
 _BAD_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = rb"\ufffd"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,100}")
@@ -27,14 +27,14 @@ _PATH_KEY_LENGTH = 100
 _ANY = msgspec.json.Decoder(msgspec.Raw)
 
 SMALL = 4096
-"""Bytes up to which reading JSON token by token costs little."""
+"""Up to this many bytes, reading JSON token by token is cheap."""
 _BRACKET = re.compile(rb"[{}\[\]]")
 _ENDS = {b"{": b"}", b"[": b"]"}
 _PLAIN_STRING = re.compile(rb'"[^"\\\x00-\x1f\x80-\xff]*"')
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _DEEPEST = 5
 _LARGEST_CONTAINER = 1 << 14
-"""Bytes of a nested object or array that is passed over as a whole."""
+"""A nested object or array of at least this many bytes is skipped as a whole."""
 
 
 def _container(levels: int) -> str:

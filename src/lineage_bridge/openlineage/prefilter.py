@@ -1,4 +1,4 @@
-"""Which of many patterns are worth trying on a text, and where, found in one pass over it."""
+"""Finds, in one pass over a text, which of many patterns may match it, and where."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -10,7 +10,9 @@ from ahocorasick_rs import AhoCorasick, Implementation
 from lineage_bridge.openlineage.required_text import Alternatives, first_texts, fold, required_texts
 
 _LONG_ENOUGH = 3
-"""From which length on a second set of texts that a pattern requires is looked for, besides the most distinctive."""
+"""A second set of required strings of a pattern is searched, besides the most distinctive one, if they have at least this many
+characters.
+"""
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _DENSE, _MOST_STARTS = 4, 1 << 18
@@ -20,7 +22,7 @@ _CACHED = 8192
 
 
 class Texts:
-    """Some folded texts that are looked for together."""
+    """A set of case-folded strings that are searched together."""
 
     def __init__(self, texts: Collection[str]) -> None:
         self._texts = sorted(texts)
@@ -38,7 +40,7 @@ class Texts:
         return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
 
     def starts(self, folded: str) -> Iterator[int]:
-        """Where they begin in a folded text; in order, but some come twice, and a long one after those inside of it."""
+        """Where the strings begin in a folded text: in order, with repeats, and a long string after those inside it."""
         for at, matches in self._matches(folded):
             for _, start, _ in matches:
                 yield at + start
@@ -53,7 +55,8 @@ class Texts:
 class Rule:
     """A pattern that is tried only on texts, and only at places in them, where it can match.
 
-    `required`: sets of texts of which one each must be there. `also`: such a set, besides those that the pattern itself requires.
+    `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from the
+    pattern.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", also: Alternatives | None = None) -> None:

@@ -1,6 +1,6 @@
-"""Texts without which a pattern cannot match, read from the pattern itself.
+"""Derives from a pattern the strings that every match must contain.
 
-Looking for them first, for all patterns in one pass, tells which of many patterns are worth trying on a text.
+Searching them first, for all patterns in one pass, shows which of many patterns may match a text.
 """
 
 import re
@@ -14,10 +14,10 @@ else:
     import sre_parse as parser
 
 Alternatives: TypeAlias = frozenset[str]
-"""Folded texts, of which at least one is in whatever a pattern matches."""
+"""Case-folded strings. Each match of the pattern contains at least one of them."""
 
 _MOST = 24
-"""How many texts a part of a pattern may stand for, to be followed."""
+"""The maximum number of strings that a part of a pattern may stand for."""
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOTHING = frozenset(("",))
@@ -38,7 +38,7 @@ def required_texts(pattern: "re.Pattern[str]") -> list[Alternatives]:
 
 
 def _worth(texts: Alternatives) -> tuple[int, int]:
-    """How distinctive it is that one of the texts is there: long ones are rare, and few are rarer than many."""
+    """How distinctive a set of strings is: long strings are rarer than short ones, and few strings are rarer than many."""
     return min(map(len, texts)), -len(texts)
 
 

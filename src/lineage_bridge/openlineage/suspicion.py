@@ -1,4 +1,4 @@
-"""Which parts of a body may contain a secret: a fast look at the bytes, before anything is read."""
+"""Finds the parts of a body that may contain a secret, by a fast search of the bytes before parsing."""
 
 import re
 from functools import lru_cache
@@ -266,7 +266,7 @@ _is_suspicious_cached = lru_cache(_CACHED)(_is_suspicious)
 
 
 def suspicious_places(raw: bytes) -> list[int]:
-    """Where in a body something begins that may be a secret, or name one; sorted. Pieces without any are not suspicious."""
+    """The sorted positions in a body where a secret, or the name of one, may begin. Pieces without such a position are not suspicious."""
     lower = raw.lower()
     found = (
         match.start()

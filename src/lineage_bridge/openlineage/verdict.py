@@ -35,7 +35,7 @@ from lineage_bridge.openlineage.wire import (
 )
 
 MAX_REPAIRS = 50
-"""Most repairs that a verdict lists."""
+"""The maximum number of repairs that a verdict lists."""
 _SUBJECT = frozenset(f"$.{kind}.{member}" for kind in ("job", "dataset") for member in ("namespace", "name"))
 EVENT_TYPES = frozenset(("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"))
 HTTP_STATUS: Mapping[str, int] = MappingProxyType(
@@ -83,7 +83,7 @@ class Rejected(Struct, frozen=True, gc=False):
 
 Verdict = Clean | Repaired | Rejected
 _BAD_TEXT_NS, _DATASET_NS = 150, 1_500
-"""What finding the paths of bad texts costs about for each byte, and judging a dataset at least."""
+"""Costs in nanoseconds: of finding the paths of invalid strings, per byte; and the minimum of validating a dataset."""
 _TOO_DEEP = Rejected("too_deep", "$", "the event is nested too deeply")
 
 

@@ -15,10 +15,10 @@ _ERROR_PATH = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
 MAX_BYTES = 32 * 1024 * 1024
 """Largest event, in bytes after decompression."""
 MAX_DEPTH = 100
-"""Most levels of nested objects and arrays, counting the event itself."""
+"""The maximum depth of nested objects and arrays, counting the event itself."""
 
 ABSENT = Raw(b"")
-"""The text of a member that an event does not have."""
+"""Stands for the JSON text of a member that an event does not have."""
 
 
 class WireNamed(Struct, gc=False):
@@ -118,7 +118,7 @@ def check_syntax(raw: bytes) -> None:
 
 
 def _last_wins(raw: bytes) -> bytes:
-    """The same JSON, in which every object that we decode has the last of each repeated member only."""
+    """The same JSON, in which every decoded object only has the last of each repeated member."""
     return msgspec.json.encode(_without_repeats(Raw(raw), {"run": {}, "job": {}, "dataset": {}, "inputs": {}, "outputs": {}}))
 
 

@@ -24,7 +24,7 @@ SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, OSErro
 """The errors that a call to Spark raises if it fails or if Spark's process has ended."""
 _RAISED = re.compile(r"^(?:Caused by: )?(?!py4j\.|java\.)([A-Za-z_][\w.]*: \S.*)$", re.MULTILINE)
 _QUERY = "=== Streaming Query ==="
-"""Begins the part of an error's text that describes the query, not the failure."""
+"""The start of the part of an error message that describes the query instead of the failure."""
 
 
 class SparkProcess:
@@ -105,7 +105,7 @@ def _ending(code: int) -> str:
 
 
 def text_of(error: Exception) -> str:
-    """What an error says, or its type: an error of Java asks Java for its text, which may have ended."""
+    """The message of an error, or its type if the message cannot be read: errors of Java ask the Java process, which may have ended."""
     try:
         return str(error) or type(error).__name__
     except SPARK_ERRORS:

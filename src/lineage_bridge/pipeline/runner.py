@@ -142,7 +142,7 @@ class _Settler(threading.Thread):
         while not self.stop.wait(TICK_S):
             if self.paths.graph_suspect.exists() or _identity(self.paths.graph) != self.file:
                 self.failure = StoreDamagedError(
-                    "the graph store is damaged, was deleted or replaced", "the pipeline starts again with what is there"
+                    "the graph store is damaged, was deleted or replaced", "the pipeline restarts with the store that it finds"
                 )
                 return
             batches = self.status.status.batches
@@ -158,7 +158,7 @@ class _Settler(threading.Thread):
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at a path: another one, or none, if it was replaced or deleted."""
+    """The identity of the file at a path, which changes if the file is replaced or deleted."""
     try:
         status = path.stat()
     except FileNotFoundError:

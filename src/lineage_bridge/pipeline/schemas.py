@@ -33,4 +33,4 @@ FACTS = StructType([StructField("relation", StringType(), False), StructField("r
 FACTS_ARROW = pa.schema([pa.field("relation", pa.string(), False), pa.field("rows", pa.binary(), False)])
 
 RANGE = "offset_range"
-"""The name of a relation that is not part of the graph. Its rows: (source, partition, start, end, process id of the worker)."""
+"""The name of a relation for internal use, which is not stored. Its rows: (source, partition, start, end, process id of the worker)."""

@@ -42,11 +42,11 @@ class KeyChanges(Protocol):
     """Tells a running server of changes that any process makes to the keys."""
 
     def changed_keys(self) -> Sequence[ApiKey] | None:
-        """All keys if something may have changed since the last call; else None. Does not wait for whoever writes."""
+        """All keys if any may have changed since the last call; else None. Does not wait for a process that is writing."""
 
 
 class KeyService(Protocol):
-    """What users can do with API keys."""
+    """Users' operations on API keys."""
 
     def create(self, order: KeyOrder, by: str) -> tuple[ApiKey, str]:
         """A new key, and its text, which is shown this once. Raises RequestError."""
@@ -99,7 +99,7 @@ class AuditTrail(Protocol):
         """Entries with a number below `below`, of a principal and of an action, the newest first."""
 
     def faults(self, known: Iterable[AuditHead] = ()) -> Iterator[str]:
-        """What is wrong with the trail, in words; `known` are heads that it had earlier."""
+        """The faults of the trail, as sentences; `known` are earlier heads of it."""
 
     def erase(self, principal: str, by: Change) -> int:
         """Erase the changes of a principal and those that name it, record that as the change `by`; return how many there were."""

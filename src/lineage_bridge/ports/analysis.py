@@ -15,7 +15,7 @@ class GraphTables(Protocol):
 
 
 class FindingsReader(Protocol):
-    """What the last analysis found."""
+    """Reads the findings of the last analysis."""
 
     summary: FindingsSummary
 

@@ -17,7 +17,7 @@ class ContinuousTarget(NamedTuple):
 
 
 class FollowState(msgspec.Struct, frozen=True):
-    """How far a target follows the change feed, and how its publications went. Times are UTC microseconds.
+    """The cursor of a target in the change feed, and the results of its publications. Times are UTC microseconds.
 
     `basis` is a digest of its kind and settings. All changes up to `cursor` were published, and the ledger has it; without a cursor, the
     whole graph is to be compared. `behind_us` is when a change was first noticed that is not published. After `failures` in a row, the
@@ -45,7 +45,7 @@ class FollowRepository(Protocol):
     """Stores how far targets follow the change feed. Safe for many processes and threads at once."""
 
     def state(self, name: str) -> FollowState | None:
-        """How far a target is; None if it does not follow yet."""
+        """The state of a target; None if it does not follow the feed yet."""
 
     def begin(self, name: str, state: FollowState) -> None:
         """Store the first state of a target, or replace it, whatever it was."""
@@ -61,7 +61,7 @@ class FollowRepository(Protocol):
 
 
 class FollowersReport(msgspec.Struct, frozen=True):
-    """What the process that publishes continuously does: its id, and the activity of each target.
+    """The report of the process that publishes continuously: its id, and the activity for each target.
 
     An activity is `idle`, `pending` (changes wait until there are no more for a moment), `publishing`, `retrying` (the next attempt has a
     time), `waiting` (the graph does not contain all events yet) or `busy` (another publication to the target is under way).
@@ -73,7 +73,7 @@ class FollowersReport(msgspec.Struct, frozen=True):
 
 
 class ContinuousStatus(NamedTuple):
-    """How continuous publishing to a target stands.
+    """The state of continuous publishing to a target.
 
     `activity` is one of a FollowersReport, `paused`, or `stopped` if no process publishes. `lag_changes` is how many changes of the graph
     are not published, None if that is not known, as before the first publication; `lag_s` is how long the first of them has waited.

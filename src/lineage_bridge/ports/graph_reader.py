@@ -101,10 +101,10 @@ class LineageReader(Protocol):
         """The paths that data takes from one node to another, at most `most` of them."""
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
+        """How much each hop of one of these paths (`number` from 0) read and wrote in a window, compared with a baseline window."""
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much passed each hop of a walk upstream that this reader returned, sources first."""
+        """How much each hop of a walk upstream that this reader returned read and wrote, sources first."""
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
         """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
@@ -143,7 +143,7 @@ class RunReader(Protocol):
         """A run with all runs inside it."""
 
     def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
-        """The runs that produced what a run read (`upstream`), or read what it produced (`downstream`)."""
+        """The runs that produced the data a run read (`upstream`), or that read the data it produced (`downstream`)."""
 
     def dependencies(self, run: bytes, job: Node, limit: int) -> list[Dependency]:
         """The runs and jobs that a run of a job waits for, and those that wait for it."""
@@ -193,7 +193,7 @@ class InventoryReader(Protocol):
         """The canonical nodes that a node id may mean; several where the id is ambiguous."""
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of these canonical jobs with an observed run."""
+        """The jobs among these canonical jobs that have an observed run."""
 
     def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
         """The inputs and outputs of these jobs, under all their names, without those that have ended."""
@@ -245,7 +245,7 @@ class GraphReader(Protocol):
         """Everything, to export, verify or analyse it."""
 
     def within(self, namespaces: Collection[str]) -> "GraphReader":
-        """A reader in the same transaction whose lists (of nodes, events and aliases, not walks) have only what is in these namespaces.
+        """A reader in the same transaction whose lists (of nodes, events and aliases, not walks) are restricted to these namespaces.
 
         A node is listed there if it has a name in one of them; an alias if either end is in one.
         """

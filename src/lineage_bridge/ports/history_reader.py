@@ -1,4 +1,4 @@
-"""Questions about change over time, and about what was said without effect."""
+"""Questions about changes over time, and about foreign assertions."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -21,7 +21,7 @@ class HistoryReader(Protocol):
         """The lifecycle changes of a dataset, under all its names, the newest first."""
 
     def foreign(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
-        """What limited principals said of what lies outside, without effect, the most recent first.
+        """Foreign assertions of limited principals, the most recent first.
 
         Fewer than `limit` where the texts reach `max_bytes`, but not none.
         """

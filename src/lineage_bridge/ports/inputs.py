@@ -1,4 +1,4 @@
-"""Inputs: what is stored about them, what users can do with them, and how what they read comes into the log."""
+"""Interfaces of inputs: their stored state, users' operations on them, and the log that their events are appended to."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -28,7 +28,7 @@ class FilePlace(NamedTuple):
 class InputPositions(msgspec.Struct, frozen=True):
     """From where to read on. `opened`: the input was opened before, so a partition that is not listed is new.
 
-    `session` is of the API process that answers: what it is sent later must name it. Of files, only those are listed that were asked for.
+    `session` identifies the API process that answers; later requests must name it. `files` only has the requested files.
     """
 
     session: str
@@ -83,7 +83,7 @@ def unpack_batch(body: bytes) -> InputBatch:
 
 
 class InputsReport(msgspec.Struct, frozen=True):
-    """What the process that reads inputs reports about every second, in a file."""
+    """The report that the process that reads inputs writes about every second."""
 
     pid: int
     beat_us: int
@@ -109,20 +109,20 @@ class InputRepository(Protocol):
         """Pause or resume an input."""
 
     def ledgers(self) -> dict[str, bytes]:
-        """Name to what was last saved of an input's positions and counts."""
+        """Name to the last saved positions and counts of an input."""
 
     def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePlace] = (), *, replaces: bool = False) -> None:
         """Save positions and counts of an input, and the places of files that have changed; with `replaces`, others are deleted."""
 
     def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
-        """What was saved of files with these keys, at most one for each key."""
+        """The saved positions of files with these keys, at most one for each key."""
 
     def save_files(self, name: str, files: Sequence[FilePlace], *, replaces: bool) -> None:
         """Save places of files only, as `save_ledger` does."""
 
 
 class InputService(Protocol):
-    """What users can do with inputs. Raises NotFoundError for an unknown input, ConfigError and RequestError for invalid requests."""
+    """Users' operations on inputs. Raises NotFoundError for an unknown input, ConfigError and RequestError for invalid requests."""
 
     def kinds(self) -> list[KindRecord]:
         """The kinds of inputs."""
@@ -159,7 +159,7 @@ class InputLog(Protocol):
     """
 
     def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
-        """From where an input has to read on; with keys of files, what is known of those, and no partitions."""
+        """The positions from which an input continues; with keys of files, only the positions in those files."""
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store where partitions begin that have no position yet."""

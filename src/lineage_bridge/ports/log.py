@@ -11,7 +11,7 @@ LOG_SOURCE = "log"
 
 
 Written: TypeAlias = "Future[list[int]] | Future[list[RecordAddress]]"
-"""Where records are, in their order, once they are durable: offsets of the embedded log, or addresses elsewhere."""
+"""The positions of appended records, in their order, once they are durable: offsets of the embedded log, or addresses in a topic."""
 
 
 class EventLog(Protocol):

@@ -1,4 +1,4 @@
-"""Where sessions of browsers are kept."""
+"""The store of browser sessions."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol

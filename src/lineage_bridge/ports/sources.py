@@ -1,4 +1,4 @@
-"""Observed sources: what is stored about them, and what users can do with them."""
+"""Interfaces of sources: their stored state, and users' operations on them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class SourceRepository(Protocol):
 
 
 class SourceService(Protocol):
-    """What users can do with sources. Raises NotFoundError for an unknown source, ConfigError and RequestError for invalid requests."""
+    """Users' operations on sources. Raises NotFoundError for an unknown source, ConfigError and RequestError for invalid requests."""
 
     def kinds(self) -> list[KindRecord]:
         """The kinds of sources that can be observed."""

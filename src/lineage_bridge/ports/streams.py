@@ -1,4 +1,4 @@
-"""Inputs of the stream, which Spark reads without a detour through the log: what they tell it to read, and what becomes of that."""
+"""Inputs of the form stream, which Spark reads without the log: the ranges it reads, and the results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -17,7 +17,7 @@ class StreamRange(NamedTuple):
 
 
 class SparkRead(NamedTuple):
-    """How Spark reads ranges: the name of a data source, its options, and the columns of its rows as SQL.
+    """A Spark read of ranges: the name of the data source, its options, and the columns of its rows as SQL.
 
     The columns are stream, partition (text), offset, value, at_ms (UTC milliseconds, or NULL), key, and headers (key and value), as those
     of IncomingRecord.
@@ -44,7 +44,8 @@ JudgeRow = Callable[[StreamRow], list[LogRecord]]
 
 
 class TakenRows(NamedTuple):
-    """What was read and folded: rows, rows without a value, bytes that the archive got, and when the stream got the newest row.
+    """The rows that were read and folded: their number, those without a value, the bytes written to the archive, and when the newest row
+    was written to the stream.
 
     `is_cut`: the ranges hold more bytes than are taken in at once. Nothing of them was: plan fewer rows, as `read` and `size` suggest.
     """
@@ -67,7 +68,7 @@ class StreamFeed(Protocol):
     """How many tasks run at once."""
 
     def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
-        """Where an input has to read on in each partition that it began."""
+        """The position from which an input continues in each partition that it has begun."""
 
     def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
         """Store durably that partitions are read from these places on: nothing before them is missing, or can be read."""
@@ -85,4 +86,4 @@ class StreamFeed(Protocol):
         """Wait until all that was taken in is committed."""
 
     def progress(self, name: str) -> InputProgress:
-        """What the archive has of an input."""
+        """The counts of an input's events in the archive."""

@@ -1,4 +1,4 @@
-"""Targets: what is stored about them and about what was published to them, and what users can do with them."""
+"""Interfaces of targets: their stored state, the ledger of published objects, and users' operations on them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class LedgerEntry(NamedTuple):
-    """What is known of an object that was published. `key` is JSON: kind (`job`, `dataset`), namespace and name, as they are there.
+    """The ledger's entry of a published object. `key` is JSON: kind (`job`, `dataset`), namespace and name, as in the target.
 
     `state` is `published`; `sending` or `deleting` while the outcome is unknown; `refused` if the target refuses it (`detail` says why).
-    `ours`: it was not there before it was published. `fingerprint` is of what was sent, `visible` of what can be read back of it.
-    `revision` counts what was sent; `changed_us` is the time of the last change, in UTC microseconds.
+    `ours`: LineageBridge created it. `fingerprint` is the digest of the sent content, `visible` of the part that can be read back.
+    `revision` counts how often it was sent; `changed_us` is the time of the last change, in UTC microseconds.
     """
 
     key: str
@@ -46,7 +46,7 @@ class PlannedOperation(msgspec.Struct, frozen=True):
 
 
 class DriftFinding(msgspec.Struct, frozen=True):
-    """An object that differs there from what was published, or that is there already although it was not published."""
+    """An object of the target that differs from what was published, or that exists although it was not published."""
 
     kind: str
     namespace: str
@@ -108,10 +108,10 @@ class TargetRecord(NamedTuple):
 
 
 class PublicationLedger(Protocol):
-    """What was published to each place. Safe for many processes and threads at once."""
+    """The published objects of each target. Safe for many processes and threads at once."""
 
     def entries(self, place: str) -> dict[str, LedgerEntry]:
-        """Key to what is known of it."""
+        """The entries by key."""
 
     def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
         """Entries behind a key, by key."""
@@ -149,7 +149,7 @@ class TargetRepository(Protocol):
 
 
 class TargetService(Protocol):
-    """What users can do with targets. Raises NotFoundError for an unknown target, ConfigError and RequestError for invalid requests."""
+    """Users' operations on targets. Raises NotFoundError for an unknown target, ConfigError and RequestError for invalid requests."""
 
     def kinds(self) -> list[KindRecord]:
         """The kinds of targets."""
@@ -161,7 +161,7 @@ class TargetService(Protocol):
         """One target."""
 
     def followed(self) -> "dict[str, ContinuousStatus]":
-        """How continuous publishing stands, of the targets that have it and are not paused."""
+        """The state of continuous publishing, for targets that have it and are not paused."""
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
         """Add a target."""
@@ -185,4 +185,4 @@ class TargetService(Protocol):
         """The names of the targets for which a plan or a publication is under way that was asked for."""
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
-        """What was published to a target, by key."""
+        """The published objects of a target, by key."""

@@ -1,4 +1,4 @@
-"""Extraction tasks: what is stored about them, and what users can do with them."""
+"""Interfaces of extraction tasks: their stored state, and users' operations on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -49,7 +49,7 @@ class TaskRepository(Protocol):
 
 
 class TaskService(Protocol):
-    """What users can do with tasks. Raises NotFoundError for an unknown task, ConfigError and RequestError for invalid requests."""
+    """Users' operations on tasks. Raises NotFoundError for an unknown task, ConfigError and RequestError for invalid requests."""
 
     def extract(self, order: ExtractOrder) -> TaskRecord:
         """Start an extraction."""

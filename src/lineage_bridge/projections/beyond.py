@@ -1,4 +1,4 @@
-"""A walk cut one hop short, with a count at each of its nodes of what lies right beyond the cut."""
+"""Cuts the last hop off a walk, and counts the cut nodes at each node that stays."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

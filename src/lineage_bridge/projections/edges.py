@@ -1,4 +1,4 @@
-"""Edges of the graph in the shape that LineageBridge's users know."""
+"""Edges of the graph in LineageBridge's own JSON format."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
@@ -16,7 +16,7 @@ from lineage_bridge.projections.nodes import json_object
 from lineage_bridge.projections.shapes import LineageEdge
 
 TRANSFORMING: Final = frozenset(("ksqldb_query", "flink_job", "streams_application", "spark_job", "dbt_job", "notebook", "catalog_query"))
-"""The types of jobs that make new data of what they read."""
+"""The types of jobs that transform data, instead of only moving it."""
 _CONFIDENCE: Final = {Origin.OBSERVED: 1.0, Origin.DECLARED: 0.9, Origin.INFERRED: 0.6}
 
 

@@ -1,4 +1,4 @@
-"""How a job stands, by its newest run, in one word."""
+"""The state of a job, by its newest run."""
 
 from lineage_bridge.graph.runs.liveness import liveness
 from lineage_bridge.model.runs import RunRecord

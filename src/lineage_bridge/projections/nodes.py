@@ -1,4 +1,4 @@
-"""Nodes of the graph in the shape that LineageBridge's users know."""
+"""Nodes of the graph in LineageBridge's own JSON format."""
 
 from collections.abc import Mapping
 from typing import Any

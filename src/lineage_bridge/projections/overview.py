@@ -1,4 +1,4 @@
-"""The estate at a glance: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
+"""An overview of the whole graph: datasets by system and namespace, jobs by type and state, and the jobs that need attention."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from lineage_bridge.projections.job_states import URGENT, job_state
 
 @dataclass(frozen=True)
 class UrgentJob:
-    """A job that needs attention, and the run that says so."""
+    """A job that needs attention, and the run whose state is the reason."""
 
     job: Node
     job_type: str

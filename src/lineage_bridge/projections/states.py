@@ -14,7 +14,7 @@ from lineage_bridge.projections.event_shapes import ViewEvent
 from lineage_bridge.projections.views import ViewEventBuilder
 
 StateFilter = Callable[[InventoryEntry, Sequence[InventoryEntry]], bool]
-"""Whether the event of a job or dataset is wanted, given the datasets that the event names besides."""
+"""Returns whether a job or dataset is selected, given it and the other datasets that its event names."""
 
 
 def state_events(graph: GraphReader, now_us: int, style: str, includes: StateFilter) -> Iterator[ViewEvent]:

@@ -13,12 +13,12 @@ from lineage_bridge.model.runs import RunFilter, RunRecord
 from lineage_bridge.ports.graph_reader import GraphReader
 
 CODE: Final = ("sql", "sourceCode", "sourceCodeLocation")
-"""The facets that say what a job does: a new version of one is a deployment."""
+"""Keys of the facets that describe what a job does. A new version of such a facet counts as a deployment."""
 MOST_NODES: Final = 500
 MOST_RUNS: Final = 100
 MOST_WALKS: Final = 20
 FINEST_US: Final = 60 * 1_000_000
-"""A minute: the finest period within which a flow's change is looked for."""
+"""The smallest period, one minute, to which the time of a flow's change is narrowed down."""
 What = Literal["schema", "code", "started", "failed", "appeared", "disappeared"]
 _FAILED: Final = frozenset({"FAIL", "ABORT"})
 
@@ -112,7 +112,7 @@ def _nodes(*walks: Walk) -> Iterator[Node]:
 
 
 def _schema_marks(reader: GraphReader, dataset: Node) -> Iterator[Mark]:
-    """Each schema that replaced another; one of minutes only is no change."""
+    """Marks of schema changes; a schema that lasted for minutes only does not count."""
     lasting = [version for version in reader.history.schemas(dataset).versions if not version.brief]
     for before, version in pairwise(lasting):
         yield Mark(version.first[0], "schema", dataset, version.version, before.version)
@@ -126,7 +126,7 @@ def _code_marks(reader: GraphReader, job: Node) -> Iterator[Mark]:
 
 
 def _run_marks(job: Node, runs: Iterable[RunRecord]) -> Iterator[Mark]:
-    """Runs that failed, and starts of streams: those of batches are their everyday."""
+    """Marks of failed runs, and of starts of streaming runs; starts of batch runs are routine, and left out."""
     for run in runs:
         if run.state in _FAILED:
             yield Mark(run.ended if run.ended is not None else run.last, "failed", job, run.run_id)

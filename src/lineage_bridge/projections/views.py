@@ -27,7 +27,7 @@ _LINEAGE = ("columnLineage", "lineage")
 _ENCODER = msgspec.json.Encoder()
 
 ViewFilter = Callable[[str, Iterable[str]], bool]
-"""Whether a view has the event of a job, given the namespaces of the job and of its datasets."""
+"""Returns whether a view includes a job, given the namespaces of the job and of its datasets."""
 
 
 def run_events(graph: GraphReader, now_us: int, style: str, includes: ViewFilter) -> Iterator[ViewEvent]:

@@ -75,7 +75,7 @@ def _not_found(reader: GraphReader, node_id: str) -> NotFoundError:
     ids = sorted(entry.node_id.id for entry in reader.inventory.described(near).values())
     return NotFoundError(
         f"there is no node {node_id!r}",
-        f"similar node ids: {', '.join(ids)}" if ids else "list the nodes, with a part of the name as search",
+        f"similar node ids: {', '.join(ids)}" if ids else "list the nodes with a part of the name as the parameter `search`",
         [(node.namespace, node.name) for node in near],
     )
 

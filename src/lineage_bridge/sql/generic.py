@@ -62,7 +62,7 @@ class SqlglotScript:
 
     def _before_the_break(self, text: str) -> Iterator[tuple[str, Lineage]]:
         """The statements before a quote that is never closed; the broken statement still has its tables."""
-        fault, end = Fault(1, 1, "a string, a quoted name or a comment is opened and never closed"), 0
+        fault, end = Fault(1, 1, "a string, a quoted name or a comment is never closed"), 0
         try:
             tokens(text)
         except TokenError as err:

@@ -34,7 +34,7 @@ from lineage_bridge.sql.text.tokens import Kind, Token, TokenError, tokens
 
 FLINK, CONFLUENT_FLINK, KSQLDB = "flink", "confluent-flink", "ksqldb"
 STREAMING = (FLINK, CONFLUENT_FLINK, KSQLDB)
-"""The dialects that this module reads; sqlglot reads all others."""
+"""The dialects whose statements this module parses; sqlglot parses all others."""
 
 _DEFAULT = {FLINK: ("default_catalog", "default_database")}
 _READ_BEHIND = frozenset({"FROM", "JOIN"})
@@ -169,7 +169,7 @@ class StreamingScript:
             writable = table.writable()
             columns = None if writable is None else [name for name in writable if name not in statement.fixed]
         if columns is not None and relation.unknown is None and len(columns) != len(relation.columns):
-            message = f"the query has {len(relation.columns)} columns, but {len(columns)} are written"
+            message = f"the query returns {len(relation.columns)} columns, but the statement writes {len(columns)}"
             lineage.errors.append(_fault(message, statement.query[0]))
         by_name = self._ksql and columns is not None and not statement.columns
         write(table.name, columns, matched_columns(relation, columns or ()) if by_name else relation, lineage)

@@ -1,4 +1,4 @@
-"""Many ids in one statement."""
+"""Splits many ids into chunks, each for one SQL statement."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -8,7 +8,7 @@ _CHUNKS = (1, 8, 64, 512)
 
 
 def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
-    """As `batches`, of sorted ids without duplicates."""
+    """Like `batches`, for sorted ids without duplicates."""
     return batches(sorted(set(ids)))
 
 

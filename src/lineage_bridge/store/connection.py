@@ -1,4 +1,4 @@
-"""A connection to a database, over which all statements of the store run, whichever database it is."""
+"""The connection for all statements of the store, independent of the database."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from lineage_bridge.store.dialect import SQLITE, Dialect
 
 _MOST_RENDERED = 4096
 Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
-"""What a statement's placeholders stand for: by position (`?`) or by name (`:name`)."""
+"""Values of a statement's placeholders: by position (`?`) or by name (`:name`)."""
 
 
 class RowCursor(Protocol):
@@ -66,7 +66,7 @@ class StoreConnection:
         return self._executemany(self._rendered[sql], values)
 
     def interrupt(self) -> None:
-        """End the statement that runs now, and refuse later ones with AbandonedError. May be called from another thread."""
+        """Interrupt the running statement, and refuse later ones with AbandonedError. May be called from another thread."""
         self._execute = self._executemany = _refuse
         self.raw.interrupt()
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from lineage_bridge.errors import StoreDamagedError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
-"""What belongs to a database file, the file itself last: a log of changes must never meet another file."""
+"""Endings of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """Raise StoreDamagedError for what SQLite says of a damaged file; its other errors pass."""
+    """A context manager that raises StoreDamagedError for SQLite's errors about a damaged file; other errors are not changed."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -29,7 +29,7 @@ def damage_reported(path: Path) -> Iterator[None]:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether SQLite can read every page of a file, and what belongs together agrees."""
+    """Whether SQLite can read every page of a file, and finds tables and indexes consistent."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
             return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
@@ -52,7 +52,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
-    """As `damage_reported`; the file is marked, so that the process that owns it replaces it, unless another file is there by then."""
+    """Like `damage_reported`; also marks the file, so that the process that owns it replaces it, unless it was replaced meanwhile."""
     before = file_identity(path)
     try:
         with damage_reported(path):
@@ -65,7 +65,7 @@ def suspected_on_damage(path: Path) -> Iterator[None]:
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at a path; None if there is none."""
+    """The identity of the file at a path; None if there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -79,7 +79,7 @@ def suspicion(path: Path) -> Path:
 
 
 def set_aside(path: Path) -> None:
-    """Give a damaged database another name, under which it can be examined, in place of the last one. Raises OSError."""
+    """Rename a damaged database, so that it can be examined; replaces an earlier one. Raises OSError."""
     aside = path.with_name(f"{path.name}.damaged")
     for suffix in _BESIDE:
         part = path.with_name(path.name + suffix)

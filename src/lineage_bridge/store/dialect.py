@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 NO_LIMIT: Final = 2**62
-"""A LIMIT that no table reaches."""
+"""A LIMIT that is larger than any table."""
 
 
 class FullText(Protocol):
-    """Statements on a full-text index, which holds some columns of the rows of a table under their integer keys."""
+    """Statements for a full-text index, which indexes some columns of a table's rows under their integer keys."""
 
     def matching(self, index: str, value: str) -> tuple[str, str]:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
@@ -60,7 +60,7 @@ class FullText(Protocol):
 
 
 class Dialect(Protocol):
-    """How one database writes what is not the same in all."""
+    """The SQL of one database, where databases differ."""
 
     full_text: FullText
 

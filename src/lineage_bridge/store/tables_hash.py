@@ -1,4 +1,4 @@
-"""What tables a database file really has, as a hash: a migration that was edited after it had landed leaves other tables than expected."""
+"""A hash of the tables that a database file really has. It reveals a migration that was edited after its release."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND m.name <
 _INDEXES: Final = """SELECT m.tbl_name, m.name, p.name FROM sqlite_master m, pragma_index_info(m.name) p
 WHERE m.type = 'index' AND m.sql IS NOT NULL ORDER BY m.name, p.seqno"""
 _SHADOWS: Final = ("_data", "_idx", "_content", "_docsize", "_config")
-"""Endings of the tables that SQLite keeps for a full-text index, whose columns are its own affair."""
+"""Endings of the internal tables of SQLite's full-text index, whose columns are not part of the schema."""
 
 
 def tables_hash(connection: sqlite3.Connection) -> str:

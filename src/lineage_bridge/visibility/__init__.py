@@ -1,1 +1,1 @@
-"""The graph as a principal sees it who is limited to namespaces: one rule for each question of `ports.GraphReader`."""
+"""The graph for principals that are limited to namespaces: one rule for each question of `ports.GraphReader`. "Own" is in the glossary."""

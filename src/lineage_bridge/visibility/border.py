@@ -1,4 +1,4 @@
-"""The border between one's own part of the graph and the rest: what is one's own, who has a name beyond, and places without a name."""
+"""The border between the principal's own nodes and the rest of the graph: own nodes, neighbours with names, and places without names."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,18 +10,18 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.ports.graph_reader import NodeReader
 
 BEYOND: Final = "(beyond)"
-"""The namespace of places; a place's name is its number."""
+"""The namespace of places. The name of a place is its number."""
 
 Flow: TypeAlias = tuple[Node, Node, Node]
-"""Source, target and job of a flow; of a flow that a dataset declares of itself, or a job, the job is one of the ends."""
+"""Source, target and job of a flow. For a flow to or from a job, the job is also the source or the target."""
 
 
 @dataclass
 class Beyond:
-    """What one answer has of the far side, by the id that stands for a group of names: the name of a neighbour, or a place.
+    """The nodes beyond the border that one answer contains, by the id of their group of names: a neighbour's name, or a place.
 
-    Shared by all readers of a question, so that what is one dataset in one part of an answer is one in all. Places are numbered by
-    answers: a number that were the same in all would tell where a node is that has a name elsewhere.
+    Shared by all readers of a question, so that one dataset is the same node in all parts of an answer. Places are numbered by
+    answer: a number that was the same in all answers would reveal which place is a node that has a name in another answer.
     """
 
     neighbours: dict[int, Node] = field(default_factory=dict)
@@ -31,7 +31,9 @@ class Beyond:
 
 
 class Border:
-    """Judges nodes by the names of their groups, and each group once. `own` are the namespaces that are one's own."""
+    """Decides on which side of the border nodes are, by the names of their groups, once for each group. `own` are the principal's
+    namespaces.
+    """
 
     def __init__(self, nodes: NodeReader, visibility: Visibility, own: frozenset[str], beyond: Beyond | None = None) -> None:
         self.nodes, self.visibility, self.own = nodes, visibility, own
@@ -40,7 +42,7 @@ class Border:
         self._groups: dict[int, int] = {}
 
     def load(self, nodes: Iterable[Node]) -> None:
-        """Judge many nodes at once."""
+        """Decide about many nodes at once."""
         fresh = {node.id: node for node in nodes if node.id not in self._is_own and node.id not in self.beyond.behind}
         several = self.nodes.names_of(fresh.values()) if fresh else {}
         for id_, node in fresh.items():
@@ -49,7 +51,7 @@ class Border:
             self._groups[id_] = min(name.id for name in names)
 
     def is_own(self, node: Node) -> bool:
-        """Whether a node has a name in one's own namespaces."""
+        """Whether a node has a name in the principal's namespaces."""
         if node.id in self.beyond.behind:
             return False
         if node.id not in self._is_own:
@@ -57,45 +59,45 @@ class Border:
         return self._is_own[node.id]
 
     def touches(self, *nodes: Node) -> bool:
-        """Whether any of these nodes is one's own."""
+        """Whether any of these nodes is own."""
         return any(map(self.is_own, nodes))
 
     def require_own(self, node: Node) -> Node:
-        """The node, if it is one's own. Raises NotFoundError, as for a node that is not there."""
+        """The node, if it is own. Raises NotFoundError, as for a node that does not exist."""
         if not self.is_own(node):
             raise NotFoundError(f"there is no {node.kind.name.lower()} {node.name!r} in the namespace {node.namespace!r}")
         return node
 
     def note_neighbours(self, near: Node, far: Node) -> None:
-        """Two nodes lie next to each other: if one is one's own, the other may have a name."""
+        """Record that two nodes are neighbours: if one is own, the other may be shown with its name."""
         if self.visibility.neighbours:
             for own, other in ((near, far), (far, near)):
                 if self.is_own(own) and not self.is_own(other) and other.id not in self.beyond.behind:
                     self.beyond.neighbours.setdefault(self.group(other), other)
 
     def note_flow(self, flow: Flow) -> None:
-        """A flow leads from its source to its job, and from there to its target."""
+        """Record the nodes of a flow as neighbours: its source and its job, its job and its target."""
         source, target, job = flow
         for pair in ((source, target),) if job.id in (source.id, target.id) else ((source, job), (job, target)):
             self.note_neighbours(*pair)
 
     def group(self, node: Node) -> int:
-        """What stands for all names of a node."""
+        """The id that stands for all names of a node."""
         node = self.behind(node)
         if node.id not in self._groups:
             self.load([node])
         return self._groups[node.id]
 
     def has_name(self, node: Node) -> bool:
-        """Whether a node is one's own, or known as a neighbour."""
+        """Whether a node is own, or recorded as a neighbour of an own node."""
         return self.is_own(node) or self.group(node) in self.beyond.neighbours
 
     def shown(self, node: Node) -> Node:
-        """A node as an answer may have it: itself, a neighbour under the name by which it is one, or a place."""
+        """A node as answers may show it: itself, a neighbour under the name by which it is a neighbour, or a place."""
         return self.all_shown([node])[node.id]
 
     def all_shown(self, nodes: Iterable[Node]) -> Mapping[int, Node]:
-        """Node id to the node as an answer may have it. New places are numbered in the order of ids, which says nothing of names."""
+        """Node id to the node as answers may show it. New places are numbered in the order of ids, which reveals nothing about names."""
         every = {node.id: node for node in nodes}
         self.load(every.values())
         hidden = {self.group(node): node for node in every.values() if not self.has_name(node)}
@@ -106,7 +108,7 @@ class Border:
         return {id_: node if self.is_own(node) else self._beyond(self.group(node)) for id_, node in every.items()}
 
     def known(self, node: Node) -> Node | None:
-        """What an answer has of a node beyond the border so far: the neighbour or the place; None if it has neither."""
+        """The neighbour or place that the answer has for a node beyond the border so far; None if it has neither."""
         group = self.group(node)
         return self.beyond.neighbours.get(group) or self.beyond.places.get(group)
 

@@ -1,4 +1,4 @@
-"""What an analysis of the whole graph found about one's own."""
+"""The findings of an analysis that concern the principal's own nodes."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -51,7 +51,7 @@ def _place(number: int, name: dict[str, Any]) -> dict[str, Any]:
 
 
 def limited_findings(findings: Callable[[], FindingsReader], visibility: Callable[[], Visibility | None]) -> Callable[[], FindingsReader]:
-    """Like `findings`, but limited to what whoever asks sees."""
+    """Wrap `findings` so that they are limited to the principal's visibility."""
 
     def open_findings() -> FindingsReader:
         limits = visibility()

@@ -20,7 +20,7 @@ def flow_of(item: Edge | ColumnEdge | TracedFlow) -> Flow:
 
 
 def leading_on(border: Border, flows: Sequence[Flow]) -> set[tuple[int, int, int]]:
-    """The ids of flows that may be in an answer: those at one's own, and those that lead from one's own on into one's own."""
+    """The ids of flows that may be in an answer: those at own nodes, and those on paths from own nodes to own nodes."""
     border.load(node for flow in flows for node in flow)
     own = [flow for flow in flows if border.touches(*flow)]
     pairs = [(border.group(source), border.group(target)) for source, target, _ in flows]
@@ -43,7 +43,7 @@ def _ids(flow: Flow) -> tuple[int, int, int]:
 
 
 def _reached(start: set[int], steps: Iterable[tuple[int, int]]) -> set[int]:
-    """What lies on ways from these groups."""
+    """The groups on paths from these groups."""
     ahead: dict[int, set[int]] = defaultdict(set)
     for here, there in steps:
         ahead[here].add(there)
@@ -56,7 +56,7 @@ def _reached(start: set[int], steps: Iterable[tuple[int, int]]) -> set[int]:
 
 
 def shown_edges(border: Border, edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The edges at one's own, and without what is known of them those that lead on into one's own; of two that look alike, one."""
+    """The edges at own nodes, and, without details, those on paths to own nodes; equal edges once."""
     kept_ids = leading_on(border, [flow_of(edge) for edge in edges])
     kept = [edge for edge in edges if _ids(flow_of(edge)) in kept_ids]
     for edge in kept:
@@ -70,7 +70,7 @@ def shown_edges(border: Border, edges: Sequence[Edge]) -> tuple[Edge, ...]:
 
 
 def shown_ports(border: Border, ports: Sequence[Port]) -> list[Port]:
-    """The inputs and outputs of one's own jobs, and one's own datasets as those of others."""
+    """The inputs and outputs of own jobs, and own datasets as inputs and outputs of other jobs."""
     border.load(node for port in ports for node in (port.job, port.dataset))
     kept = [port for port in ports if border.touches(port.job, port.dataset)]
     for port in kept:
@@ -108,7 +108,7 @@ def _without_foreign_columns(border: Border, item: Columns) -> Columns:
 
 
 def shown_walk(border: Border, walk: Walk) -> Walk:
-    """A walk that crosses what lies beyond as places, where it leads on into one's own."""
+    """A walk that goes through nodes beyond the border as places, if it leads back to own nodes."""
     border.load(walk.nodes)
     for port in walk.ports:
         if border.touches(port.job, port.dataset):

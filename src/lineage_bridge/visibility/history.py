@@ -1,4 +1,4 @@
-"""What changed of one's own over time."""
+"""Changes of own nodes over time."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ from lineage_bridge.visibility.nodes import LINEAGE
 
 _PORTION: Final = 2_000
 _MOST_PORTIONS: Final = 10
-"""Of so many portions of changes, one's own or not, one question answers one's own."""
+"""The maximum number of pages of the change feed that one question reads to find changes the principal may see."""
 _HUB: Final = "hub"
 _WithText = TypeVar("_WithText", FacetEntry, ForeignStatement)
 
@@ -57,7 +57,7 @@ class LimitedHistory:
         return self._border.visibility.neighbours and (not entry.jobs or self._border.touches(*entry.jobs))
 
     def foreign(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
-        """What was said of one's own, and by one's own jobs, without effect. Limits of other senders are not told."""
+        """Foreign assertions about own nodes, and by own jobs. The limits of other senders are not shown."""
         found: list[ForeignStatement] = []
         read, page = 0, ForeignPage((), truncated=False, more=True)
         while page.more and len(found) <= offset + limit:
@@ -87,7 +87,7 @@ class LimitedHistory:
         return self._neighbours(near, [far])[0] if far else None
 
     def _neighbours(self, near: Node, far: Iterable[Node]) -> tuple[Node, ...]:
-        """What lies next to one's own, as an answer has it."""
+        """The neighbours of an own node, as answers show them."""
         nodes = list(far)
         for node in nodes:
             self._border.note_neighbours(near, node)
@@ -95,7 +95,7 @@ class LimitedHistory:
         return tuple(dict.fromkeys(names[node.id] for node in nodes))
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:
-        """The changes around one's own node at one's own."""
+        """The changes around an own node that concern own nodes."""
         found = self._history.diff(self._border.require_own(node), direction, depth, limits, between, now_us=now_us)
         return replace(found, changes=self._changes(found.changes))
 
@@ -128,7 +128,7 @@ class LimitedHistory:
         return replace(drift, node=node, target=rest[0] if rest else None)
 
     def changes(self, after: str | None, kinds: Collection[str], limit: int) -> ChangePage:
-        """The changes of one's own after a cursor, among a bounded number of changes; then the cursor leads on."""
+        """The changes of own nodes after a cursor, among a bounded number of changes, after which the next cursor continues."""
         found: list[ChangeRecord] = []
         for _ in range(_MOST_PORTIONS):
             page = self._history.changes(after, kinds, _PORTION)
@@ -148,7 +148,7 @@ class LimitedHistory:
         return [self._change(record) for record in records if self._is_shown(record)]
 
     def _is_shown(self, record: ChangeRecord) -> bool:
-        """Whether a change is one of one's own; what changed of a hub, which has no name, is not known to be."""
+        """Whether a change concerns own nodes. Changes of hubs are left out, because a hub has no name."""
         if record.kind == "alias":
             ends = [end in self._border.own for end in msgspec.json.decode(record.key)[2:5:2]]
             return all(ends) if record.value == b"vetoed" else any(ends)

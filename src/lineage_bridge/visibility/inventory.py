@@ -1,4 +1,4 @@
-"""The inventory of one's own, with what lies next to it."""
+"""The inventory of own nodes, with their neighbours."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ class LimitedInventory:
         return {**every, **self._inventory.standing(self._own(every.values()))}
 
     def entries(self, heads: Sequence[Node]) -> list[InventoryEntry]:
-        """What is known of one's own; of others, the name in the answer."""
+        """The entries of own nodes; for others, only the name in the answer."""
         known = {entry.node.id: self._entry(entry) for entry in self._inventory.entries(self._own(heads))}
         return [known.get(node.id) or _bare(node) for node in heads]
 
@@ -78,5 +78,5 @@ class LimitedInventory:
 
 
 def _bare(node: Node) -> InventoryEntry:
-    """What is known of a node beyond the border: its name."""
+    """The entry of a node beyond the border: its name only."""
     return InventoryEntry(node, node, (node,), make_node_id(node.kind, node.namespace, node.name, None), {}, None, None)

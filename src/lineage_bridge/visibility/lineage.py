@@ -35,7 +35,7 @@ class LimitedLineage:
         at_us: int | None = None,
         ended: bool = False,
     ) -> Walk:
-        """A walk that crosses what lies beyond as places, where it leads on into one's own."""
+        """A walk that goes through nodes beyond the border as places, if it leads back to own nodes."""
         self._border.require_own(node)
         found = self._lineage.walk(node, direction, depth, limits, now_us=now_us, columns=columns, at_us=at_us, ended=ended)
         shown = shown_walk(self._border, found)
@@ -43,7 +43,7 @@ class LimitedLineage:
         return shown
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
-        """One's own and neighbours; what lies beyond is counted."""
+        """Own nodes and neighbours; other nodes are only counted."""
         found = self._lineage.impact(self._border.require_own(node), direction, depth, limits, at_us)
         self._note_neighbours(node, direction, depth, limits, at_us)
         self._border.load(item.node for item in found.affected)
@@ -77,14 +77,14 @@ class LimitedLineage:
         shown_walk(self._border, self._lineage.walk(node, direction, depth, limits, now_us=at_us or 0, at_us=at_us))
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """What passed the hops of a path that `paths` returned, where one's own job or dataset is part of it."""
+        """The amounts at the hops of a path that `paths` returned, for hops with an own job or dataset."""
         found = next(found for shown, found in self._paths if shown is paths)
         ledger = self._lineage.ledger(found, number, window, baseline, factor)
         nodes = paths.paths[number].nodes if number < len(paths.paths) else ()
         return replace(ledger, nodes=nodes, hops=tuple(map(self._hop, ledger.hops)))
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """What passed the hops of a walk that `walk` returned, where one's own job or dataset is part of them; other hops are left out."""
+        """The amounts at the hops of a walk that `walk` returned, for hops with an own job or dataset; other hops are left out."""
         found = next(found for shown, found in self._walks if shown is walk)
         ledger = self._lineage.upstream_ledger(found, window, baseline, factor)
         hops = [hop for hop in ledger.hops if self._border.touches(hop.source, hop.target, hop.job)]

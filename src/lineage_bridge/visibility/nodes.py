@@ -1,4 +1,4 @@
-"""Nodes, names, facets and search, for one's own."""
+"""Nodes, names, facets and search, limited to own nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from lineage_bridge.visibility.border import Border
 from lineage_bridge.visibility.paging import page_of
 
 LINEAGE: Final = frozenset(("columnLineage", "lineage"))
-"""Facets that say where data comes from: they name what lies beyond the border."""
+"""Keys of facets that state where data comes from, and so may name nodes beyond the border."""
 _CANDIDATES: Final = 200
 
 
@@ -80,7 +80,7 @@ class LimitedNodes:
         return dict(shown_facets(self._border, self._nodes.facets(node, job, keys)))
 
     def aliases(self, which: AliasFilter) -> list[AliasRecord]:
-        """Aliases of one's own names. One that is not in effect joins nothing, so both of its ends must be one's own."""
+        """Aliases of own names. For an alias without effect, both ends must be own, because it joins nothing."""
 
         def fetch(limit: int, offset: int) -> list[AliasRecord]:
             return self._lists.aliases(replace(which, limit=limit, offset=offset))
@@ -99,7 +99,7 @@ class LimitedNodes:
 
 
 def shown_facets(border: Border, facets: Mapping[str, str]) -> Mapping[str, str]:
-    """The facets of one's own; without neighbours, not those whose purpose is to name them."""
+    """The facets of own nodes; if neighbours are hidden, without the facets that name them."""
     return facets if border.visibility.neighbours else {key: text for key, text in facets.items() if key not in LINEAGE}
 
 

@@ -1,4 +1,4 @@
-"""Pages of what passes a rule that the store does not know."""
+"""Pages of items that pass a filter outside the store."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

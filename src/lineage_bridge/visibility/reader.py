@@ -47,7 +47,7 @@ class LimitedReader:
         return LimitedReader(self._reader, self._visibility, self._own & frozenset(namespaces))
 
     def interrupt(self) -> None:
-        """End the question that runs now, and refuse later ones."""
+        """Interrupt the running question, and refuse later ones."""
         self._reader.interrupt()
 
     def _limited(self, reader: GraphReader) -> GraphReader:
@@ -56,7 +56,7 @@ class LimitedReader:
 
 
 class NoWholeGraph:
-    """Implements ports.WholeGraphReader: who is limited reads nothing of the whole graph."""
+    """Implements ports.WholeGraphReader for limited principals, which may not read the whole graph."""
 
     def lines(self, only: frozenset[str], *, now_us: int) -> Iterator[bytes]:
         """Refused."""
@@ -84,11 +84,16 @@ class NoWholeGraph:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise RefusedError(403, "limited", "the whole graph is not for principals limited to namespaces", "ask for your own part of it")
+    raise RefusedError(
+        403,
+        "limited",
+        "principals that are limited to namespaces may not read the whole graph",
+        "ask about datasets and jobs in your namespaces",
+    )
 
 
 def limited(graph: OpenGraph, visibility: Callable[[], Visibility | None]) -> OpenGraph:
-    """Like `graph`, but the readers are limited to what whoever asks sees (None: everything)."""
+    """Wrap `graph` so that its readers are limited to the visibility of the principal that asks (None: everything)."""
 
     @contextmanager
     def open_reader() -> Iterator[GraphReader]:

@@ -12,7 +12,7 @@ from lineage_bridge.visibility.border import Border
 from lineage_bridge.visibility.paging import page_of
 
 MOST_RUNS: Final = 5_000
-"""How many runs inside a run are read, one's own or not."""
+"""The maximum number of child runs that are read, including those the principal may not see."""
 
 
 class LimitedRuns:
@@ -65,7 +65,7 @@ class LimitedRuns:
         return RunLineage(tuple(runs), tuple(replace(link, dataset=self._border.shown(link.dataset)) for link in links), found.truncated)
 
     def dependencies(self, run: bytes, job: Node, limit: int) -> list[Dependency]:
-        """What a run of one's own job waits for, and what waits for it; runs of others have no ids."""
+        """The jobs that a run of an own job waits for, and those that wait for it; runs of other jobs have no ids."""
         found = self._runs.dependencies(run, self._border.require_own(job), limit)
         for item in found:
             self._border.note_neighbours(job, item.job)
@@ -75,7 +75,7 @@ class LimitedRuns:
         return list(dict.fromkeys(shown))
 
     def statistics(self, which: StatisticsFilter) -> StatisticsPage:
-        """What one's own jobs read and wrote, and what others read and wrote of one's own datasets."""
+        """Statistics of own jobs, and of other jobs on own datasets."""
         truncated = False
 
         def fetch(limit: int, offset: int) -> Sequence[StatisticsSeries]:
@@ -99,7 +99,7 @@ class LimitedRuns:
         return [self._record(record) for record in records if self._border.is_own(record.job)]
 
     def _record(self, record: RunRecord) -> RunRecord:
-        """A run of one's own job: what it names are neighbours, and runs of others have no ids."""
+        """A run of an own job: its datasets are neighbours, and runs of other jobs have no ids."""
         above = (record.parent_job, record.named_parent_job, record.root_job)
         named = [*record.inputs, *record.outputs, *(job for job in above if job)]
         for node in named:

@@ -18,9 +18,9 @@ from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import state_database
 
 RECHECK_US: Final = 5_000
-"""How long a change that another process makes to the keys may go unnoticed. To look takes longer than to judge an event."""
+"""Microseconds between two checks for keys changed by another process. A check takes longer than validating an event."""
 NOTE_USES_S: Final = 60.0
-"""How often the last uses of keys are stored."""
+"""Seconds between two writes of the keys' last uses."""
 
 
 def key_service(settings: Settings, on_change: Callable[[], None] = lambda: None) -> ApiKeys:
@@ -32,12 +32,14 @@ def key_service(settings: Settings, on_change: Callable[[], None] = lambda: None
 def asks_for_keys(settings: Settings) -> bool:
     """Whether the server refuses requests without an API key. Raises ConfigError for settings that contradict each other."""
     if settings.insecure_open and settings.auth == "required":
-        raise ConfigError("insecure_open and auth = 'required' contradict each other", "leave one of them out")
+        raise ConfigError("insecure_open and auth = 'required' contradict each other", "remove one of the two settings")
     return settings.auth == "required" or not (settings.is_local or settings.insecure_open)
 
 
 def check_reachable(settings: Settings) -> None:
-    """Raise ConfigError if the server would ask for keys that nobody has, and knows nobody without one; also if nobody could log in."""
+    """Raise ConfigError if the server requires credentials that nobody has: no active key, no issuer and no proxy; also if logins cannot
+    work.
+    """
     login_clients(settings, people(settings))
     if (
         not knows_people(settings)
@@ -45,13 +47,15 @@ def check_reachable(settings: Settings) -> None:
         and not any(key.state(now_us()) == "active" for key in key_service(settings).records())
     ):
         where = f"external_url {settings.external_url!r}" if settings.is_on_loopback else f"host {settings.host!r}"
-        why = "auth = 'required'" if settings.is_local else f"{where} is not only this machine"
-        hint = "lineage-bridge key create NAME --scope read makes one; --insecure-open lets everybody in"
+        why = "auth = 'required'" if settings.is_local else f"the API listens on {where}, which other machines can reach"
+        hint = "create a key with lineage-bridge key create NAME --scope read, or let everybody in with --insecure-open"
         raise ConfigError(f"{why}, and there is no active API key", hint)
 
 
 def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
-    """Recognises API keys, and that of our own processes, which it makes and writes into its file. Closing `stack` stores last uses."""
+    """Create the authenticator of API keys, and the internal key of LineageBridge's own processes in its file. Closing `stack` stores last
+    uses.
+    """
     state = state_database(settings)
     key, text = internal_key(state.key(), now_us(), token_bytes)
     _write_private(settings, text)

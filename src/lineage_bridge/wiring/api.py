@@ -157,15 +157,15 @@ def _bracketed(host: str) -> str:
 def _report(recovery: Recovery) -> None:
     """Log what recovery did to the end of the log."""
     if recovery.healed:
-        _log.warning("the header of the log's last segment was damaged, and was written again")
+        _log.warning("the header of the log's last segment was damaged and has been rewritten")
     if recovery.saved:
-        _log.error("the log's mark was lost; %d bytes behind the last record are set aside in %s", recovery.cut_bytes, recovery.saved)
+        _log.error("the log's durable mark was lost; %d bytes after the last record were moved to %s", recovery.cut_bytes, recovery.saved)
     elif recovery.cut_bytes:
-        _log.warning("%d bytes of a write that was never acknowledged were cut off the log", recovery.cut_bytes)
+        _log.warning("%d bytes of an unacknowledged write were cut off the end of the log", recovery.cut_bytes)
 
 
 def _log_health(found: LogCheck | None) -> "LogHealth":
-    """What a check of the log found, as the API tells it; None while it is being checked."""
+    """The result of a check of the log, for answers; None while the log is being checked."""
     from lineage_bridge.api.services import LogHealth  # noqa: PLC0415  # loads the web server
 
     if found is None:

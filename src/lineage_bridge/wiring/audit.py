@@ -19,7 +19,7 @@ from lineage_bridge.wiring.processes import now_us
 from lineage_bridge.wiring.shared import log_reader, state_database
 
 CHANNEL: Final = "audit"
-"""The channel of the log's records with heads."""
+"""The channel of log records that hold a head of the audit trail."""
 _REPORT_RECORDS: Final = 500_000
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def audit_trail(settings: Settings, publish: Callable[[AuditHead], None] = lambd
 
 
 def publish_head(log: EventLog, head: AuditHead) -> None:
-    """Append a head to the log: as an operation that means nothing to the graph."""
+    """Append a head to the log, as an operation without effect on the graph."""
     operation = json.dumps({"operation": CHANNEL, "head": format_head(head)}).encode()
     try:
         ingest_operation(operation, Sender(CHANNEL), log, now_us()).add_done_callback(_report)
@@ -59,7 +59,7 @@ def by_command(action: str, target: str, details: str = "") -> Change:
 
 
 def record_command(settings: Settings, action: str, target: str = "", **details: str | int) -> None:
-    """Record what a command on the server's machine did to a data folder, or copied of it. `details` are without secrets."""
+    """Record a command on the server's machine that changed or copied a data folder. `details` must not contain secrets."""
     audit_trail(settings).record(by_command(action, target, json.dumps(details) if details else ""))
 
 

@@ -1,4 +1,4 @@
-"""Backups: a consistent copy of the data folder while a server runs, and putting one back."""
+"""Backups: a consistent copy of the data folder while a server runs, and restoring one."""
 
 import hashlib
 import json
@@ -41,9 +41,9 @@ def backup(settings: Settings, target: Path, on_file: OnFile) -> LogCheck:
     """
     paths, copy = settings.paths, DataFolder(target)
     if target.exists() and any(target.iterdir()):
-        raise RequestError(f"{str(target)!r} is not empty", "name a new folder for each backup")
+        raise RequestError(f"the folder {str(target)!r} is not empty", "name a new folder for each backup")
     if not is_sound(paths.state):
-        raise StoreDamagedError(f"the database {paths.state} is damaged, or there is none", f"restore its last copy: {RESTORE}")
+        raise StoreDamagedError(f"the database {paths.state} is damaged or missing", f"restore its last copy: {RESTORE}")
     copy.log.mkdir(parents=True)
     target.chmod(0o700)
     on_file("state.db")
@@ -81,7 +81,7 @@ def restore(settings: Settings, source: Path, on_file: OnFile) -> LogCheck:
     for name, digest in files.items():
         on_file(f"checking {name}")
         if not (source / name).is_file() or _digest(source / name) != digest:
-            raise RequestError(f"{name} of the backup is missing or was changed", "use another backup; nothing was restored")
+            raise RequestError(f"the file {name} of the backup is missing or was changed", "use another backup; nothing was restored")
     if list_segments(paths.log) or paths.graph.exists() or paths.state.exists() or ArchiveReader(paths.archive).partitions():
         raise RequestError(f"{str(paths.data_dir)!r} holds data already", "name an empty folder with --data-dir, or move the data away")
     with _stopped(paths):
@@ -97,7 +97,7 @@ def restore_state(settings: Settings) -> None:
     """Put the last copy of the state database in its place; the damaged one is set aside. Raises RequestError, UnavailableError."""
     paths = settings.paths
     if not is_sound(paths.state_copy):
-        raise RequestError(f"there is no sound copy {str(paths.state_copy)!r}", "restore state.db from a backup")
+        raise RequestError(f"the copy {str(paths.state_copy)!r} is missing or damaged", "restore state.db from a backup")
     with _stopped(paths):
         set_aside(paths.state)
         copy_database(paths.state_copy, paths.state)
@@ -123,7 +123,7 @@ class StateCopies:
         while not self._stop.wait(COPY_EVERY_S):
             with suppress(OSError, StoreError):
                 if not self._state.copy_to(self._copy):
-                    _log.error("the database %s is damaged; its last sound copy stays", self._state.path)
+                    _log.error("the database %s is damaged; its last intact copy is kept", self._state.path)
 
 
 def _manifest(source: Path) -> dict[str, str]:
@@ -143,13 +143,13 @@ def _stopped(paths: DataFolder) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise UnavailableError(f"a server runs on {paths.data_dir}", "stop it first") from error
+        raise UnavailableError(f"a server is running on the data folder {paths.data_dir}", "stop the server first") from error
     with lock:
         yield
 
 
 def _copy_archive(archive: Path, target: Path, on_file: OnFile) -> None:
-    """Copy the archive: first the list of its files, as those that become one afterwards are in that one."""
+    """Copy the archive. The manifest is copied first, because files that are merged afterwards are contained in the merged file."""
     if (archive / LISTING).exists():
         target.mkdir()
         on_file(f"archive/{LISTING}")
@@ -159,7 +159,7 @@ def _copy_archive(archive: Path, target: Path, on_file: OnFile) -> None:
 
 
 def _copy_partition(of: ArchivedPartition, archive: Path, target: Path, on_file: OnFile) -> None:
-    """Copy the archived records of a partition; files that become one meanwhile are looked for again."""
+    """Copy the archived records of a partition; if files are merged meanwhile, they are listed again."""
     at, folder = 0, of.folder(target)
     folder.mkdir(parents=True, exist_ok=True)
     while file := next((file for file in files_in(of.folder(archive)) if file.end > at or (not at and not file.end)), None):

@@ -1,4 +1,4 @@
-"""The process that reads inputs, and what the API needs for them; where received events are written."""
+"""The process that reads inputs, the API's service for inputs, and the log that received events are written to."""
 
 import logging
 import os
@@ -46,16 +46,16 @@ _log = logging.getLogger(__name__)
 if TYPE_CHECKING:
     from lineage_bridge.inputs.kafka.topic_log import TopicLog
 
-_INTAKE: Final = 'intake names an input of the settings file with kind = "kafka", form = "stream", and one topic'
+_INTAKE: Final = 'set `intake` to the name of an input in the settings file with kind = "kafka", form = "stream" and a single topic'
 
 
 def input_progress(settings: Settings, ledger: InputLedger, name: str) -> InputProgress | None:
-    """What the log and the archive have of an input."""
+    """The counts of an input's events in the log and the archive."""
     return added(ledger.progress(name), saved_progress(settings.paths.archive, name))
 
 
 def streamed_places(settings: Settings, name: str) -> dict[StreamPartition, EventPlace]:
-    """Where the archive ends in each partition of an input."""
+    """The end of the archive in each partition of an input."""
     archive = ArchiveReader(settings.paths.archive)
     ends = {of.where: archive.end(of.source, of.partition) for of in archive.partitions() if of.input == name}
     return {where: EventPlace.at(end) for where, end in ends.items()}
@@ -68,7 +68,7 @@ def intake_client(settings: Settings) -> IntakeClient:
 
 
 def input_service(settings: Settings, progress: Callable[[str], InputProgress | None] = lambda _: None) -> InputService:
-    """What users can do with inputs. Raises ConfigError for an invalid input in the settings file."""
+    """The service for users' operations on inputs. Raises ConfigError for an invalid input in the settings file."""
     state = state_database(settings)
     key = state.key()
     service = InputService(
@@ -143,15 +143,15 @@ def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str
 
 
 def _write_report(path: Path, report: InputsReport) -> None:
-    """Write how inputs stand, for the API to show. On a full disk the last one stays, and reading goes on as far as it can."""
+    """Write the state of the inputs, for the API. On a full disk the last report stays, and reading continues as far as possible."""
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:
-        _log.warning("how the inputs stand cannot be written to %s: %s", path, error.strerror)
+        _log.warning("the state of the inputs cannot be written to %s: %s", path, error.strerror)
 
 
 def _report(path: Path) -> InputsReport | None:
-    """What the process that reads inputs reported last in a file; None if it does not run."""
+    """The last report of the process that reads inputs; None if it does not run."""
     try:
         found = read_report(path.read_bytes())
     except OSError:
@@ -171,9 +171,9 @@ def intake_settings(settings: Settings) -> KafkaInputSettings | None:
         raise ConfigError(f"intake: input {name} is not read from Kafka in the form stream", _INTAKE)
     found: KafkaInputSettings = KINDS.make_stream(name, kind, given, source_context(settings)).settings
     if len(found.topics) != 1 or found.globs or found.exclude_topics:
-        raise ConfigError(f"intake: input {name} reads not exactly one topic", _INTAKE)
+        raise ConfigError(f"intake: input {name} must read exactly one topic", _INTAKE)
     if found.namespaces or found.start != EARLIEST:
-        raise ConfigError(f"intake: input {name} does not read all events of its topic", "remove its settings namespaces and start")
+        raise ConfigError(f"intake: input {name} must read all events of its topic", "remove its settings `namespaces` and `start`")
     return found
 
 
@@ -187,7 +187,7 @@ class ReceivedLog:
 
     @property
     def log(self) -> EventLog:
-        """Where received events are written."""
+        """The log that received events are written to."""
         return self.topic or self.writer
 
     def state(self) -> str:
@@ -195,7 +195,7 @@ class ReceivedLog:
         from lineage_bridge.api.services import HEALTHY  # noqa: PLC0415  # loads the web server
 
         if not os.access(self.folder, os.W_OK):
-            return f"{self.folder} cannot be written"
+            return f"the server cannot write to the folder {self.folder}"
         return self.topic.problem if self.topic and self.topic.problem else HEALTHY
 
     def limits(self) -> RecordLimits:
@@ -211,12 +211,12 @@ class ReceivedLog:
         return encode(self.topic_ends()) if self.topic else ""
 
     def ends(self) -> Position:
-        """The end of everything that was accepted."""
+        """The position after the last accepted event."""
         return {(LOG_SOURCE, 0): self.writer.end(), **self.topic_ends()}
 
 
 def received_log(settings: Settings, writer: LogWriter, stack: ExitStack) -> ReceivedLog:
-    """What writes received events, until `stack` is closed. Raises ConfigError."""
+    """Create the writer of received events, which `stack` closes. Raises ConfigError."""
     found, folder = intake_settings(settings), settings.paths.log
     if found is None:
         return ReceivedLog(folder, writer)

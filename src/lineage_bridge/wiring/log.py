@@ -29,7 +29,7 @@ _STREAM = (LOG_SOURCE, 0)
 
 
 def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
-    """Read every record of the log and of the archive. With `acknowledged`, an operator knows of all that is damaged now."""
+    """Read every record of the log and of the archive. With `acknowledged`, all present damage is recorded as known to an operator."""
     found = check_all(settings.paths.log, settings.paths.archive)
     if acknowledged:
         acknowledge(settings.paths.log, found.damage)
@@ -37,7 +37,7 @@ def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
 
 
 def repair(settings: Settings) -> list[RepairOutcome]:
-    """Repair what can be repaired of the log and of the archive. Raises LogLockedError, UnavailableError while a server runs."""
+    """Repair the log and the archive as far as possible. Raises LogLockedError, UnavailableError while a server runs."""
     paths, disk = settings.paths, LocalDisk()
     lock = DirectoryLock(paths.log)
     try:
@@ -55,13 +55,13 @@ def _archive_alone(path: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise UnavailableError("a pipeline runs on this data folder", "stop it first") from error
+        raise UnavailableError("a pipeline is running on this data folder", "stop the server first") from error
     with lock:
         yield
 
 
 def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], None]) -> int:
-    """Append the records that the log lacks; how many. Raises LogLockedError while a server runs, RequestError."""
+    """Append the records that the log lacks, and return their number. Raises LogLockedError while a server runs, RequestError."""
     for path in paths:
         if not path.exists():
             raise RequestError(f"there is no file {str(path)!r}", "name segments, .cut files, or a copy of the log folder")

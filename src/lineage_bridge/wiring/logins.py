@@ -24,13 +24,13 @@ from lineage_bridge.wiring.shared import source_context, state_database
 
 CALLBACK: Final = "/auth/callback"
 TIDY_S: Final = 60.0
-"""How often the last uses of sessions are stored, and those that are over removed."""
+"""Seconds between two writes of the sessions' last uses, which also remove expired sessions."""
 _SECOND_US: Final = 1_000_000
 _log = logging.getLogger(__name__)
 
 
 class BrowserLogins(NamedTuple):
-    """What the API needs where people log in; nothing where nobody does."""
+    """The API's services for logins; empty if no issuer has a client id."""
 
     logins: Logins | None = None
     browsers: SignedInBrowsers | None = None
@@ -61,10 +61,12 @@ def _external(settings: Settings) -> ExternalAddress:
     external = settings.external
     if external is None:
         raise ConfigError(
-            "an issuer has a client_id, and external_url is not set", "set it to the address at which browsers see the server"
+            "an issuer has a client_id, but external_url is not set", "set `external_url` to the address at which browsers reach the server"
         )
     if not external.is_secure and not external.is_on_loopback:
-        raise ConfigError(f"people cannot log in at {external.url}: others could read along", "let browsers use https, by TLS or a proxy")
+        raise ConfigError(
+            f"people cannot log in at {external.url}, because the connection is not encrypted", "use https, by TLS of the server or a proxy"
+        )
     return external
 
 
@@ -79,7 +81,7 @@ def _secret(settings: Settings, issuer: TrustedIssuer) -> str:
 
 
 class _Tidying:
-    """Does something once a minute, and at the end."""
+    """Runs a function once a minute, and at the end."""
 
     def __init__(self, tidy: Callable[[], None]) -> None:
         self._tidy, self._stop = tidy, threading.Event()

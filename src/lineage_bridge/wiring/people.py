@@ -1,4 +1,4 @@
-"""Issuers and the proxy by which people and programs without API keys are known."""
+"""Creates the authenticators of people and programs without API keys: by issuers' tokens and by a proxy."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from lineage_bridge.wiring.processes import now_us
 
 @dataclass(frozen=True)
 class People:
-    """How people are known: by the tokens of issuers, and by a proxy."""
+    """The authenticators of people: by the tokens of issuers, and by a proxy."""
 
     issuers: tuple[TrustedIssuer, ...]
     tokens: TokenAuthenticator
@@ -29,7 +29,7 @@ class People:
             stack.callback(issuer.keys.close)
 
     def problems(self) -> dict[str, str]:
-        """What is wrong with the keys of each issuer; empty for one whose keys are known."""
+        """The problem with each issuer's keys; empty for an issuer whose keys are available."""
         return {issuer.name: issuer.keys.problem for issuer in self.issuers}
 
 
@@ -48,6 +48,6 @@ def people(settings: Settings) -> People:
 
 
 def knows_people(settings: Settings) -> bool:
-    """Whether anybody can come without an API key. Raises ConfigError for settings that cannot be used."""
+    """Whether any principal can authenticate without an API key. Raises ConfigError for settings that cannot be used."""
     people(settings)
     return bool(settings.oidc or (settings.trusted_proxy.addresses and settings.trusted_proxy.user_header))

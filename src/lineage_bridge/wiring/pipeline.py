@@ -68,7 +68,7 @@ def _streams(settings: Settings) -> "Streams":
     def read(feed: "SparkFeed", stop: threading.Event) -> None:
         def missing() -> str:
             if not jars and cached(KAFKA, default_cache()):
-                feed.failure = UnavailableError("Spark starts again with the archives that an input needs")
+                feed.failure = UnavailableError("Spark is restarted with the archives that an input needs")
             return "" if jars else "Spark lacks the Java archives that it needs to read Kafka"
 
         read_streams(settings, feed, missing, stop)
@@ -117,6 +117,6 @@ def check_key(paths: DataFolder, key: bytes) -> None:
             for node in graph.nodes.matching(kind, None, None, 1, 0):
                 if node.id != node_id(key, kind, node.namespace, node.name):
                     raise StoreError(
-                        f"{paths.graph} was not made with the key in {paths.state}",
-                        "restore the right key, or remove the graph: it is computed again from the log",
+                        f"{paths.graph} was written with another key than the one in {paths.state}",
+                        f"restore {paths.state}, or remove {paths.graph}: it is computed again from the log",
                     )

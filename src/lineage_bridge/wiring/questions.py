@@ -1,4 +1,4 @@
-"""The process that answers questions for the API, so that none takes time or memory from the one that accepts events."""
+"""The process that answers questions for the API, so that they take no time or memory from the process that accepts events."""
 
 import asyncio
 import os
@@ -14,15 +14,15 @@ from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, v
 from lineage_bridge.wiring.shared import all_records, question_lanes, readers, state_database
 
 NICENESS = 5
-"""How far this process gives way to those that accept and fold events, when all processors are busy."""
+"""The niceness of this process: when all processors are busy, processes that accept and fold events have precedence."""
 SWITCH_S = 0.0005
 
 
 class _ElsewhereOnly:
-    """What only the API's own process has."""
+    """Stands for services that only the API's own process has."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - stands for any service
-        raise UnavailableError(f"{name} is not to be had in the process that answers questions")
+        raise UnavailableError(f"{name} is not available in the process that answers questions")
 
 
 class _LogToRead(_ElsewhereOnly):

@@ -1,4 +1,4 @@
-"""What several processes open: the state database, secrets, the log and readers of the graph."""
+"""Opens the stores that several processes use: the state database, secrets, the log and readers of the graph."""
 
 import os
 from collections.abc import Iterator, MutableMapping
@@ -32,7 +32,7 @@ def sealed_secrets(settings: Settings) -> SealedFile:
 
 
 def source_context(settings: Settings) -> SourceContext:
-    """What the sources of this process may use."""
+    """The context of the sources of this process: secrets, folders and addresses that they may use."""
     secrets = Secrets(sealed_secrets(settings).secret, folders=_secret_folders(settings), variables=settings.secret_variables)
     folders = tuple(Path(folder).expanduser() for folder in settings.input_folders.split(os.pathsep) if folder)
     withheld = frozenset[str]() if settings.machine_credentials else _withhold_machine_credentials(os.environ)
@@ -40,7 +40,7 @@ def source_context(settings: Settings) -> SourceContext:
 
 
 def _withhold_machine_credentials(environ: MutableMapping[str, str]) -> frozenset[str]:
-    """Have Amazon's clients in this process ask no metadata address; the other clouds that would ask theirs.
+    """Disable metadata look-ups of Amazon's clients in this process; returns the other clouds whose clients would use metadata addresses.
 
     Amazon's clients, in Python and in pyarrow, have no setting for it that both read.
     """
@@ -101,7 +101,7 @@ def readers(paths: DataFolder) -> Iterator[ReaderPool]:
 
 
 def question_lanes(settings: Settings) -> "Lanes":
-    """How many questions of each cost are answered at once, and how many wait."""
+    """The lanes, with their limits from the settings."""
     from lineage_bridge.api.answering.lanes import LIMITS, Cost, Lanes, Limit  # noqa: PLC0415  # loads the web server
 
     wait_s = settings.question_wait_s

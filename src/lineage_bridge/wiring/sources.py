@@ -17,7 +17,7 @@ from lineage_bridge.wiring.shared import internal_credentials, source_context, s
 
 
 def source_service(settings: Settings) -> SourceService:
-    """What users can do with sources. Raises ConfigError for an invalid source in the settings file."""
+    """The service for users' operations on sources. Raises ConfigError for an invalid source in the settings file."""
     state = state_database(settings)
     service = SourceService(settings.sources, SourceRepository(state), source_context(settings), source_from_environment(os.environ))
     service.check_file()

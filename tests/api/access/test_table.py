@@ -278,10 +278,10 @@ def test_what_is_not_there_is_told_to_principals_only(server: Server, path: str)
 def test_a_route_without_a_scope_does_not_start(server: Server) -> None:
     app = create_app(server.services)
     app.router.routes.append(Route("/api/v1/new", endpoint=lambda _: None, methods=["GET", "PUT"]))
-    with pytest.raises(ConfigError, match="/api/v1/new has no scope"):
+    with pytest.raises(ConfigError, match="/api/v1/new has no entry"):
         RouteRequirements(app.routes)
     app.router.routes[-1] = Mount("/files", app=FastAPI())
-    with pytest.raises(ConfigError, match="/files has no scope"):
+    with pytest.raises(ConfigError, match="/files has no entry"):
         RouteRequirements(app.routes)
     with pytest.raises(ConfigError, match="PUT /gone"):
         RouteRequirements([], {"PUT /gone": "principal"})

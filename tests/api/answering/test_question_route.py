@@ -45,7 +45,7 @@ def test_a_not_found_answer_says_that_events_wait(lagging: Server) -> None:
     status, message, hint = ask(lagging.client_of(not_found_wait_s=0.01))
     assert status == 404
     assert "'b'" in message
-    assert f"so far: {behind:,} bytes of events are not in the graph yet" in message
+    assert f"yet: {behind:,} bytes of events are not in the graph yet" in message
     assert hint.startswith("ask again in a moment; ")
 
 

@@ -124,7 +124,7 @@ def test_no_property_of_a_client_names_an_address_a_command_or_a_library(client:
         asked = {**settings, "bootstrap_servers": "localhost:9", "properties": {setting: "${env:PATH}"}}
         answer = add(client, collection, asked)
         assert answer.status_code == 422, answer.text
-        assert f"{setting} cannot be set here" in answer.json()["error"]["message"]
+        assert f"{setting} cannot be set in `properties`" in answer.json()["error"]["message"]
 
 
 @contextmanager

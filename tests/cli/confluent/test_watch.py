@@ -30,7 +30,7 @@ def test_watch_polls_the_source_and_prints_changes(call, installation: Installat
     assert command.returncode == 0
     assert "cloud is polled every 1 s" in err
     assert re.search(rf"^  \+ node dataset {SPACE} watched-topic$", out, re.MULTILINE)
-    assert re.search(rf"^  not visible: connect {STAGING}/{DEV}.*: .*500", out, re.MULTILINE)
+    assert re.search(rf"^  not readable: connect {STAGING}/{DEV}.*: .*500", out, re.MULTILINE)
     assert len(re.findall(r"^\S+Z \d+ events?, took [\d.]+ s", out, re.MULTILINE)) == 6
     source = installation.get("/sources/cloud")
     assert (source["settings"]["interval_s"], source["state"]) == (1.0, "partial")

@@ -110,7 +110,7 @@ def test_inferred_starts_are_marked_in_lists(ask):
     result = ask("runs", "elsewhere", "child")
     assert f"{format_time(T0 + HOUR)[:10]}" in result.out
     assert len(lines_with("Z (inferred)", result.out)) == 1
-    assert "inferred: time of its first event; no START event arrived" in result.err
+    assert "inferred: time of the run's first event, because no START event arrived" in result.err
     result = ask("runs", "jobs", "child")
     assert ("inferred" in result.out, "inferred" in result.err) == (False, False)
     assert len(lines_with("(inferred)", ask("runs", RUNS[11], "--tree").out)) == 1
@@ -177,7 +177,7 @@ def test_a_name_of_many_datasets_lists_some_and_where_the_others_are(ask):
 def test_facets_without_a_key_shows_the_current_ones(ask):
     out = ask("facets", "ns", "x3").out
     assert out.splitlines()[:2] == ["schema", "  fields:"]
-    assert "it has no facets" in ask("facets", "jobs", "wide").err
+    assert "no event stated a facet for it" in ask("facets", "jobs", "wide").err
     assert "need KEY" in ask("facets", "ns", "x3", "--offset", "2").err
 
 
@@ -197,7 +197,7 @@ def test_facets_without_a_key_shows_the_current_ones(ask):
         (("paths", "ns", "n4", "ns", "n1"), "try the other direction too"),
         (("stats", "ns", "n1"), "--since and --until widen it"),
         (("drift", "zzz*"), "there is nothing to compare"),
-        (("facets", "ns", "x3", "zzz"), "without KEY, facets shows those it has"),
+        (("facets", "ns", "x3", "zzz"), "omit KEY to list its facets"),
         (("changes", "--after", "zzz"), "error: 'zzz' is not a cursor"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

@@ -20,13 +20,15 @@ def foreign(call, server):
 
 def test_what_was_said_is_listed(foreign, call, server):
     server.fold()
-    assert "nothing was said without effect" in foreign("--principal", "etl").err
+    assert "there are no assertions without effect" in foreign("--principal", "etl").err
     key = call("key", "create", "etl", "--scope", "ingest", "--namespace", "etl-*", "--data-dir", server.paths.data_dir).out.strip()
     with Client(server.url, lambda: key) as client:
         client.post_events(EVIL, "application/json")
     server.fold()
     listed = foreign("--dataset", "db://shop", "foreign orders", "--job", "etl-a", "evil", "--principal", "etl").out
-    assert [part in listed for part in ("etl", "etl-a evil", "schema", "db://shop foreign orders", "is of a dataset outside")] == [True] * 5
+    assert [part in listed for part in ("etl", "etl-a evil", "schema", "db://shop foreign orders", "is about a dataset outside")] == [
+        True
+    ] * 5
     (item,) = json.loads(foreign("--json", "--principal", "etl").out)["foreign"]
     assert (item["namespaces"], item["facet"]["fields"]) == (["etl-*"], [{"name": "evil", "type": "INT"}])
     refused = foreign("--dataset", "db://shop", "nothing of that name")

@@ -49,7 +49,7 @@ def url(lagging: LaggingServer) -> Iterator[str]:
 def test_a_search_without_results_waits_for_pending_events(call, url):
     result = call("search", "orders", "--url", url)
     assert "orders" in result.out
-    assert result.err == "nothing found so far; 1.0 kB of events are not in the answers yet: waiting for them, at most 120 s\n"
+    assert result.err == "nothing found yet; 1.0 kB of events are not in the answers yet: waiting for them, at most 120 s\n"
 
 
 def test_a_server_without_a_graph_is_waited_for(call, url, lagging):

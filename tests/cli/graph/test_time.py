@@ -91,11 +91,11 @@ def test_drift(call, server):
 def test_ending_a_flow_and_undoing_it(call, server):
     order = ("end", "jobs", "nightly", "--source", "ns", "new", "--url", server.url)
     question = ("lineage", "ns", "report", "--url", server.url)
-    assert call(*order).out == "the flows have ended\n"
+    assert call(*order).out == "the flows are declared as ended\n"
     server.fold()
     assert "new" not in call(*question).out
     assert "[ended" in next(line for line in call(*question, "--ended").out.splitlines() if "new" in line)
-    assert call(*order, "--undo").out == "the end is undone\n"
+    assert call(*order, "--undo").out == "the flows are no longer declared as ended\n"
     server.fold()
     assert "new" in call(*question).out
     assert call("end", "jobs", "nightly", "--url", server.url).code == 2

@@ -78,7 +78,7 @@ def test_a_backup_of_a_damaged_folder_says_so(call, data_folder: Path, tmp_path:
 def test_the_last_copy_of_the_state_is_put_back(call, data_folder: Path):
     paths = DataFolder(data_folder)
     key = StateDatabase(paths.state).key()
-    assert "no sound copy" in call("restore", "--state", "--data-dir", data_folder).err
+    assert "is missing or damaged" in call("restore", "--state", "--data-dir", data_folder).err
     StateDatabase(paths.state).copy_to(paths.state_copy)
     paths.state.write_bytes(b"garbage" * 1000)
     damaged = call("verify", "--data-dir", data_folder)

@@ -32,7 +32,7 @@ def test_damage_is_listed_repaired_and_acknowledged(call, data_folder: Path):
     repaired = call("log", "repair", "--data-dir", data_folder)
     assert (repaired.code, "corrected" in repaired.out) == (0, True)
     assert "damage" not in call("log", "check", "--data-dir", data_folder).out
-    assert "nothing is damaged" in call("log", "repair", "--data-dir", data_folder).out
+    assert "the log is not damaged" in call("log", "repair", "--data-dir", data_folder).out
 
 
 def test_verify_compares_the_log_with_the_graph(call, data_folder: Path):

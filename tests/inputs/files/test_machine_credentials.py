@@ -51,7 +51,7 @@ def test_amazon_s_clients_ask_neither_instance_nor_container(tmp_path: Path, mon
     ids=["gcs", "azure", "azure-identity"],
 )
 def test_google_s_and_azure_s_clients_are_not_made(tmp_path: Path, store: Any) -> None:
-    with pytest.raises(ConfigError, match="the credentials of this machine may not be used") as refused:
+    with pytest.raises(ConfigError, match="the settings do not allow inputs to use the credentials of this machine") as refused:
         store(context(tmp_path)).connect()
     assert "machine_credentials" in refused.value.hint
     store(context(tmp_path, machine_credentials=True)).connect()

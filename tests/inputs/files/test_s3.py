@@ -116,7 +116,7 @@ def test_a_store_that_answers_with_something_else_than_asked_for_is_an_error() -
             ("bucket/a.json", 5000, 1_777_629_600_123_000_000)
         ]
         server.answer = (200, {"ETag": '"1"'}, b"x" * 5000)
-        with pytest.raises(OSError, match="does not answer with the range"):
+        with pytest.raises(OSError, match="did not return the requested byte range"):
             store.open(FoundFile("a.json", "", 5000, 0)).read(10)
         server.answer = (412, {}, b"<Error><Code>PreconditionFailed</Code></Error>")
         with pytest.raises(OSError, match="PreconditionFailed"):

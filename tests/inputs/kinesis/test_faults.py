@@ -138,7 +138,7 @@ def test_it_stops_before_a_gap_if_it_is_to(broken: Faults, installation: Install
     brought_before(installation, broken, 30, settings)
     broken.target.put(stream, [event(1)])
     with installation.reading(**settings) as reader:
-        until(lambda: any("set expired" in problem for problem in reader.meter.status.problems))
+        until(lambda: any("set `expired`" in problem for problem in reader.meter.status.problems))
     assert numbers(installation) == [0]
     installation.bring(2, **{**settings, "expired": "trim_horizon"})
 

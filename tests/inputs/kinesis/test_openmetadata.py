@@ -79,7 +79,7 @@ def test_each_option_has_its_setting(option: str, value: Any, setting: str, expe
         ({**BROKER, "awsConfig": {**AWS, "enabled": "yes"}}, "use true or false"),
         ({**BROKER, "topicName": "t"}, "topicName is an option of Kafka"),
         ({**BROKER, "streamname": "s"}, "unknown option streamname"),
-        ({**BROKER, "namespaceToServiceMapping": {"a": "b"}}, "no services here"),
+        ({**BROKER, "namespaceToServiceMapping": {"a": "b"}}, "LineageBridge has no services"),
     ],
 )
 def test_what_cannot_be_done_is_refused(settings: dict[str, Any], reason: str) -> None:

@@ -18,7 +18,7 @@ def test_each_plane_names_the_setting_of_its_key_and_the_rights_that_it_needs(pl
     missing = missing_key_hint(ConfluentSettings(), plane, "env-1/lkc-1")
     assert "_API_KEY and LINEAGE_BRIDGE_" in missing
     assert missing.startswith("set an API key of ")
-    assert "needs" in error_hint(plane, ForbiddenError("403"))
+    assert error_hint(plane, ForbiddenError("403")).startswith("grant the owner of the API key in `")
     assert error_hint(plane, SourceError("500", "look at it")) == "look at it"
     whole = {
         **dict.fromkeys(("cloud", "metrics"), KEY),
@@ -30,9 +30,11 @@ def test_each_plane_names_the_setting_of_its_key_and_the_rights_that_it_needs(pl
 
 def test_of_a_key_that_is_not_accepted_the_likelier_mistake_comes_first() -> None:
     assert error_hint(DISCOVERY, UnauthenticatedError("401")).startswith(
-        "cloud needs an API key of Cloud resource management, the key of a cluster"
+        "set `cloud` to an API key of Cloud resource management, as the key of a cluster"
     )
-    assert error_hint("topics", UnauthenticatedError("401")).startswith("kafka needs an API key of this Kafka cluster, a Cloud API key")
+    assert error_hint("topics", UnauthenticatedError("401")).startswith(
+        "set `kafka` to an API key of this Kafka cluster, as a Cloud API key"
+    )
 
 
 def test_steps_and_tests_carry_the_hints() -> None:
@@ -59,10 +61,10 @@ def test_steps_and_tests_carry_the_hints() -> None:
             observer.observe(None, NO_METADATA, 0)
         observer.close()
     assert hints["connect env-1/lkc-1"] == (
-        "the owner of the API key in cloud needs a role that sees the cluster's connectors, such as Operator",
+        "grant the owner of the API key in `cloud` a role that sees the cluster's connectors, such as Operator",
     )
     (missing,) = hints["topics env-1/lkc-1"]
-    assert missing.startswith("set an API key of this Kafka cluster in kafka, under its id or *, or LINEAGE_BRIDGE_KAFKA_API_KEY")
+    assert missing.startswith("set an API key of this Kafka cluster in `kafka`, under its id or *, or LINEAGE_BRIDGE_KAFKA_API_KEY")
     assert (checks["topics env-1/lkc-1"].hint, checks["topics env-1/lkc-1"].skipped) == (missing, True)
     assert (checks["connect env-1/lkc-1"].works, checks["connect env-1/lkc-1"].skipped) == (False, False)
     assert "Cloud resource management" in refused.value.hint

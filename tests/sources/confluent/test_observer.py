@@ -245,7 +245,7 @@ def test_a_stop_ends_waiting_and_reports_skipped_planes(observer: ConfluentObser
 def test_a_key_of_another_organization_is_refused(observer: ConfluentObserver) -> None:
     first = observer.observe(None, NO_METADATA, NOW)
     other = {**first.snapshot["estate"], "organization": "o-2"}
-    with pytest.raises(SourceError, match="another organization"):
+    with pytest.raises(SourceError, match="belongs to the organization"):
         observer.observe({**first.snapshot, "estate": other}, NO_METADATA, NOW)
 
 

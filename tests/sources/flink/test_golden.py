@@ -182,7 +182,7 @@ def test_the_plan_alone_reports_tables_as_inferred(stand: Stand):
         ]
     }
     tables = ", ".join(f"default_catalog.default_database.{name}" for name in ("orders_agg", "orders_out", "orders_src"))
-    why = f"the datasets of {tables} are unknown; give their DDL in init_sql or statements, or annotate the job"
+    why = f"the datasets of the tables {tables} are unknown; give their DDL in `init_sql` or `statements`, or annotate the job"
     assert look(stand).unseen == (Unseen("job orders_pipeline: tables", why),)
 
 

@@ -82,7 +82,7 @@ def test_kerberos_without_its_package_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "gssapi", None)
     with pytest.raises(ConfigError) as missing:
         protocol_config(KERBEROS)
-    assert missing.value.hint == "pip install gssapi"
+    assert missing.value.hint == "install it with: pip install gssapi"
 
 
 def test_kerberos_logs_in_with_the_principal_and_keytab(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -287,7 +287,7 @@ def test_a_query_whose_hosts_do_not_answer_is_unseen() -> None:
     polling.server.queries[0].hosts = {HOST: "RUNNING", OTHER_HOST: "UNRESPONSIVE"}
     seen = polling.poll()
     assert states(seen) == [("RUNNING", "CSAS_RICH_3")]
-    assert seen.unseen == (Unseen(f"query CSAS_RICH_3: host {OTHER_HOST}", "it does not answer the other hosts"),)
+    assert seen.unseen == (Unseen(f"query CSAS_RICH_3: host {OTHER_HOST}", "the host does not answer the other hosts"),)
 
 
 def test_a_query_that_failed_before_it_was_seen() -> None:

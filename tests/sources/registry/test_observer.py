@@ -196,7 +196,7 @@ def test_who_asks_may_be_refused(registry: Confluent, server: Standin, monkeypat
         refused.poll()
     assert "wrong-secret" not in str(error.value)
     (check,) = refused.observer.test()
-    assert (check.step, check.works, check.hint) == ("subjects", False, "check user, password or token")
+    assert (check.step, check.works, check.hint) == ("subjects", False, "check `username` and `password`, or `token`")
     refused.observer.close()
     monkeypatch.setenv("REGISTRY_PASSWORD", "right")
     allowed = Polling(server, username="me", password="${env:REGISTRY_PASSWORD}")
@@ -215,7 +215,7 @@ def test_what_a_test_of_the_source_reports(registry: Confluent, server: Standin,
     server.failing["/mode"] = Reply(404, b"", "text/plain")
     by_step = {check.step: check for check in polling.observer.test()}
     assert not by_step["compatibility"].works
-    assert by_step["mode"].message.startswith("this registry does not have it")
+    assert by_step["mode"].message.startswith("the registry does not support this")
 
 
 def test_settings_that_cannot_be_had_stay_as_they_were(registry: Confluent, server: Standin, polling: Polling) -> None:

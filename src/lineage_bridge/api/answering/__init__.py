@@ -1,1 +1,1 @@
-"""How questions are answered: in lanes by their cost, a second time when events were missing, and as streams."""
+"""Answering questions: limits by cost, a second attempt if events were missing, and streamed answers."""

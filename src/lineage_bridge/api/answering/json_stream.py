@@ -1,4 +1,4 @@
-"""Large answers, sent while they are made."""
+"""Large JSON answers, which are sent while they are computed."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
@@ -19,7 +19,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def encode(value: object) -> bytes:
-    """A value as JSON text."""
+    """Encode a value as JSON text."""
     return _ENCODER.encode(value)
 
 
@@ -36,7 +36,7 @@ def stream_graph(services: Services, write: Callable[[GraphReader], Iterator[byt
 
 
 def json_array(name: str, items: Iterable[Struct]) -> Iterator[bytes]:
-    """A member of a JSON object that is an array, in pieces of PIECE_BYTES."""
+    """Encode an array as a member of a JSON object, in pieces of PIECE_BYTES."""
     piece, separator = bytearray(f'"{name}":['.encode()), b""
     for item in items:
         piece += separator + encode(item)

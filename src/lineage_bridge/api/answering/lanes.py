@@ -1,6 +1,6 @@
-"""How many questions are answered at once, by their cost, so that none takes memory or time from events and other questions.
+"""Limits how many questions are answered at once, by their cost, so that they leave memory and time for events and other questions.
 
-In each lane callers take turns, and none takes it whole.
+In each lane callers take turns, and no caller gets all slots.
 Ingest has a lane of its own: it shares neither threads nor a queue with questions.
 """
 
@@ -21,7 +21,7 @@ from lineage_bridge.ports.graph_reader import GraphReader
 
 
 class Cost(Enum):
-    """What a question costs."""
+    """The cost class of a question."""
 
     LIGHT = "light"
     """Looks up a few nodes, runs or events."""
@@ -30,7 +30,7 @@ class Cost(Enum):
     WHOLE_GRAPH = "whole-graph"
     """Reads every node or edge."""
     WAITING = "waiting"
-    """Only waits, for a position or for a change."""
+    """Only waits, for the graph to reach a position or for a change of the graph."""
 
 
 COSTS: Final[Mapping[str, Cost]] = {
@@ -67,14 +67,14 @@ COSTS: Final[Mapping[str, Cost]] = {
     "/overview": Cost.WHOLE_GRAPH,
     "/search": Cost.HEAVY,
 }
-"""The cost of each question by its path; of all others LIGHT."""
+"""The cost of each question by its path. A question whose path is not here costs LIGHT."""
 
 
 @dataclass(frozen=True)
 class Limit:
     """`running` questions are answered at once; `queued` more wait for their turn, at most `wait_s` seconds.
 
-    `FairSlots` says how callers share both.
+    `FairSlots` describes how callers share both.
     """
 
     running: int
@@ -99,17 +99,17 @@ class Lane:
 
     @property
     def queued(self) -> int:
-        """How many questions wait for their turn."""
+        """The number of questions that wait for a slot."""
         return self._slots.waiting
 
     @property
     def running(self) -> int:
-        """How many slots are taken."""
+        """The number of slots that are taken."""
         return self._slots.taken
 
     @asynccontextmanager
     async def slot(self, caller: Caller) -> AsyncIterator[None]:
-        """While it is entered, the caller has one of the lane's slots. Raises OverloadedError when none becomes free in time."""
+        """A context manager that holds one of the lane's slots for the caller. Raises OverloadedError if no slot becomes free in time."""
         await self.take(caller)
         try:
             yield
@@ -133,8 +133,10 @@ class Lane:
     def _overloaded(self, greedy: Caller | None = None) -> OverloadedError:
         kind = f"{self.cost.value} questions"
         if greedy is None:
-            return OverloadedError(f"too many {kind} are being answered", "ask again in a few seconds")
-        return OverloadedError(f"too many {kind} of {greedy.name} wait", "ask again when some are answered", "too_many_questions")
+            return OverloadedError(f"the server already answers as many {kind} as it may", "ask again in a few seconds")
+        return OverloadedError(
+            f"too many {kind} of {greedy.name} are waiting for an answer", "ask again when some are answered", "too_many_questions"
+        )
 
 
 class Lanes:
@@ -147,15 +149,15 @@ class Lanes:
         return self._lanes[cost]
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many questions of each cost are answered now, and how many wait for their turn."""
+        """For each cost, the number of questions that are being answered, and that wait for a slot."""
         return {cost.value: {"running": lane.running, "queued": lane.queued} for cost, lane in self._lanes.items()}
 
 
 class Interruptible(Protocol):
-    """What can be made to stop from another thread."""
+    """Work that another thread can interrupt."""
 
     def interrupt(self) -> None:
-        """End what runs now, and refuse what comes later."""
+        """Interrupt the running statement, and refuse later ones."""
 
 
 @dataclass
@@ -182,7 +184,7 @@ class Turn:
             lane.release(self.caller)
 
     def abandon(self) -> None:
-        """Nobody waits for the answer any more: end what works on it."""
+        """Interrupt the readers that work on the answer, because no client waits for it."""
         with self._lock:
             self.is_abandoned = True
             running = list(self._running)
@@ -191,10 +193,10 @@ class Turn:
 
     @contextmanager
     def interrupting(self, reader: Interruptible) -> Iterator[None]:
-        """While it is entered, `abandon` interrupts the reader. Raises AbandonedError if the question was abandoned before."""
+        """A context manager during which `abandon` interrupts the reader. Raises AbandonedError if the question was abandoned before."""
         with self._lock:
             if self.is_abandoned:
-                raise AbandonedError("the client of this question has gone")
+                raise AbandonedError("the client closed the connection before the question was answered")
             self._running.append(reader)
         try:
             yield
@@ -208,7 +210,7 @@ CURRENT_TURN: Final[ContextVar[Turn | None]] = ContextVar("turn", default=None)
 
 
 def interruptible(graph: Callable[[], AbstractContextManager[GraphReader]]) -> Callable[[], AbstractContextManager[GraphReader]]:
-    """Like `graph`, but the readers end when the question that opened them is abandoned."""
+    """Wrap `graph` so that its readers are interrupted when the question that opened them is abandoned."""
 
     @contextmanager
     def open_reader() -> Iterator[GraphReader]:

@@ -1,6 +1,6 @@
-"""How questions are answered: each in the lane of its cost, and only while its client waits for the answer.
+"""Answers each question in the lane of its cost, and only while its client is connected.
 
-A question about what is not in the graph yet waits a moment for it, and says so when it does not come.
+If a question finds nothing while events are not in the graph yet, it waits a moment and is asked again; its error then states the lag.
 """
 
 import logging
@@ -25,7 +25,7 @@ from lineage_bridge.errors import LogError, NotFoundError, StoreError, StoreMiss
 
 POLL_S: Final = 0.1
 READ_RATE: Final = 32 << 10
-"""How many bytes of an answer a client has to read in a second."""
+"""The minimum speed, in bytes per second, at which a client has to read an answer."""
 _log = logging.getLogger(__name__)
 
 
@@ -68,7 +68,7 @@ def question_route(services: Services) -> type[DeferredRoute]:
 
 
 def _asking_twice(services: Services, handle: Handler) -> Handler:
-    """Like `handle`, but what was not found is asked for again once the graph has caught up with the log."""
+    """Wrap `handle` so that a question which found nothing is asked again once the graph has caught up with the log."""
 
     async def ask(request: Request) -> Response:
         try:
@@ -116,7 +116,7 @@ async def answer_question(services: Services, answer: Answer, scope: Scope, rece
         CURRENT_TURN.reset(token)
         turn.end()
     if turn.is_abandoned:
-        _log.debug("the client of %s did not wait for the answer", scope["path"])
+        _log.debug("the client that asked %s closed the connection before the answer", scope["path"])
     elif failure is not None:
         raise failure
 
@@ -129,7 +129,7 @@ async def _watch(receive: Receive, give_up: Callable[[], None]) -> None:
 
 
 def _after_disconnect(gone: anyio.Event) -> Receive:
-    """What a question receives: no body, and then the end of its connection."""
+    """The ASGI messages that a question receives: an empty body, and then the disconnect of its client."""
     messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> Message:
@@ -142,7 +142,7 @@ def _after_disconnect(gone: anyio.Event) -> Receive:
 
 
 def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
-    """Like `send`, but calls `give_up` if the client reads nothing for some seconds, or more slowly than READ_RATE in the long run."""
+    """Wrap `send` so that it calls `give_up` if the client reads nothing for some seconds, or on average more slowly than READ_RATE."""
     left = seconds
 
     async def send_in_time(message: Message) -> None:
@@ -159,7 +159,9 @@ def _within(seconds: float, send: Send, give_up: Callable[[], None]) -> Send:
 
 
 async def _wait_for_backlog(services: Services, request: Request) -> bool:
-    """Whether the graph has caught up with the log after a short wait. Does not wait while too many others do, or nothing is folded."""
+    """Wait shortly, and return whether the graph has caught up with the log. Does not wait if too many questions do, or if nothing is
+    folded.
+    """
     if not await to_thread.run_sync(
         _is_catching_up, services, request.scope, limiter=services.waiting_threads
     ) or not services.waiting_slots.acquire(blocking=False):
@@ -178,7 +180,7 @@ async def _wait_for_backlog(services: Services, request: Request) -> bool:
 
 
 def _written_elsewhere(scope: Scope) -> position_tokens.Position:
-    """What the API's own process has written to a topic, as it passed that on with the question."""
+    """The position token of the events that the API's process has written to a topic, as sent along with the question."""
     token = scope.get("state", {}).get(WRITTEN, "")
     return position_tokens.decode(token) if token else {}
 
@@ -195,7 +197,7 @@ def _is_catching_up(services: Services, scope: Scope) -> bool:
 
 
 def _explain(services: Services, error: NotFoundError | StoreMissingError, scope: Scope) -> Exception:
-    """The error to raise: if answers lag behind the log, it also says how far."""
+    """The error to raise. If answers lag behind the log, its message states how far."""
     try:
         backlog = measure_backlog(services, _all_written(services, scope))
     except (LogError, StoreError):
@@ -204,7 +206,5 @@ def _explain(services: Services, error: NotFoundError | StoreMissingError, scope
         return error
     hint = f"ask again in a moment; {error.hint}" if error.hint else "ask again in a moment"
     if isinstance(error, NotFoundError):
-        return NotFoundError(f"{error} so far: {backlog}", hint, error.near)
-    return StoreMissingError(
-        f"there is no graph so far: {backlog}", "ask again in a moment; GET /api/v1/ready reports the state of each part"
-    )
+        return NotFoundError(f"{error} yet: {backlog}", hint, error.near)
+    return StoreMissingError(f"there is no graph yet: {backlog}", "ask again in a moment; GET /api/v1/ready reports the state of each part")

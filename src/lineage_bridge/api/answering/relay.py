@@ -1,7 +1,7 @@
-"""Questions that another process answers: the API's process passes each on over a local socket, and sends on what comes back.
+"""Passes questions to the process that answers them, over a local socket, and returns its answers to the clients.
 
 One connection carries one question. The answering process greets it, reads the question, and writes the answer in frames: its status and
-headers, the pieces of its body, and an empty frame at its end. A connection that closes earlier means that the other side has gone.
+headers, the pieces of its body, and an empty frame at its end. If the connection closes earlier, the other process has ended.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from lineage_bridge.model.access import Visibility
 from lineage_bridge.tracing import TRACEPARENT, traceparent
 
 WRITTEN: Final = "written"
-"""The key under which the state of a question has the token of what the API's process has written to a topic."""
+"""The key in the state of a question for the position token of the events that the API's process has written to a topic."""
 _GREETING: Final = b"?"
 _GREETING_S: Final = 30.0
-"""How long a question waits for a process that is just starting."""
+"""How long a question waits for the answering process to start, in seconds."""
 _PROBE_S: Final = 5.0
 _PIECE: Final = 1 << 18
-"""The most bytes of an answer that are in memory here."""
+"""The maximum bytes of one answer that this process holds in memory."""
 _ENCODER, _log = msgspec.msgpack.Encoder(), logging.getLogger(__name__)
 
 
 class _Question(Struct, array_like=True):
-    """What is passed on of a request, and what whoever sent it sees of the graph."""
+    """The parts of a request that are passed on, and the visibility of its principal."""
 
     prefix: str
     path: str
@@ -45,14 +45,14 @@ class _Question(Struct, array_like=True):
     client: tuple[str, int] | None
     server: tuple[str, int | None] | None
     caller: tuple[str, bool]
-    """Whom limits count."""
+    """The caller whose limits the question counts against."""
     visibility: Visibility | None
     written: str = ""
-    """The token of what the API's process has written to a topic."""
+    """The position token of the events that the API's process has written to a topic."""
 
 
 class _Start(Struct, array_like=True):
-    """How an answer begins."""
+    """The first frame of an answer: status and headers."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -64,14 +64,14 @@ _QUESTION, _START = msgspec.msgpack.Decoder(_Question), msgspec.msgpack.Decoder(
 class Relay:
     """An ASGI application that has each question answered by the process that listens at a local socket.
 
-    `written` returns the token of what this process has written to a topic, which the other cannot know.
+    `written` returns the position token of the events that this process has written to a topic, which the other process cannot know.
     """
 
     def __init__(self, path: str, written: Callable[[], str] = str) -> None:
         self.path, self._written = path, written
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - a question has no body
-        """Pass on one question, and its answer. Raises UnavailableError if the process does not answer, or ends while it does."""
+        """Pass on one question, and its answer. Raises UnavailableError if the process does not answer, or ends while it answers."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path)
         except OSError as error:
@@ -91,7 +91,7 @@ class Relay:
             writer.close()
 
     async def fetch(self, path: str) -> bytes:
-        """What the process answers to a question of our own. Raises UnavailableError if it does not answer with 200."""
+        """The body of the process's answer to a question of the server itself. Raises UnavailableError if its status is not 200."""
         status, body = 0, bytearray()
 
         async def collect(message: Message) -> None:
@@ -105,7 +105,7 @@ class Relay:
         return bytes(body)
 
     def is_answered(self) -> bool:
-        """Whether the process takes questions now."""
+        """Whether the process currently accepts questions."""
         with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(_PROBE_S)
             probe.connect(self.path)
@@ -118,7 +118,9 @@ async def _nothing() -> Message:
 
 
 def _unavailable() -> UnavailableError:
-    return UnavailableError("the process that answers questions is not running", "ask again in a moment: it is started again by itself")
+    return UnavailableError(
+        "the process that answers questions is not running", "ask again in a moment: the server restarts that process by itself"
+    )
 
 
 def _question(scope: Scope, written: str) -> _Question:
@@ -152,7 +154,7 @@ async def answer_questions(app: ASGIApp, listener: socket.socket) -> None:
             CURRENT_VISIBILITY.set(question.visibility)
             await app(_scope(question), _until_gone(reader), _to_frames(writer))
         except (OSError, IncompleteReadError):
-            _log.debug("the API did not wait for an answer")
+            _log.debug("the API closed the connection before the answer was complete")
         except Exception as error:  # noqa: BLE001 - the boundary of a question; what it raises was logged and answered by the app
             _log.debug("a question failed: %r", error)
         finally:
@@ -185,7 +187,7 @@ def _scope(question: _Question) -> dict[str, Any]:
 
 
 def _until_gone(reader: StreamReader) -> Receive:
-    """What a question receives: no body, and then the end of its connection."""
+    """The ASGI messages that a question receives: an empty body, and then the disconnect of its client."""
     asked = False
 
     async def receive() -> Message:

@@ -1,4 +1,4 @@
-"""What whoever asks the present question sees of the graph. A question of which that is not known sees nothing."""
+"""The visibility of the principal that asks the current question. If it is unknown, the question sees nothing."""
 
 from contextvars import ContextVar
 from typing import Final

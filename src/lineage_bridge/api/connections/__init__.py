@@ -1,1 +1,1 @@
-"""Connections of clients: HTTP/1.1 on them, and what they may take."""
+"""Connections of clients: HTTP/1.1, and limits of connections, sizes and times."""

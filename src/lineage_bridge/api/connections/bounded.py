@@ -1,4 +1,4 @@
-"""A connection whose client has a time for what it sends and reads, and gets an answer when that is over."""
+"""A connection with time limits for what its client sends and reads. When one is exceeded, the client is answered and disconnected."""
 
 from asyncio import BaseTransport, TimerHandle
 from typing import ClassVar, Final
@@ -10,19 +10,19 @@ from lineage_bridge.api.connections.refusals import refusal
 from lineage_bridge.api.connections.table import ConnectionTable
 
 LINGER_S: Final = 5.0
-"""How long a client may go on to send a body after the answer."""
+"""How long, in seconds, a client may continue to send a body after it was answered."""
 REFUSED_S: Final = 0.2
-"""How long a refused client may read the answer."""
+"""How long, in seconds, a refused client has to read the answer."""
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """uvicorn's connection within limits. What reads from it says by `_expect` what it waits for."""
+    """uvicorn's connection within limits. The parser states by `_expect` what it waits for."""
 
     limits: ClassVar[ConnectionLimits]
     table: ClassVar[ConnectionTable["BoundedConnection"]]
 
     _unfinished = ""
-    """What the client has not sent to its end: `head`, `body`, or nothing."""
+    """The part of the request that is still incomplete: `head`, `body`, or an empty string."""
     _received = _body = _head_size = 0
     _deadline = 0.0
     _timer: TimerHandle | None = None
@@ -48,14 +48,14 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def give_way(self, exceeded: str) -> None:
-        """Close a connection whose client has not sent a whole head, because there are too many."""
+        """Close this connection, whose client has not sent a whole head, because too many are open."""
         if self._has_served and not self._received:
             self.transport.close()
         else:
             self._refuse(exceeded)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, and not much longer for a body that nobody reads."""
+        """Wait for the next request. If the body was not read, wait only briefly for its end."""
         self._has_served = True
         super().on_response_complete()
         if self._unfinished == "body":
@@ -64,13 +64,13 @@ class BoundedConnection(HttpToolsProtocol):
             self.table.set_waiting(self, is_waiting=True)
 
     def pause_writing(self) -> None:
-        """The client has not read what was sent: give it some time."""
+        """Start the time limit for reading, because the send buffer is full."""
         super().pause_writing()
         if self._read_timer is None:
             self._read_timer = self.loop.call_later(self.limits.read_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client reads."""
+        """End the time limit for reading, because the client reads again."""
         self._stop_read_timer()
         super().resume_writing()
 
@@ -80,7 +80,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._read_timer = None
 
     def _expect(self, what: str, seconds: float) -> None:
-        """Wait for the end of a head or a body, for so long; with nothing, wait for nothing."""
+        """Start the time limit for a head or a body; with an empty string, end the limit."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -92,7 +92,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._timer = self.loop.call_at(self._deadline, self._check_deadline)
 
     def _check_deadline(self) -> None:
-        """Close the connection if its time is over. Time in which we did not read is not the client's."""
+        """Close the connection if its time is over. Time in which the server paused reading does not count."""
         self._timer = None
         if self.flow.read_paused:
             self._deadline = self.loop.time() + self.limits.body_s
@@ -102,11 +102,11 @@ class BoundedConnection(HttpToolsProtocol):
             self._refuse("too_slow")
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request."""
+        """Refuse bytes that are not a valid request."""
         self._refuse("malformed_request", msg)
 
     def _refuse(self, code: str, problem: str = "") -> None:
-        """Answer with an error, if it can be told from an answer to another request, and close the connection."""
+        """Close the connection; before that, answer with an error unless the client could take it for the answer to another request."""
         if self._is_refused:
             return
         may_answer = self._may_answer() and not self.transport.is_closing()
@@ -127,7 +127,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.loop.call_later(REFUSED_S, self.transport.close)
 
     def _may_answer(self) -> bool:
-        """Whether the next bytes that are sent would be the answer to the request that is being received."""
+        """Whether the next bytes sent would be the answer to the request that is being received."""
         if not self._has_cycle:
             return True
         if self._unfinished == "body":

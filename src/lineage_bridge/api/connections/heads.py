@@ -1,6 +1,6 @@
-"""What the head of a request must be, so that every program on its way reads the same request (RFC 9112).
+"""Checks the head of a request, so that every proxy on its way interprets it in the same way (RFC 9112).
 
-The parser refuses much of this itself. What is checked here holds whatever the parser lets pass.
+The parser refuses much of this itself; these checks do not depend on it.
 """
 
 import re
@@ -17,36 +17,36 @@ _WEB: Final = re.compile(rb"https?://", re.IGNORECASE)
 
 
 def origin_form(method: bytes, target: bytes, headers: Sequence[Header]) -> tuple[bytes, list[Header]]:
-    """The target without scheme and authority, and the headers with the authority as Host, as RFC 9112, 3.2.2 says.
+    """The target without scheme and authority, and the headers with the authority as Host (RFC 9112, 3.2.2).
 
-    Raises ValueError for a target that is no target, with what is wrong.
+    Raises ValueError with the reason if the target is not valid.
     """
     if not _TARGET.fullmatch(target):
-        raise ValueError("the target has characters that must be encoded")
+        raise ValueError("the request target contains characters that must be percent-encoded")
     if target.startswith(b"/"):
         return target, list(headers)
     if target == b"*" and method == b"OPTIONS":
         return b"/", list(headers)
     if not _WEB.match(target):
-        raise ValueError("the target is neither a path nor a web address")
+        raise ValueError("the request target is neither a path nor an absolute URL")
     parts = urlsplit(target)
     if not parts.netloc or not _AUTHORITY.fullmatch(parts.netloc):
-        raise ValueError("the authority of the target is not valid")
+        raise ValueError("the host and port in the request target are not valid")
     path = parts.path or b"/"
     return path + (b"?" + parts.query if parts.query else b""), [*(h for h in headers if h[0] != b"host"), (b"host", parts.netloc)]
 
 
 def check_head(version: str, headers: Sequence[Header]) -> None:
-    """Raise ValueError if it is not clear to whom a request is addressed, or where its body ends, with what is wrong."""
+    """Raise ValueError with the reason if the host of a request, or the end of its body, is ambiguous."""
     if version not in ("1.1", "1.0"):
-        raise ValueError(f"HTTP/{version} is not spoken here")
+        raise ValueError(f"HTTP/{version} is not supported")
     found = {name: [value for header, value in headers if header == name] for name in (b"host", b"content-length", b"transfer-encoding")}
     hosts, lengths, codings = found.values()
     if len(hosts) > 1 or (version == "1.1" and not hosts):
-        raise ValueError(f"a request has one header Host, not {len(hosts)}")
+        raise ValueError(f"the request has {len(hosts)} Host headers instead of one")
     if hosts and not (hosts[0] and _AUTHORITY.fullmatch(hosts[0])):
         raise ValueError("the header Host is not valid")
     if len(lengths) > 1 or (lengths and not _LENGTH.fullmatch(lengths[0])):
-        raise ValueError("the header Content-Length is not one number")
+        raise ValueError("the header Content-Length must be a single number")
     if codings and (lengths or version != "1.1" or [coding.lower() for coding in codings] != [b"chunked"]):
-        raise ValueError("of Transfer-Encoding only chunked is known, once, in HTTP/1.1 and without Content-Length")
+        raise ValueError("the only supported Transfer-Encoding is chunked, given once, in HTTP/1.1 and without Content-Length")

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Final
 
 MOST_HEADERS: Final = 128
-"""How many headers a request may have."""
+"""The maximum number of headers of a request."""
 
 
 @dataclass(frozen=True)

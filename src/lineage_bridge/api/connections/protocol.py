@@ -3,8 +3,8 @@
 Java's own client offers HTTP/2 (`Upgrade: h2c`) with a request, even with a POST and its body. A server may ignore the offer
 (RFC 9110, 7.8), but the parser treats what follows such headers as bytes of the other protocol, so the body would be lost.
 
-A client that does not finish its request is disconnected: the head of a request has a size and a time, its body a rate. So is one that
-does not read its answer.
+A client is disconnected if it does not finish its request or does not read its answer: heads have a size and a time limit, bodies a minimum
+rate.
 """
 
 from typing import Final
@@ -17,12 +17,12 @@ from lineage_bridge.api.connections.limits import MOST_HEADERS, ConnectionLimits
 from lineage_bridge.api.connections.table import ConnectionTable
 
 _CHUNK_HEADS: Final = 8
-"""How many bytes of framing a body in chunks may have for each byte of its own, after those that a head may have."""
+"""The maximum bytes of chunk framing for each byte of a chunked body, beyond the bytes that a head may have."""
 _OFFER: Final = frozenset({b"upgrade", b"http2-settings"})
 
 
 class Protocol(BoundedConnection):
-    """uvicorn's HTTP/1.1; a request with an offer is parsed a second time, without the offer."""
+    """uvicorn's HTTP/1.1 protocol. A request that offers an upgrade is parsed a second time without the offer."""
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes, and close the connection if the request's head becomes too large."""
@@ -37,7 +37,7 @@ class Protocol(BoundedConnection):
         if self._unfinished == "head" and self._received > self.limits.head_bytes:
             self._refuse("head_too_large" if self.headers else "target_too_long")
         elif self._unfinished == "body" and self._received > 2 * self.limits.head_bytes + _CHUNK_HEADS * self._body:
-            self._refuse("malformed_request", "the chunks of the body are nearly empty")
+            self._refuse("malformed_request", "the body is sent in chunks that are nearly empty")
 
     def _parse(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
@@ -59,19 +59,19 @@ class Protocol(BoundedConnection):
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Note a piece of the target."""
+        """Append a piece of the request target."""
         super().on_url(url)
         self._count_head(len(url), "target_too_long")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Note a header. Those behind a body are no headers of the request: nobody has checked them (RFC 9110, 6.5.1)."""
+        """Add a header. Trailers after a body are dropped, because they have not been checked (RFC 9110, 6.5.1)."""
         if self._unfinished == "body":
             return
         super().on_header(name, value)
         self._count_head(len(name) + len(value), "head_too_large")
 
     def _count_head(self, size: int, code: str) -> None:
-        """Count bytes of a head, however many came at once. Raises ValueError, which ends its parsing, if they are too many."""
+        """Count bytes of a head. Raises ValueError, which ends its parsing, if there are too many."""
         self._head_size += size
         if self._head_size > self.limits.head_bytes or len(self.headers) > MOST_HEADERS:
             self._refuse(code)
@@ -111,12 +111,12 @@ class Protocol(BoundedConnection):
 
 
 def limited(limits: ConnectionLimits) -> type[Protocol]:
-    """The protocol with limits of its own, for one server."""
+    """A subclass of the protocol with the limits of one server."""
     return type("LimitedProtocol", (Protocol,), {"limits": limits, "table": ConnectionTable(limits)})
 
 
 def _without_offer(name: bytes, value: bytes) -> bytes:
-    """A header's value without a word of the offer."""
+    """A header's value without one of the tokens of an upgrade offer."""
     if name != b"connection":
         return value
     return b", ".join(option for option in map(bytes.strip, value.split(b",")) if option.lower() not in _OFFER)

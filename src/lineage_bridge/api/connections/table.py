@@ -1,4 +1,4 @@
-"""Which connections are open, and which of them gives way when there are too many."""
+"""The table of open connections, which decides what connection is closed when there are too many."""
 
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -11,7 +11,7 @@ _Connection = TypeVar("_Connection")
 
 @dataclass
 class _Address(Generic[_Connection]):
-    """The connections of one address; those of them that wait for a request, the longest first."""
+    """The connections of one address, and those of them that wait for a request, the longest-waiting first."""
 
     is_shared: bool
     open: int = 0
@@ -22,7 +22,7 @@ class ConnectionTable(Generic[_Connection]):
     """The open connections of a server.
 
     A connection waits while its client has not sent a whole head. When there is one too many, of its address or of all, the one that has
-    waited longest gives way, so clients that connect and say nothing keep nobody out.
+    waited longest is closed, so clients that connect and send nothing do not block others.
     """
 
     def __init__(self, limits: ConnectionLimits) -> None:
@@ -32,7 +32,7 @@ class ConnectionTable(Generic[_Connection]):
         self._open: dict[_Connection, str] = {}
 
     def add(self, connection: _Connection, peer: str) -> tuple[str, _Connection | None]:
-        """Note a new connection, which waits. Returns the limit that it exceeds, if any, and the connection that gives way to it."""
+        """Add a new connection, which waits. Returns the limit that it exceeds, if any, and the connection to close for it."""
         address = network_of(peer)
         found = self._addresses.setdefault(address, _Address(self._limits.is_shared(peer)))
         limit, candidates = "", iter(self._waiting)
@@ -50,7 +50,7 @@ class ConnectionTable(Generic[_Connection]):
         return limit, victim
 
     def set_waiting(self, connection: _Connection, *, is_waiting: bool) -> None:
-        """Note whether a connection waits for a request."""
+        """Record whether a connection waits for a request."""
         address = self._open.get(connection)
         if address is None:
             return
@@ -61,7 +61,7 @@ class ConnectionTable(Generic[_Connection]):
             self._addresses[address].waiting[connection] = None
 
     def remove(self, connection: _Connection) -> None:
-        """Forget a connection, if it is not forgotten already."""
+        """Remove a connection, if it is in the table."""
         self.set_waiting(connection, is_waiting=False)
         address = self._open.pop(connection, None)
         if address is None:
@@ -72,7 +72,7 @@ class ConnectionTable(Generic[_Connection]):
 
     @property
     def addresses(self) -> int:
-        """From how many addresses connections are open."""
+        """The number of addresses with open connections."""
         return len(self._addresses)
 
     def __len__(self) -> int:

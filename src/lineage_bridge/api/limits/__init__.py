@@ -1,1 +1,1 @@
-"""What one caller may take of the server, so that something is left for the others."""
+"""Limits of what one caller may use of the server, so that it leaves capacity for others."""

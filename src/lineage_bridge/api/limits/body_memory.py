@@ -1,4 +1,4 @@
-"""The memory that bodies of requests have while they come in and are worked on."""
+"""Limits the memory of request bodies while they are received and processed."""
 
 from collections import Counter
 from typing import Final
@@ -10,7 +10,7 @@ BODY_BYTES: Final = 512 << 20
 
 
 class BodyMemory:
-    """At most `size` bytes. A caller may hold no more of them than are left for the others."""
+    """A budget of `size` bytes. A caller may not hold more bytes than are left for other callers."""
 
     def __init__(self, size: int = BODY_BYTES) -> None:
         self.size = size
@@ -18,12 +18,13 @@ class BodyMemory:
         self._total = 0
 
     def hold(self, caller: Caller, size: int) -> None:
-        """Hold more bytes. Raises OverloadedError, and holds nothing more, if there are not so many for this caller."""
+        """Hold more bytes for a caller. Raises OverloadedError, and holds none of them, if the caller would exceed its part."""
         held, left = self._held[caller.name] + size, self.size - self._total - size
         if left < 0 or (held > left and not caller.is_unlimited):
             raise OverloadedError(
-                f"the requests of {caller.name} have {held} bytes in memory at once, more than are left for others",
-                "send fewer at once; an operator can change the limit with the setting body_memory_bytes",
+                f"the bodies of the requests of {caller.name} take {held} bytes of memory at once, more than the part that one caller may "
+                "use",
+                "send fewer requests at once; an operator can raise the setting `body_memory_bytes`",
                 "too_many_bytes_at_once",
             )
         self._held[caller.name] = held

@@ -1,4 +1,4 @@
-"""Whom a limit counts: a principal, or without one the address that requests come from."""
+"""The caller that a limit counts: a principal, or else the address that requests come from."""
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
@@ -10,30 +10,30 @@ from lineage_bridge.model.access import ALL_SCOPES, Principal
 
 _CALLER: Final = "lineage_bridge.caller"
 _IPV6_HOST_BITS: Final = 64
-"""Whoever has one IPv6 address has all that differ in these bits only."""
+"""IPv6 addresses that only differ in this many last bits count as one caller."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Whom a limit counts. `is_unlimited`: it may take all there is, because nobody else is to be protected from it."""
+    """The caller that a limit counts. `is_unlimited`: it may use the whole capacity, because no other caller needs protection from it."""
 
     name: str
     is_unlimited: bool = False
 
 
 THIS_MACHINE: Final = Caller("this machine", True)
-"""Programs of this machine on a server that asks nobody who they are."""
+"""Programs on this machine, if the server does not ask for API keys."""
 
 
 def caller_of(principal: Principal, peer: str) -> Caller:
-    """Who sends requests as this principal from this address."""
+    """The caller with this principal and this address."""
     if principal.name:
         return Caller(f"principal {principal.name}", principal.name == INTERNAL)
     return THIS_MACHINE if principal.scopes == ALL_SCOPES else Caller(network_of(peer))
 
 
 def network_of(peer: str) -> str:
-    """The address of a peer as limits count it: an IPv6 address with its neighbours."""
+    """The address that limits count for a peer: for IPv6, its /64 network."""
     try:
         address = ip_address(peer.partition("%")[0])
     except ValueError:
@@ -46,11 +46,11 @@ def network_of(peer: str) -> str:
 
 
 def caller_in(scope: MutableMapping[str, Any]) -> Caller:
-    """Who sent a request."""
+    """The caller of a request."""
     found: Caller = scope.get(_CALLER, THIS_MACHINE)
     return found
 
 
 def set_caller(scope: MutableMapping[str, Any], caller: Caller) -> None:
-    """Note who sent a request."""
+    """Store the caller of a request."""
     scope[_CALLER] = caller

@@ -1,4 +1,4 @@
-"""Slots that callers take in turns: whoever asks for many waits behind itself, not before the others."""
+"""Slots that callers take in turns, so that a caller with many requests only delays its own."""
 
 from collections import Counter, deque
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from lineage_bridge.api.limits.callers import Caller
 
 
 class QueueFullError(Exception):
-    """No place is left in the queue; `by_caller`: because of those that the caller itself has in it."""
+    """The queue is full; `by_caller`: because the caller itself has the most requests in it."""
 
     def __init__(self, *, by_caller: bool) -> None:
         super().__init__()
@@ -26,9 +26,9 @@ class _Waiter:
 
 
 class FairSlots:
-    """`size` slots, for which up to `queued` more wait; None: any number.
+    """`size` slots. Up to `queued` further requests wait for one; None: any number.
 
-    A caller that holds slots gets another only while it holds fewer than are free, so some are left for whoever comes next. Waiting
+    A caller that holds slots gets another only while it holds fewer than are free, so some stay free for the next caller. Waiting
     callers are served in turns, each in the order in which it asked. A full queue drops what the caller with the most in it asked for
     last, if that makes room for one with less. Memory is in proportion to what is held and waits.
     """
@@ -40,17 +40,17 @@ class FairSlots:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of requests that wait."""
         return sum(map(len, self._waiting.values()))
 
     @property
     def taken(self) -> int:
-        """How many slots are taken."""
+        """The number of slots that are taken."""
         return self._held.total()
 
     @asynccontextmanager
     async def slot(self, caller: Caller) -> AsyncIterator[None]:
-        """While it is entered, the caller holds a slot. Raises QueueFullError."""
+        """A context manager that holds a slot for the caller. Raises QueueFullError."""
         await self.take(caller)
         try:
             yield
@@ -98,7 +98,7 @@ class FairSlots:
         dropped.called.set()
 
     def _call_next(self) -> None:
-        """Give free slots to those who wait, one to each caller in turn."""
+        """Give free slots to waiting requests, one to each caller in turn."""
         for name in [*self._waiting]:
             waiter = self._waiting[name][0]
             if self._may_take(waiter.caller):
@@ -110,7 +110,7 @@ class FairSlots:
                 waiter.called.set()
 
     def _withdraw(self, waiter: _Waiter) -> None:
-        """Whoever waited does not any more."""
+        """Remove a request that no longer waits."""
         if waiter.has_slot:
             self.release(waiter.caller)
         elif waiter in self._waiting.get(waiter.caller.name, ()):

@@ -1,4 +1,4 @@
-"""How much callers may send in a time."""
+"""Limits how much each caller may send per second."""
 
 from math import ceil
 from typing import Final
@@ -7,17 +7,17 @@ from lineage_bridge.api.limits.callers import Caller
 from lineage_bridge.errors import OverloadedError
 
 BURST_S: Final = 10.0
-"""What a caller did not send in so many seconds, it may send at once."""
+"""A caller may send the allowance of this many seconds at once."""
 MOST_CALLERS: Final = 4096
-"""How many callers are remembered; of more, those that sent nothing for the longest time are forgotten."""
+"""The maximum number of callers whose rates are remembered. Beyond it, callers that have been quiet the longest are forgotten."""
 _SECOND_US: Final = 1_000_000
 
 
 class Rate:
-    """How much of something each caller may take in a second (a token bucket); 0: any amount.
+    """A token bucket: the amount that each caller may take per second; 0: any amount.
 
-    What a caller takes beyond it is counted, and it may take nothing more until its rate has made up for that. Times are UTC
-    microseconds; when the clock is set back, nobody waits longer for it.
+    A caller may exceed its allowance once, and then has to wait until the rate has made up for the excess. Times are UTC microseconds; if
+    the clock is set back, no caller waits longer.
     """
 
     def __init__(self, per_s: float) -> None:
@@ -25,11 +25,11 @@ class Rate:
         self._balances: dict[str, tuple[float, int]] = {}
 
     def wait_s(self, caller: Caller, now_us: int) -> float:
-        """In how many seconds the caller may take something; 0: now."""
+        """The seconds until the caller may take something; 0: now."""
         return max(0.0, -self._balance(caller, now_us) / self.per_s) if self._counts(caller) else 0.0
 
     def take(self, caller: Caller, amount: float, now_us: int) -> None:
-        """Count what a caller takes."""
+        """Count an amount that a caller takes."""
         if not self._counts(caller):
             return
         balance = self._balance(caller, now_us) - amount
@@ -40,7 +40,7 @@ class Rate:
 
     @property
     def remembered(self) -> int:
-        """How many callers are remembered."""
+        """The number of callers whose rates are remembered."""
         return len(self._balances)
 
     def _counts(self, caller: Caller) -> bool:
@@ -53,7 +53,7 @@ class Rate:
 
 
 class IngestRates:
-    """How many requests and bytes of events each caller may send in a second; 0: any number."""
+    """Limits of the requests and bytes of events that each caller may send per second; 0: no limit."""
 
     def __init__(self, requests_per_s: float = 0, bytes_per_s: float = 0) -> None:
         self._requests, self._bytes = Rate(requests_per_s), Rate(bytes_per_s)
@@ -65,7 +65,7 @@ class IngestRates:
             if wait_s > 0:
                 raise OverloadedError(
                     f"{caller.name} sent more than {rate.per_s:g} {what} of events a second",
-                    f"send it again; an operator can change the limit with the setting ingest_{what}_per_s",
+                    f"send it again later; an operator can raise the setting `ingest_{what}_per_s`",
                     code,
                     ceil(wait_s),
                 )

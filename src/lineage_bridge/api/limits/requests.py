@@ -1,4 +1,4 @@
-"""Limits of what requests may take, behind the guard, which says who sends them."""
+"""Applies the limits of callers to requests, after the guard has determined their principals."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ from lineage_bridge.model.access import AccessScope
 
 
 class RequestLimits:
-    """Notes who sends each request, counts what comes in, and refuses what is too much."""
+    """Stores the caller of each request, counts requests and bytes, and refuses those above a limit."""
 
     def __init__(
         self, app: ASGIApp, routes: RouteRequirements, rates: IngestRates, bodies: BodyMemory, clock_us: Callable[[], int]

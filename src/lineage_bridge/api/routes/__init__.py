@@ -1,1 +1,1 @@
-"""The calls of the API, grouped by what they are for."""
+"""The routes of the API, grouped by purpose."""

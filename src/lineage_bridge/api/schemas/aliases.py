@@ -6,7 +6,7 @@ from lineage_bridge.graph.facts.operations import AliasStatement
 
 
 class AliasRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Aliases to state, to veto, or whose veto to lift: each of two names, or of two namespaces; or names to choose, as `a` alone."""
+    """Aliases to state or veto, or whose veto to lift: each of two names, or of two namespaces; or names to choose, given as `a` alone."""
 
     aliases: list[AliasStatement]
 
@@ -19,7 +19,7 @@ class AliasEnd(Struct, frozen=True, omit_defaults=True):
 
 
 class UnknownEnd(AliasEnd, frozen=True, omit_defaults=True, kw_only=True):
-    """A name or a namespace of a request that no dataset (or job, as `entity` says) had when the request came."""
+    """A name or namespace of a request that no dataset (or job, depending on `entity`) had when the request arrived."""
 
     entity: str
 
@@ -27,7 +27,7 @@ class UnknownEnd(AliasEnd, frozen=True, omit_defaults=True, kw_only=True):
 class AliasesAccepted(Struct, frozen=True, omit_defaults=True, tag_field="status", tag="accepted"):
     """The request is durable and takes effect soon.
 
-    `unknown` are names, and namespaces, that nothing in the graph had when the request came: at most 100 of them.
+    `unknown` lists the names and namespaces that no node of the graph had when the request arrived, at most 100.
     """
 
     aliases: int
@@ -36,7 +36,7 @@ class AliasesAccepted(Struct, frozen=True, omit_defaults=True, tag_field="status
 
 
 class AliasAsserter(Struct, frozen=True, omit_defaults=True):
-    """A job that states a symlink, or a dataset that declares it of itself; `declared`: at design time."""
+    """A job that states a symlink, or a dataset that declares its own; `declared`: at design time."""
 
     kind: str
     namespace: str
@@ -46,13 +46,13 @@ class AliasAsserter(Struct, frozen=True, omit_defaults=True):
 
 
 class AliasItem(Struct, frozen=True, omit_defaults=True):
-    """Two spellings of one dataset or job, or two namespaces: a name `n` of `a` is `prefix` and `n` of `b`.
+    """Two names of one dataset or job, or two namespaces: a name `n` in `a` is the name `prefix` + `n` in `b`.
 
-    `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), a rule of naming (its
+    `kind` and `evidence` say what joins them: an operator, a producer's symlink (its type) or other facet (its key), or a naming rule (its
     id). One that is not `standing` is vetoed, or contradicted by another facet. `preferred`: operators chose the name, which stands at both
     ends; it is `standing` if the dataset or job goes by it. `parts`: for names of this many dotted parts.
 
-    `asserters` is how many state a symlink, `asserted_by` those who stated it last. It is `stale` if nobody has stated it for 30 days.
+    `asserters` is the number of asserters of a symlink, `asserted_by` the latest of them. It is `stale` if none has stated it for 30 days.
     """
 
     entity: str

@@ -61,7 +61,7 @@ class ImportAnswer(Struct, frozen=True):
 
 
 class HopsAnswer(Struct, frozen=True):
-    """What lies up- or downstream of a node. `nodes` excludes the origin; `distances` is node id -> number of edges.
+    """The nodes up- or downstream of a node. `nodes` excludes the origin; `distances` maps node ids to the number of edges from it.
 
     `truncated` names the limit that ended the walk early, or is empty.
     """

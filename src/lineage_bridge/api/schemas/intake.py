@@ -74,7 +74,7 @@ class FailedEvent(Struct, frozen=True):
 
 
 class BatchAnswer(Struct, frozen=True):
-    """The standard's answer to a batch, with the position."""
+    """OpenLineage's answer to a batch, with the position."""
 
     status: BatchStatus
     summary: BatchSummary
@@ -90,9 +90,9 @@ class RejectedJob(Struct, frozen=True, omit_defaults=True):
 
 
 class QuarantineItem(Struct, frozen=True, omit_defaults=True):
-    """A rejected event. `size` is that of the kept bytes, `sample` their beginning.
+    """A rejected event. `size` is the number of stored bytes, `sample` is their beginning.
 
-    `job` and `producer` are there if the event could be read that far, `principal` if it came with a key.
+    `job` and `producer` are present if they could be read, `principal` if the event was sent with credentials.
     """
 
     event_id: str

@@ -22,7 +22,7 @@ class LedgerSide(Struct, frozen=True):
 
 
 class LedgerHopAnswer(Struct, frozen=True, omit_defaults=True):
-    """One hop through one job. `began`: this is where the change of what is written begins.
+    """One hop through one job. `began`: this is the first hop whose written amount changed.
 
     `ratio` is how many rows are written for each row read in the window, `baseline_ratio` the same in the baseline; absent where one is
     not reported. `diverged`: at this output, the first from the sources on, the ratio differs from the baseline by more than 5 per cent.
@@ -47,9 +47,9 @@ class TimeWindow(Struct, frozen=True):
 
 
 class LedgerAnswer(Struct, frozen=True):
-    """What passed each hop of a path. `paths` is the number of paths found; `more`: there may be others.
+    """The amounts at each hop of a path. `paths` is the number of paths found; `more`: there may be others.
 
-    Without a source in the question, the hops are all that lie upstream of the target, sources first; `path` and `paths` are empty.
+    Without a source in the question, the hops are all those upstream of the target, sources first; `path` and `paths` are empty.
     """
 
     source: GraphNode

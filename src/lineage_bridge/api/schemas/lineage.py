@@ -21,7 +21,7 @@ class DatasetDetail(DescribedNode, frozen=True):
 
 
 class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """An OpenLineage event that sums up a run: its last state, its last time, all it read and wrote.
+    """An OpenLineage event that summarizes a run: its last state, its last time, all inputs and outputs.
 
     A job that was only declared has no run: its event is a JobEvent, without `run` and `eventType`. Lineage that a dataset declares for
     itself is a DatasetEvent: `dataset` stands for the job and for the outputs.
@@ -39,7 +39,9 @@ class RunEvent(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class SentEvent(Struct, frozen=True, omit_defaults=True):
-    """An event as it was sent, and who sent it: `principal` if it came with a key. `event_id` is the one that its sender was told."""
+    """An event as it was sent, and its sender: `principal` if it was sent with credentials. `event_id` is the id in the answer to its
+    sender.
+    """
 
     event_id: str
     channel: str
@@ -49,7 +51,8 @@ class SentEvent(Struct, frozen=True, omit_defaults=True):
 
 
 class DatasetLineage(Struct, frozen=True):
-    """What lies up- or downstream of a dataset. `events` holds one event for each visited job, or dataset that declares its own lineage.
+    """The lineage up- or downstream of a dataset. `events` has one event for each visited job, and each dataset that declares its own
+    lineage.
 
     `hidden_ended` counts flows that are left out because they have ended; it is absent if there are none.
     """
@@ -69,7 +72,7 @@ class DatasetLineage(Struct, frozen=True):
 
 
 class JobDetail(Struct, frozen=True):
-    """A job, what its newest run that named a dataset read and wrote, and that run."""
+    """A job, the newest of its runs that named a dataset, and the inputs and outputs of that run."""
 
     job: DescribedNode
     latest_inputs: list[DescribedNode]
@@ -81,7 +84,7 @@ class JobDetail(Struct, frozen=True):
 class AffectedNode(Struct, frozen=True, omit_defaults=True):
     """`extent` is "all" where everything that reaches the node comes through the origin, else "some". A job has no `paths`.
 
-    `only_failed`: only failed runs know of a flow that it is reached by.
+    `only_failed`: each path to it has a flow that only failed runs stated.
     """
 
     node: GraphNode
@@ -102,7 +105,7 @@ class ImpactCounts(Struct, frozen=True, omit_defaults=True):
 
 
 class BeyondCounts(Struct, frozen=True):
-    """How many more are affected that whoever asks does not see: they lie beyond the namespaces to which the key or role is limited."""
+    """How many further nodes are affected that the principal may not see, because they lie outside its namespaces."""
 
     datasets: int
     jobs: int
@@ -156,7 +159,7 @@ class PathsAnswer(Struct, frozen=True):
 class TraceColumn(Struct, frozen=True, omit_defaults=True):
     """A column, as the id of its dataset (or job) and its field; an empty field is all of it.
 
-    `distance` counts hops from the origin. `end` says why the trace did not go on: "masked", "job", "unknown column".
+    `distance` counts hops from the origin. `end` says why the trace ended here: "masked", "job", "unknown column".
     """
 
     node: str
@@ -166,7 +169,7 @@ class TraceColumn(Struct, frozen=True, omit_defaults=True):
 
 
 class ProofAnswer(Struct, frozen=True):
-    """The latest event that states it. `run_id` is that of the run, or of the design-time statement."""
+    """The latest event that states the flow. `run_id` is the id of the run, or of the design-time statement."""
 
     event_id: str
     event_time: str
@@ -174,7 +177,7 @@ class ProofAnswer(Struct, frozen=True):
 
 
 class TraceFlow(Struct, frozen=True, omit_defaults=True):
-    """One column goes into another; members are ids of nodes. `indirect`: it only affects the result (filter, join, sort)."""
+    """One column is derived from another; members are ids of nodes. `indirect`: it only affects which rows result (filter, join, sort)."""
 
     source: str
     source_field: str
@@ -190,7 +193,7 @@ class TraceFlow(Struct, frozen=True, omit_defaults=True):
 
 
 class TraceGap(Struct, frozen=True):
-    """A flow on the way without column lineage: the column may have passed it too."""
+    """A flow on the way without column lineage: the column may also have gone through it."""
 
     source: str
     target: str
@@ -200,7 +203,7 @@ class TraceGap(Struct, frozen=True):
 
 
 class TraceCoverage(Struct, frozen=True):
-    """How many flows at the traced datasets have column lineage (`told`), how many do not (`untold`), and some of those."""
+    """How many flows at the traced datasets have column lineage (`told`), how many do not (`untold`), and some of the latter."""
 
     told: int
     untold: int
@@ -208,7 +211,7 @@ class TraceCoverage(Struct, frozen=True):
 
 
 class TraceAnswer(Struct, frozen=True):
-    """The columns that a column comes from, or goes into."""
+    """The columns from which a column is derived, or which are derived from it."""
 
     origin: GraphNode
     field: str

@@ -31,7 +31,7 @@ class DescribedNode(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """What is wrong: a stable code, a sentence, a hint what to do, and similar names."""
+    """An error: a stable code, a message, a hint what to do, and similar names."""
 
     code: str
     message: str

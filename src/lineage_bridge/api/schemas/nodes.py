@@ -12,7 +12,7 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
     """A node of an answer. `id` is opaque and the same in every answer of one installation.
 
     `namespace` and `name` are what producers wrote; `goes_by` is the name in the requested style, if that differs. `dropped`: the dataset
-    was dropped and has not come back.
+    was dropped and has not been created or written since.
     """
 
     id: str
@@ -24,7 +24,7 @@ class GraphNode(Struct, frozen=True, omit_defaults=True):
 
 
 class BeyondItem(Struct, frozen=True):
-    """How many datasets, or jobs at the end of a flow, lie one hop further up- and downstream than an answer shows."""
+    """The number of nodes one hop further up- and downstream that an answer does not show: datasets, and jobs at the end of a flow."""
 
     upstream: int
     downstream: int
@@ -47,7 +47,7 @@ class NodeDetails(Struct, frozen=True, omit_defaults=True):
 class WalkNode(GraphNode, frozen=True, omit_defaults=True):
     """`distance` counts hops of flows from the origin. `canonical` is the id of the node that stands for all names of a dataset or job.
 
-    `details` and `beyond` are there if they were asked for; `beyond` only at nodes where flows lead on.
+    `details` and `beyond` are present if they were requested; `beyond` only for nodes with further flows.
     """
 
     distance: int | UnsetType = UNSET
@@ -59,8 +59,8 @@ class WalkNode(GraphNode, frozen=True, omit_defaults=True):
 class GraphEdge(Struct, frozen=True, omit_defaults=True):
     """Data moves from one node to another through a job; the members are ids of nodes.
 
-    A flow that a dataset declares of itself, in an event without a job, has that dataset in the place of the job. `only_failed`: only
-    runs that failed stated it. `unambiguous`: it rests on co-occurrence, but the job has one input and one output (in neighbourhoods only).
+    A flow that a dataset declares for itself, in an event without a job, has that dataset in place of the job. `only_failed`: only
+    failed runs stated it. `unambiguous`: its evidence is co-occurrence, but the job has one input and one output (in neighbourhoods only).
     """
 
     source: str
@@ -77,7 +77,7 @@ class GraphEdge(Struct, frozen=True, omit_defaults=True):
 
 
 class GraphPort(Struct, frozen=True, omit_defaults=True):
-    """A job names a dataset as its input or output. `only_failed`: only runs that failed did."""
+    """A job names a dataset as its input or output. `only_failed`: only failed runs of the job named it."""
 
     job: str
     dataset: str
@@ -98,7 +98,7 @@ class TransformationItem(Struct, frozen=True):
 
 
 class GraphColumn(Struct, frozen=True, omit_defaults=True):
-    """One column comes from another; an empty field means the whole dataset. `descriptions`: how, in the producers' words."""
+    """One column is derived from another; an empty field means the whole dataset. `descriptions` are the producers' texts about how."""
 
     source: str
     source_field: str

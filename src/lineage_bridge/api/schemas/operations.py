@@ -30,23 +30,23 @@ class DiskUse(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True, omit_defaults=True, tag_field="status", tag="ok"):
-    """The process answers; `disk` is for those who may read."""
+    """The process answers. `disk` is present for principals with the scope `read`."""
 
     disk: DiskUse | UnsetType = UNSET
 
 
 class PartState(Struct, frozen=True):
-    """A part of the system: `state` is "ok" or what it is instead."""
+    """The state of a part of the server; "ok" if it works."""
 
     state: str
     detail: str
 
 
 class PartStates(Struct, frozen=True):
-    """The parts of the system. All must work, but for damage to the log: what can be read of it is used.
+    """The parts of the server. It is ready if all work; a damaged log is an exception, because its readable records are used.
 
-    `issuers`, if tokens of any are accepted, is whether their keys could be fetched last; those fetched before are used. `inputs`, if there
-    are any, is whether all are read, `targets`, if any are published to continuously, whether all are; the server is ready all the same.
+    `issuers`, if tokens of issuers are accepted, is whether their keys could be fetched at the last try. `inputs`, if there
+    are any, is whether all are read; `targets`, with continuous publishing, whether all receive changes. The server is ready without them.
     """
 
     intake: PartState
@@ -68,7 +68,7 @@ class Lag(Struct, frozen=True):
 
 
 class LogDamage(Struct, frozen=True):
-    """Damaged places of the event log, those that no operator has acknowledged, and how many bytes cannot be read."""
+    """The number of damaged byte ranges of the event log, of those that no operator has acknowledged, and of unreadable bytes."""
 
     places: int
     unacknowledged: int
@@ -97,8 +97,8 @@ class Version(Struct, frozen=True):
 class AnalysisPage(Struct, frozen=True):
     """A page of one part of the last analysis; with the counts of all parts, and the time and position of the analysis.
 
-    Unless `exact`, counts of what lies down- and upstream are estimates. Without `flows`, whoever asks is limited to namespaces, and the
-    other counts are of these.
+    Unless `exact`, counts of down- and upstream nodes are estimates. `flows` is absent for principals that are limited to namespaces; the
+    other counts are then of their namespaces.
     """
 
     part: str
@@ -127,7 +127,7 @@ class KeyRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RotateRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many seconds the previous key still works."""
+    """For how many seconds the previous key stays valid."""
 
     grace_s: int = 86_400
 
@@ -163,9 +163,9 @@ class KeysRevoked(Struct, frozen=True):
 
 
 class SessionItem(Struct, frozen=True, omit_defaults=True):
-    """A browser that has logged in: whose it is, and the `issuer`. `id` is no secret. `address`: where its last request came from.
+    """A logged-in browser: its principal, and the `issuer`. `id` is not secret. `address`: where its last request came from.
 
-    Without `address`, the server was started after that request. `expires_at` is when it is over at the latest.
+    `address` is absent if the server was started after that request. `expires_at` is the latest time at which the session ends.
     """
 
     id: str
@@ -190,9 +190,9 @@ class SessionsEnded(Struct, frozen=True):
 
 
 class SessionInfo(Struct, frozen=True, omit_defaults=True):
-    """Who sends the request, and what that principal may do; `principal` is empty for a program without credentials.
+    """The principal of the request and its scopes; `principal` is empty for a program without credentials.
 
-    For a browser that has logged in: where (`issuer`), until when at the latest, and the token that its pages send with what they write.
+    For a logged-in browser also its `issuer`, the latest end of the session, and the CSRF token that writes of its pages must contain.
     """
 
     principal: str
@@ -204,14 +204,16 @@ class SessionInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class LoggedOut(Struct, frozen=True):
-    """Whether there was a session, which is over now. At `issuer_logout_url`, if there is one, a browser logs out at the issuer too."""
+    """Whether there was a session, which has now ended. `issuer_logout_url`, if present, is where the browser logs out at the issuer,
+    too.
+    """
 
     ended: bool
     issuer_logout_url: str
 
 
 class AuditItem(Struct, frozen=True, omit_defaults=True):
-    """A change. `details` is JSON without secrets, or empty. One that was erased has only its time, its action and its hashes."""
+    """A change. `details` is JSON without secrets, or empty. An erased change has only its time, its action and its hashes."""
 
     sequence: int
     at: str

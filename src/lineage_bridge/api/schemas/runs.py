@@ -19,9 +19,9 @@ class RunDependency(Struct, frozen=True, omit_defaults=True):
 
 
 class RunItem(Struct, frozen=True, omit_defaults=True):
-    """A run of a job, as far as its events say. `raw_id` is the id as sent, if it was not a UUID.
+    """A run of a job, as its events describe it. `raw_id` is the id as sent, if it was not a UUID.
 
-    `unobserved`: the run sent no events, but others name it. `parent_job` is the job in the parent's own events; `named_parent_job` the
+    `unobserved`: the run sent no events, but other runs name it. `parent_job` is the job in the parent's own events; `named_parent_job` the
     one that this run names, if it differs. `nominal_...` is the scheduled interval. `streaming`: it runs until it is stopped.
     `failures`: its error message, and the tests and assertions that failed.
     """
@@ -67,7 +67,7 @@ class DepthRun(RunItem, frozen=True, omit_defaults=True):
 
 
 class RunLinkItem(Struct, frozen=True):
-    """The run `consumer` read from `dataset` what the run `producer` had written; `by` is the evidence."""
+    """The run `consumer` read data in `dataset` that the run `producer` had written; `by` is the evidence."""
 
     producer: str
     consumer: str

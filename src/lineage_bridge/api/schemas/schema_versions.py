@@ -25,9 +25,9 @@ class ColumnItem(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
-    """A period in which a dataset had a version. `version` is a hash of names and types, empty if the schema was withdrawn.
+    """A period in which a dataset had a schema version. `version` is a hash of names and types, empty if a tombstone ended the schema.
 
-    `brief`: those who stated it stated another within ten minutes.
+    `brief`: its asserters stated another version within ten minutes.
     """
 
     version: str
@@ -40,7 +40,9 @@ class SchemaVersionItem(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemasAnswer(Struct, frozen=True):
-    """The versions of a dataset, the newest first. `evidence` is who stated them: `dataset`, `output`, `input`, or empty for nobody."""
+    """The schema versions of a dataset, the newest first. `evidence` is where they were stated: `dataset`, `output`, `input`, or empty if
+    nowhere.
+    """
 
     dataset: DatasetRef
     evidence: str
@@ -52,7 +54,7 @@ class SchemasAnswer(Struct, frozen=True):
 
 
 class FieldItem(Struct, frozen=True, omit_defaults=True):
-    """A field by the names from its column down, with its type."""
+    """A field, as the path of names from its column down, with its type."""
 
     path: list[str]
     type: Text = UNSET
@@ -67,7 +69,7 @@ class Retyped(Struct, frozen=True, omit_defaults=True):
 
 
 class SchemaDiffAnswer(Struct, frozen=True):
-    """How one version differs from another. `renamed`: other names that the dataset had with one of them."""
+    """How one version differs from another. `renamed`: the earlier names of the dataset with either version."""
 
     dataset: DatasetRef
     before: str
@@ -103,9 +105,9 @@ class FacetHistoryAnswer(Struct, frozen=True):
 
 
 class ForeignItem(Struct, frozen=True, omit_defaults=True):
-    """A facet without effect: `principal`, limited to `namespaces` then, may not state it of `node`.
+    """A facet without effect: `principal`, which was limited to `namespaces` at the time, may not state it for `node`.
 
-    `why`: the dataset lies outside of the namespaces; or the facet joins names, or states lineage of a job, of which one lies outside.
+    `why`: the dataset lies outside the namespaces; or the facet joins names of which one lies outside; or its job lies outside.
     """
 
     node: GraphNode
@@ -131,7 +133,7 @@ class ForeignAnswer(Struct, frozen=True):
 
 
 class LifeEvent(Struct, frozen=True, omit_defaults=True):
-    """A lifecycle change of a dataset. `previous` is its name before."""
+    """A lifecycle change of a dataset. `previous` is its name before the change."""
 
     change: str
     dataset: DatasetRef

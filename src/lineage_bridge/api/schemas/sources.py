@@ -25,7 +25,7 @@ class SourceFailure(Struct, frozen=True):
 
 
 class UnseenItem(Struct, frozen=True):
-    """What a source cannot see, why, and since when. What was known of it before stays, and does not count as removed."""
+    """An object that a source cannot read, why, and since when. What was known about it stays, and it does not count as removed."""
 
     what: str
     why: str
@@ -35,8 +35,8 @@ class UnseenItem(Struct, frozen=True):
 class SourceItem(Struct, frozen=True, omit_defaults=True):
     """A source and its state.
 
-    `state` is `new` (not polled yet), `ok`, `partial` (something is unseen), `failing` or `paused`. `origin` is `file` (the settings file),
-    `environment` (its variables) or `added`. `last_error` stays after a later success; `failing_since` is present while polls fail.
+    `state` is `new` (not polled yet), `ok`, `partial` (some objects are unseen), `failing` or `paused`. `origin` is `file` (the settings
+    file), `environment` (its variables) or `added`. `last_error` stays after a later success; `failing_since` is present while polls fail.
     """
 
     name: str
@@ -68,9 +68,9 @@ class SourceRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
 
 
 class CheckItem(Struct, frozen=True):
-    """One step of a test: whether it works, what was seen or what failed, and a hint what to do.
+    """One step of a test: whether it works, what was found or what failed, and a hint what to do.
 
-    `skipped`: it was not tried, because something that it needs is not set.
+    `skipped`: the step was not tried, because a setting that it needs is missing.
     """
 
     step: str
@@ -124,10 +124,9 @@ class InputRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InputPlace(Struct, frozen=True, omit_defaults=True):
-    """The last record of an input that is in the log. `at` is when the stream got it.
+    """The last record of an input that is in the log. `at` is when the record was written to the stream.
 
-    `offset` is text from 2^53 on (sequence numbers of Kinesis). `part` is the number of a record that was put together with others into
-    one.
+    `offset` is a string from 2^53 on (sequence numbers of Kinesis). `part` is the number of a record within an aggregated record.
     """
 
     stream: str
@@ -142,11 +141,11 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     """An input and its state.
 
     `state` is `paused`, `unread` (no process reads inputs), `starting`, `reading`, `idle` (its connection is closed until `interval_s` has
-    passed), `waiting` (the log takes nothing now) or `failing`. `origin` is `file` (the settings file) or `added`. `accepted` and
+    passed), `waiting` (the log does not accept records now) or `failing`. `origin` is `file` (the settings file) or `added`. `accepted` and
     `rejected` (by code) count events in the log; `read`, `skipped` (records without a value) and `lost` (deleted before they were read)
-    count records since the process that reads inputs has started. `lag_records` wait to be read, since about `lag_s` seconds;
-    of inputs that read files, `lag_files` with `lag_bytes` do.
-    `last_error` stays after it was resolved. `problems` are what does not work while the rest does.
+    count records since the process that reads inputs has started. `lag_records` records wait to be read, for about `lag_s` seconds;
+    for inputs that read files, `lag_files` files with `lag_bytes` bytes.
+    `last_error` stays after it was resolved. `problems` are those that do not stop the rest of the input.
     """
 
     name: str
@@ -178,6 +177,6 @@ class Inputs(Struct, frozen=True):
 
 
 class InputRemoved(Struct, frozen=True, tag_field="status", tag="removed"):
-    """The input is no longer read. The events that it brought stay; an input of the same name goes on where it ended."""
+    """The input is no longer read. Its events stay; a later input of the same name continues at its position."""
 
     name: str

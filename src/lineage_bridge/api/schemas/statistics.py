@@ -1,4 +1,4 @@
-"""Responses about amounts: those that runs read and wrote, and those of the estate at a glance."""
+"""Responses with amounts: what runs read and wrote, and the overview of the whole graph."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ class Bucket(Struct, frozen=True, omit_defaults=True):
 class Series(Struct, frozen=True, omit_defaults=True):
     """What the runs of a job read from, or wrote to, a dataset within the window.
 
-    `counting` is how its runs count: `cumulative` from their beginning, by `interval`, or both. Rates are over the whole window.
+    `counting` is how its runs report: `cumulative` from their start, per `interval`, or both. Rates are averages over the whole window.
     """
 
     job: JobRef
@@ -56,7 +56,7 @@ class StatisticsAnswer(Struct, frozen=True):
 
 
 class PulseItem(Struct, frozen=True, omit_defaults=True):
-    """What a job read from, or wrote to, a dataset lately: rates over the whole window, and the time of the last report."""
+    """The recent amounts that a job read from, or wrote to, a dataset: rates over the whole window, and the time of the last report."""
 
     job: GraphNode
     dataset: GraphNode
@@ -109,7 +109,7 @@ class JobTypeCount(Struct, frozen=True):
 
 
 class UrgentItem(Struct, frozen=True):
-    """A job that needs attention, and the run that says so."""
+    """A job that needs attention, and the run whose state is the reason."""
 
     job: JobRef
     job_type: str

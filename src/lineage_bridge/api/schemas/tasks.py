@@ -30,7 +30,7 @@ class Credentials(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What to extract: a `source` (by default the only organization of Confluent Cloud), and environments and clusters by their ids.
 
-    Everything narrows this extraction only. `off`: planes to leave out; a switch that is false leaves out its planes. `sr_endpoints`:
+    All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`:
     addresses of registries by environment.
     """
 
@@ -51,10 +51,10 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
 
 
 class PlaneItem(Struct, frozen=True):
-    """The outcome of one plane of one scope; `why`: what is unknown, and the reason; `hints`: what to do about it.
+    """The outcome of one plane of one scope; `why`: what could not be read, and the reason; `hints`: what to do about it.
 
-    `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope is no more), or, while the task
-    runs, `asked` (answered, no events sent yet).
+    `state`: `observed`, `partly`, `failed`, `not_observed` (no credential), `skipped`, `gone` (its scope was deleted), or, while the task
+    runs, `asked` (read, but no events sent yet).
     """
 
     plane: str
@@ -68,7 +68,7 @@ class PlaneItem(Struct, frozen=True):
 
 
 class UnknownItem(Struct, frozen=True):
-    """A plane of which something is unknown; what was known of it before stays."""
+    """A plane that could not be read completely; what was known before stays."""
 
     plane: str
     scope: str
@@ -87,8 +87,8 @@ class TaskResult(Struct, frozen=True):
 class TaskItem(Struct, frozen=True):
     """A task. `status` is pending, running, completed or failed; `progress` is a summary of `planes` in words.
 
-    A completed task may have `unknown` planes. A failed one says why in `error`, and what to do in `hint`; `resumable`: it was cancelled,
-    or its process ended. `params` is the request, without any credential: `credentials` names those it had.
+    A completed task may have `unknown` planes. A failed task has the reason in `error` and what to do in `hint`; `resumable`: it was
+    cancelled, or its process ended. `params` is the request without credentials; `credentials` names those that it contained.
     """
 
     task_id: str

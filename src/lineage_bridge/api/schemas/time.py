@@ -1,4 +1,4 @@
-"""Responses about what changed between two times, and what differs from what was declared."""
+"""Responses about changes between two times, and about drift between declared and observed lineage."""
 
 from typing import Literal
 
@@ -36,7 +36,7 @@ class DiffAnswer(Struct, frozen=True, omit_defaults=True):
 
 
 class DriftItem(Struct, frozen=True, omit_defaults=True):
-    """An input, output or flow of a job that was `declared` and not observed, or `observed` and not declared, since when."""
+    """An input, output or flow of a job that was `declared` but not observed, or `observed` but not declared, and since when."""
 
     job: JobRef
     drift: Literal["declared", "observed"]
@@ -59,9 +59,9 @@ class DriftAnswer(Struct, frozen=True, omit_defaults=True):
 class TimelineMark(Struct, frozen=True, omit_defaults=True):
     """Something that changed at a time.
 
-    `schema`: the dataset has another schema, `text` is its version and `before` the one that it replaced. `code`: another version of the
-    facet `text` of a job. `started`: a run of a streaming job, `failed`: a run that failed or was aborted; `text` is the run's id.
-    `appeared`, `disappeared`: flows of the job, after `since` and at `at` at the latest.
+    `schema`: the dataset's schema changed; `text` is the new version, `before` the previous one. `code`: the facet `text` of a job changed.
+    `started`: a run of a streaming job, `failed`: a run that failed or was aborted; `text` is the run's id. `appeared`, `disappeared`:
+    flows of the job, after `since` and at `at` at the latest.
     """
 
     at: str
@@ -84,7 +84,9 @@ class TimelineAnswer(Struct, frozen=True):
 
 
 class EndRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A flow to end, or whose end to undo: by its job, its source, its target, or both. `at` is when it ended; by default now."""
+    """A flow to declare as ended, or whose end to undo: its job, and its source, its target or both. `at` is when it ended; by default
+    now.
+    """
 
     job: Name
     source: "EndName | None" = None

@@ -1,1 +1,1 @@
-"""What operators' tools see of the server: metrics, the ids of requests, a log of requests."""
+"""Telemetry for operators: metrics, request ids and a log of requests."""

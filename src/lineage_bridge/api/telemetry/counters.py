@@ -10,12 +10,12 @@ from lineage_bridge.openlineage.verdict import Rejected, Repaired
 
 PREFIX: Final = "lineage_bridge_"
 UNMATCHED: Final = "unmatched"
-"""Stands for the route of a request that has none."""
+"""The label of requests that match no route."""
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Counters:
-    """What was taken in and answered since the process started, in a registry of their own."""
+    """Counters of ingested events and answered requests since the process started, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()

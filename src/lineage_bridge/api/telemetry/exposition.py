@@ -17,7 +17,7 @@ from lineage_bridge.model.sources import InputRecord, SourceRecord
 
 _US: Final = 1e6
 _READ: Final = frozenset({"reading", "idle", "starting"})
-"""States of an input that is read, or will be by itself."""
+"""States of an input that is being read, or that is read again without an operator."""
 
 
 class Exposition:
@@ -44,7 +44,7 @@ class Exposition:
 
 
 def _without_times(metric: Metric) -> Metric:
-    """A metric without the times at which its series were created, which the text format would have as series of their own."""
+    """A metric without creation times, which the text format would expose as further series."""
     metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
     return metric
 
@@ -81,7 +81,7 @@ def _damage(health: LogHealth) -> Iterator[Metric]:
     places = ((("true",), health.damaged - health.unacknowledged), (("false",), health.unacknowledged))
     yield _labelled(
         "log_damaged_places",
-        "Damaged places of the log and of the archive, by whether an operator acknowledged them.",
+        "Damaged byte ranges of the log and of the archive, by whether an operator acknowledged them.",
         ("acknowledged",),
         places,
     )
@@ -89,7 +89,7 @@ def _damage(health: LogHealth) -> Iterator[Metric]:
 
 
 def _pipeline(status: Mapping[str, Any]) -> Iterator[Metric]:
-    """The pipeline's last report. Counters begin again when it starts again."""
+    """Metrics of the pipeline's last report. Its counters restart when the pipeline restarts."""
 
     def number(name: str) -> float:
         value = status.get(name)
@@ -117,13 +117,13 @@ def _store(files: Mapping[str, int]) -> Iterator[Metric]:
 
 
 def _questions(lanes: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
-    """Empty while the process that answers questions does not answer."""
+    """Metrics of the lanes; empty while the process that answers questions does not respond."""
     for state, text in (("running", "Questions being answered"), ("queued", "Questions that wait for their turn")):
         yield _labelled(f"questions_{state}", f"{text}, by cost.", ("cost",), (((cost,), lane[state]) for cost, lane in lanes.items()))
 
 
 def _sources(records: Iterable[SourceRecord], pending: int) -> Iterator[Metric]:
-    yield _gauge("outbox_messages", "Messages of sources that are not delivered to the API yet.", pending)
+    yield _gauge("outbox_messages", "Messages of sources that have not been delivered to the API yet.", pending)
     records = list(records)
 
     def labels(record: SourceRecord) -> tuple[str, str]:
@@ -144,7 +144,7 @@ def _sources(records: Iterable[SourceRecord], pending: int) -> Iterator[Metric]:
     yield gauge("up", "1 if the last poll of a source succeeded.", ((record, not state.failures) for record, state in tried))
     yield gauge("paused", "1 if a source is not polled.", ((record, state.paused) for record, state in states))
     yield gauge("consecutive_failures", "Polls that failed since the last success.", ((record, state.failures) for record, state in states))
-    yield gauge("unseen", "Things that a source cannot read.", ((record, len(state.unseen)) for record, state in states))
+    yield gauge("unseen", "Objects that a source cannot read.", ((record, len(state.unseen)) for record, state in states))
     yield gauge("poll_duration_seconds", "How long the last poll took.", ((record, _seconds(state.took_us)) for record, state in states))
     yield gauge(
         "last_success_timestamp_seconds",
@@ -165,13 +165,17 @@ def _inputs(records: Iterable[InputRecord]) -> Iterator[Metric]:
     running = [(record, record.status) for record in records if record.status]
     yield gauge("up", "1 if an input is read.", ((record, status.state in _READ) for record, status in running))
     yield gauge("paused", "1 if an input is not read until it is resumed.", ((record, record.paused) for record in records))
-    yield gauge("lag_records", "Records that are still to be read.", ((record, status.lag_records) for record, status in running))
-    yield gauge("lag_files", "Files with something to read.", ((record, status.lag_files) for record, status in running))
-    yield gauge("lag_bytes", "Bytes of files that are still to be read.", ((record, status.lag_bytes) for record, status in running))
+    yield gauge("lag_records", "Records that have not been read yet.", ((record, status.lag_records) for record, status in running))
+    yield gauge("lag_files", "Files that have not been read completely.", ((record, status.lag_files) for record, status in running))
+    yield gauge("lag_bytes", "Bytes of files that have not been read yet.", ((record, status.lag_bytes) for record, status in running))
     yield gauge(
-        "lag_seconds", "How old the newest record is that was read, while others wait.", ((rec, status.lag_s) for rec, status in running)
+        "lag_seconds",
+        "Age of the newest record that was read, while further records wait.",
+        ((rec, status.lag_s) for rec, status in running),
     )
-    yield gauge("problems", "What does not work while the rest of an input does.", ((rec, len(status.problems)) for rec, status in running))
+    yield gauge(
+        "problems", "Problems of an input that do not stop the rest of it.", ((rec, len(status.problems)) for rec, status in running)
+    )
     family = CounterMetricFamily(
         f"{PREFIX}input_events", "Events of an input in the log, by outcome (accepted, or the code).", labels=("input", "kind", "outcome")
     )

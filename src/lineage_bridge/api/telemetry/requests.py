@@ -1,4 +1,4 @@
-"""Each request has an id, which its answer and its log lines name, is counted, and is logged if the settings say so."""
+"""Gives each request an id, which its answer and its log lines contain, counts it, and logs it if the settings say so."""
 
 import logging
 import os
@@ -19,7 +19,7 @@ HEADER: Final = b"x-request-id"
 _USABLE: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}")
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _UNANSWERED: Final = 499
-"""Stands for the status of a request whose client went before it was answered, as in nginx's logs."""
+"""The status recorded for a request whose client disconnected before the answer, as in nginx's logs."""
 _log = logging.getLogger(__name__)
 
 
@@ -30,7 +30,7 @@ def parent_of(scope: Scope) -> str:
 
 
 def take_request_id(scope: Scope) -> str:
-    """The id of a request: the client's own where it can be used, else a new one, which the request's headers have from then on."""
+    """The id of a request: the client's own if it is valid, else a new one, which is added to the request's headers."""
     for name, value in scope["headers"]:
         if name == HEADER and _USABLE.fullmatch(value):
             id_ = str(value, "ascii")

@@ -15,10 +15,10 @@ _US: Final = 1e6
 
 
 def target_metrics(records: Iterable[TargetRecord]) -> Iterator[Metric]:
-    """What is published to each target, and of those that are published to continuously, how far they lag."""
+    """Metrics of the objects published to each target, and of the lag of continuous publishing."""
     records = list(records)
     followed = [(record, record.continuous) for record in records if record.continuous]
-    yield _gauge("paused", "1 if nothing is published to a target until it is resumed.", ((record, record.paused) for record in records))
+    yield _gauge("paused", "1 if a target is paused, so that nothing is published to it.", ((record, record.paused) for record in records))
     objects = GaugeMetricFamily(f"{PREFIX}target_objects", "Objects that were published, by state.", labels=(*_LABELS, "state"))
     for record in records:
         for state, count in record.published.items():
@@ -26,7 +26,9 @@ def target_metrics(records: Iterable[TargetRecord]) -> Iterator[Metric]:
     yield objects
     yield _gauge("up", "1 if the last continuous publication succeeded.", ((record, _is_up(status)) for record, status in followed))
     yield _gauge("lag_changes", "Changes of the graph not published.", ((record, status.lag_changes) for record, status in followed))
-    yield _gauge("lag_seconds", "How long the first such change has waited.", ((record, status.lag_s) for record, status in followed))
+    yield _gauge(
+        "lag_seconds", "How long the oldest unpublished change has waited.", ((record, status.lag_s) for record, status in followed)
+    )
     yield _gauge(
         "last_success_timestamp_seconds",
         "When a continuous publication succeeded last.",
@@ -39,13 +41,13 @@ def target_metrics(records: Iterable[TargetRecord]) -> Iterator[Metric]:
     )
     yield _gauge(
         "drifted_objects",
-        "Objects that the last continuous publication found changed there.",
+        "Objects that others had changed in the target before the last continuous publication.",
         ((record, len(status.report.drift) + status.report.drift_left_out) for record, status in followed if status.report),
     )
     publications = CounterMetricFamily(
         f"{PREFIX}target_publications", "Continuous publications that ended, by outcome.", labels=(*_LABELS, "outcome")
     )
-    operations = CounterMetricFamily(f"{PREFIX}target_operations", "Changes that continuous publishing made there.", labels=_LABELS)
+    operations = CounterMetricFamily(f"{PREFIX}target_operations", "Changes that continuous publishing made in the target.", labels=_LABELS)
     for record, status in followed:
         for outcome, count in (("done", status.state.done), ("failed", status.state.failed)):
             publications.add_metric((record.name, record.kind, outcome), count)

@@ -1,4 +1,4 @@
-"""Requests as their clients sent them: what a proxy says about them, and the path below which it shows the server."""
+"""Restores requests to what their clients sent: from a proxy's headers, and the path prefix under which it shows the server."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _SENT_HOST: Final = "lineage_bridge.sent_host"
 def restore_request(scope: Scope, proxies: Networks, external: ExternalAddress | None) -> None:
     """Give a request the scheme, the host and the path that its client used.
 
-    The address of the connection stays what it is: who is asked for credentials depends on nothing that a header says.
+    The address of the connection is not changed, because no header may decide whether credentials are required.
     """
     found = forwarded(Headers(scope=scope), proxies) if proxies and peer_address(scope) in proxies else NOT_FORWARDED
     prefix = external.prefix if external else found.prefix
@@ -46,13 +46,13 @@ def server_prefix(scope: Scope) -> str:
 
 
 def client_address(scope: Scope) -> str:
-    """Where a request comes from, as its proxy says, if it came through one."""
+    """The address of the client, from the proxy's headers if the request came through a trusted proxy."""
     found: str = scope.get(_CLIENT, "")
     return found or peer_address(scope)
 
 
 def hosts_of(scope: Scope) -> frozenset[str]:
-    """The hosts to which a request was addressed: by its client, and, if a proxy says another, on the connection."""
+    """The hosts to which a request was addressed: the client's, and, if a proxy states another one, that on the connection."""
     hosts = {Headers(scope=scope).get("host", ""), scope.get(_SENT_HOST, "")}
     return frozenset(filter(None, hosts))
 

@@ -1,4 +1,4 @@
-"""TLS's handshake within a time: an event loop and a configuration of the web server."""
+"""A time limit for TLS handshakes: an event loop and a configuration of the web server."""
 
 from asyncio import AbstractServer
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from uvicorn import Config
 
 
 class ImpatientLoop(uvloop.Loop):
-    """An event loop whose servers give up a connection that is not encrypted after `handshake_s` seconds."""
+    """An event loop whose servers close a connection without a completed TLS handshake after `handshake_s` seconds."""
 
     def __init__(self, handshake_s: float) -> None:
         super().__init__()
@@ -21,17 +21,17 @@ class ImpatientLoop(uvloop.Loop):
         *arguments: Any,  # noqa: ANN401 - asyncio's
         **options: Any,  # noqa: ANN401 - asyncio's
     ) -> AbstractServer:
-        """A server; without TLS there is nothing to wait for."""
+        """Create a server. The time limit only applies with TLS."""
         if options.get("ssl"):
             options["ssl_handshake_timeout"] = self._handshake_s
         return await super().create_server(*arguments, **options)
 
 
 class ServerConfig(Config):
-    """The configuration of a web server that bounds the time of TLS's handshake, for which uvicorn has no setting."""
+    """uvicorn's configuration with a time limit for TLS handshakes, for which uvicorn has no setting."""
 
     handshake_s = 10.0
 
     def get_loop_factory(self) -> Callable[[], ImpatientLoop]:
-        """What makes the server's event loop."""
+        """The factory of the server's event loop."""
         return partial(ImpatientLoop, self.handshake_s)

@@ -44,7 +44,7 @@ class PageFile:
     media_type: str
 
     def response(self, accepted: Headers, headers: Mapping[str, str]) -> Response:
-        """The file in the form that a client accepts."""
+        """The response with the file, compressed if the client accepts it."""
         if "gzip" in accepted.get("accept-encoding", ""):
             return Response(
                 self.compressed, headers={**headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}, media_type=self.media_type
@@ -59,7 +59,7 @@ class WebPage:
         self._folder = folder
 
     def shell(self, prefix: str, *, has_logins: bool) -> Response:
-        """The document of every view, of a server below `prefix`; what to do, if the page was not built."""
+        """The HTML document of every view, for a server below `prefix`; instructions if the page was not built."""
         index = self._folder / _INDEX
         headers = {"Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
         if not index.is_file():
@@ -68,7 +68,7 @@ class WebPage:
         return Response(document, 200, headers, "text/html")
 
     def asset(self, name: str, accepted: Headers) -> Response | None:
-        """An asset; None if the page has none of this name. Its name has a digest of its content, so it may be kept forever."""
+        """An asset; None if the page has no such asset. Its name contains a digest of its content, so browsers may cache it forever."""
         index = self._folder / _INDEX
         if not index.is_file():
             return None

@@ -1,4 +1,4 @@
-"""Sending a browser to the login instead of refusing what it asks for."""
+"""Redirects a browser to the login instead of refusing its request."""
 
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -14,13 +14,13 @@ from lineage_bridge.errors import RefusedError
 LOGIN: Final = "/auth/login"
 NO_STORE: Final = {"Cache-Control": "no-store"}
 _MOST_CHARACTERS: Final = 1024
-"""How long the address may be to which a browser comes back; from a longer one it comes back to the start."""
+"""The maximum length of the path to which a browser returns after the login. Longer paths are replaced by the start page."""
 
 
 def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddress) -> Response | None:
-    """Where a browser goes that opens a page and has not logged in; None for a program, and for any other refusal.
+    """The redirect to the login for a browser that opens a page without a session; None for programs and other refusals.
 
-    It goes on at the address to which the issuer sends it back, because its cookies are of that host.
+    It goes to the host to which the issuer redirects after the login, because cookies belong to that host.
     """
     headers = Headers(scope=scope)
     is_browser = "text/html" in headers.get("accept", "") and "authorization" not in headers
@@ -33,7 +33,7 @@ def login_redirect(scope: Scope, refusal: RefusedError, external: ExternalAddres
 
 
 def see_other(url: str, *cookies: str) -> Response:
-    """Send a browser elsewhere, with cookies."""
+    """A 303 redirect with cookies."""
     response = Response(status_code=303, headers={**NO_STORE, "Location": url})
     for cookie in cookies:
         response.headers.append("Set-Cookie", cookie)

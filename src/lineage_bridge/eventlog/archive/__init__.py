@@ -1,1 +1,1 @@
-"""What inputs of the stream have read, beside the log: records that the graph was made from, by the places where they were read."""
+"""The archive: records that inputs of the form stream have read, stored beside the log, by the positions where they were read."""

@@ -1,4 +1,4 @@
-"""Lists what is damaged or missing in the archive, and with it in the log; and repairs it when nothing writes it."""
+"""Checks the archive (and the log with it) for damaged or missing files, and repairs the archive while no process writes it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -16,7 +16,7 @@ _PIECE_RECORDS = 200
 
 
 def check_all(log: Path, archive: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
-    """Read every record of the log in `log` and of the archive in `archive`; what is acknowledged is in the log's folder."""
+    """Read every record of the log in `log` and of the archive in `archive`. Acknowledged damage is listed in the log's folder."""
     found = check_log(log, on_piece)
     files, records, damage = check_archive(archive, on_piece)
     every = (*found.damage, *damage)
@@ -24,7 +24,7 @@ def check_all(log: Path, archive: Path, on_piece: Callable[[], None] = lambda: N
 
 
 def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tuple[int, int, list[Damage]]:
-    """Read every record of the archive: how many files and records can be read, and the damage."""
+    """Read every record of the archive, and return the numbers of readable files and records, and the damage."""
     listing, damage = read_listing(root), check_files(root)
     known = {item.file for item in damage}
     files = records = 0
@@ -36,19 +36,19 @@ def check_archive(root: Path, on_piece: Callable[[], None] = lambda: None) -> tu
                 count, found = _check_file(root, file, on_piece)
                 expected = listed.get((file.start, file.end, file.level))
                 if not found and _name(root, file.path) not in known and _is_changed(file, expected):
-                    found = [_damage(root, "changed", file.path, 0, file.size, "is not what was written")]
+                    found = [_damage(root, "changed", file.path, 0, file.size, "does not contain the bytes that were written")]
                 files, records, damage = files + 1, records + count, [*damage, *found]
     return files, records, sorted(damage, key=lambda item: (item.file, item.first, item.kind))
 
 
 def check_files(root: Path) -> list[Damage]:
-    """What names and sizes of files tell, without reading records. A file that is just being replaced is none."""
+    """The damage that names and sizes of files show, without reading records. A file that is being replaced is not damaged."""
     found = set(_look(root))
     return [item for item in _look(root) if item in found] if found else []
 
 
 def repair_archive(root: Path, disk: Disk) -> list[RepairOutcome]:
-    """Repair what can be repaired in place, and list it anew. The caller sees to it that nothing writes the archive. Raises OSError."""
+    """Repair damaged files in place, and update the manifest. The caller must ensure that no process writes the archive. Raises OSError."""
     done = []
     for item in check_archive(root)[2]:
         path = root / item.file
@@ -86,13 +86,15 @@ def _compare(root: Path, listed: ListedFile, found: Mapping[tuple[int, int, int]
         return
     with suppress(FileNotFoundError):
         if same.size < listed.size:
-            yield _damage(root, "shortened", same.path, same.size, listed.size, f"ends at byte {same.size}, not {listed.size}")
+            yield _damage(
+                root, "shortened", same.path, same.size, listed.size, f"ends at byte {same.size}, but was written up to byte {listed.size}"
+            )
         elif same.size > listed.size:
             yield _damage(root, "changed", same.path, listed.size, same.size, f"has {same.size} bytes, not {listed.size}")
 
 
 def _check_file(root: Path, file: ArchivedFile, on_piece: Callable[[], None]) -> tuple[int, list[Damage]]:
-    """How many records of a file can be read, and what is no record. Raises FileNotFoundError."""
+    """The number of readable records of a file, and its damage. Raises FileNotFoundError."""
     gaps: list[UnreadableBytes] = []
     size, count = file.size, 0
     for count, _ in enumerate(walk_records(file.path, 0, size, size, gaps.append), start=1):

@@ -1,7 +1,7 @@
 """Files of an archive: each holds the records of a partition with addresses in [start, end), and never changes.
 
 `INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`, the names quoted, the numbers addresses (see EventPlace). A file has records only, in order.
-Several small ones become one of the next level, which appears whole before they are removed; whichever reaches further counts.
+Several small files are merged into one of the next level, which is complete before they are removed; if both exist, the longer one counts.
 """
 
 import hashlib
@@ -16,9 +16,9 @@ from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 
 PREFIX: Final = "input"
 TOPIC: Final = "topic"
-"""What the source begins with under which positions name a topic that received events are written to."""
+"""The prefix of the source, in positions, of a topic that received events are written to."""
 _AGAIN: Final = "+"
-"""Separates the id of a topic from how often its records were replaced without it being created again."""
+"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
 _NAME: Final = re.compile(r"(\d{20})-(\d{20})\.(\d)")
 
 
@@ -32,7 +32,7 @@ class ArchivedFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Its bytes. Raises FileNotFoundError if another one replaced it."""
+        """Its size in bytes. Raises FileNotFoundError if another file replaced it."""
         return self.path.stat().st_size
 
 
@@ -74,13 +74,15 @@ def is_archived(source: str) -> bool:
 
 
 def topic_source(stream: str, life: str) -> str:
-    """The source under which positions name a topic, the same in every installation that reads it; its own name is not in it."""
+    """The source of a topic in positions. It is the same in every installation that reads the topic, and does not contain its name."""
     named = f"{stream}\0{life.partition(_AGAIN)[0]}"
     return f"{TOPIC}/{hashlib.sha256(named.encode()).hexdigest()[:24]}"
 
 
 def topic_ends(applied: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], int]:
-    """Positions in the archive (source and partition to address) as positions in topics: source and partition to the next offset."""
+    """Converts positions in the archive (source and partition to address) to positions in topics (source and partition to the next
+    offset).
+    """
     found: dict[tuple[str, int], tuple[int, int]] = {}
     for (source, partition), address in applied.items():
         if is_archived(source):
@@ -108,7 +110,7 @@ def path_of(folder: Path, start: int, end: int, level: int = 0) -> Path:
 
 
 def files_in(folder: Path) -> list[ArchivedFile]:
-    """The files that count, in order. Where one is missing, the next begins behind the end of the one before."""
+    """The current files, in order. If one is missing, the next begins after the end of the previous one."""
     try:
         names = [(path, _NAME.fullmatch(path.name)) for path in folder.iterdir()]
     except FileNotFoundError:
@@ -125,7 +127,7 @@ def files_in(folder: Path) -> list[ArchivedFile]:
 
 
 def join(paths: Iterable[Path], target: Path, scratch: Path) -> None:
-    """Make a durable file of the bytes of several, which appears at `target` whole."""
+    """Concatenate files to the file `target`, which becomes visible once it is complete and durable."""
     with scratch.open("wb") as joined:
         for path in paths:
             with path.open("rb") as part:
@@ -147,7 +149,7 @@ def make_folder(folder: Path, root: Path) -> None:
 
 
 def sync_folders(folders: Sequence[Path]) -> None:
-    """Make what happened to the names in folders durable."""
+    """Make names that were created in or removed from folders durable."""
     for folder in folders:
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,6 @@
-"""The list of the archive's files, with their sizes and checksums: what it names and the folders lack is lost.
+"""The manifest: the list of the archive's files with sizes and checksums. A listed file that its folder lacks is lost.
 
-One line per file that was put in its place, in the order in which that happened; a later file that covers an earlier one replaces it.
+One line per added file, in the order of adding. A later file that covers the range of an earlier one replaces it.
 """
 
 import os
@@ -15,7 +15,7 @@ from lineage_bridge.eventlog.archive.files import ArchivedFile, sync_folders
 
 NAME: Final = "files.list"
 SPARE_LINES: Final = 1000
-"""How many lines may say nothing any more before the list is written anew."""
+"""How many obsolete lines the manifest may have before it is written again."""
 _PIECE: Final = 1 << 20
 _MARK_CHARACTERS: Final = 9
 
@@ -23,7 +23,7 @@ _MARK_CHARACTERS: Final = 9
 class ListedFile(NamedTuple):
     """A file with the records in [start, end) of the partition in `folder`, as the list names it.
 
-    `checksum` is the CRC-32 of its bytes; None for one that was there before the list.
+    `checksum` is the CRC-32 of its bytes; None for a file that is older than the manifest.
     """
 
     folder: str
@@ -39,7 +39,7 @@ Listing = Mapping[str, Sequence[ListedFile]]
 
 
 def read_listing(root: Path) -> Listing:
-    """Folder to the files that it should have. Lines that are damaged or unfinished are passed over."""
+    """Folder to the files that it should have. Damaged and incomplete lines are skipped."""
     return {folder: list(found.values()) for folder, found in _read(root)[0].items()}
 
 
@@ -66,7 +66,7 @@ class Manifest:
         return (file.start, file.end, file.level) not in found
 
     def add(self, files: Iterable[tuple[Path, ArchivedFile]], *, checked: bool = True) -> None:
-        """Add files by their folders, durably; with `checked`, with the checksums of what they hold now. Raises OSError."""
+        """Add files by their folders, durably; with `checked`, with the checksums of their present bytes. Raises OSError."""
         added = []
         for folder, file in files:
             checksum = checksum_of(file.path) if checked else None

@@ -1,4 +1,4 @@
-"""How many events of an input the archive has. What is saved is a copy up to some addresses: the rest is counted from the files."""
+"""Counts the events of an input in the archive. Saved counts cover the records up to some addresses; the rest is counted from the files."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class SavedProgress:
                 self._count_files(archive, of)
 
     def count(self, parts: Sequence[Counted], ranges: Mapping[ArchivedPartition, tuple[int, int]]) -> None:
-        """Count what was added."""
+        """Count added records."""
         for part in parts:
             rejected = dict(self.progress.rejected)
             for code, number in part.rejected.items():
@@ -58,7 +58,7 @@ class SavedProgress:
         self.is_saved = False
 
     def save(self) -> None:
-        """Save the counts, if they have changed. A failure is no loss."""
+        """Save the counts, if they have changed. If this fails, they are computed again."""
         if self.is_saved:
             return
         fresh = self.path.with_name(f"{NAME}.{os.getpid()}.new")
@@ -68,7 +68,7 @@ class SavedProgress:
             self.is_saved = True
 
     def _count_files(self, archive: ArchiveReader, of: ArchivedPartition) -> None:
-        """Count what files have beyond what was saved."""
+        """Count the records of files after the saved addresses."""
         end, at = archive.end(of.source, of.partition), self.ends.get(_key(of), 0)
         for stored in archive.read(of.source, of.partition, at, end) if at < end else ():
             record, found = stored.record, _Count()
@@ -101,13 +101,13 @@ def _read(path: Path) -> _SavedCounts | None:
 
 
 def saved_progress(root: Path, name: str) -> InputProgress | None:
-    """What was saved last of an input; None if it never was read in the stream."""
+    """The saved counts of an input; None if it was never read in the form stream."""
     saved = _read(root / quoted(name) / NAME)
     return saved.progress if saved else None
 
 
 def added(first: InputProgress | None, other: InputProgress | None) -> InputProgress | None:
-    """The counts of what came both ways."""
+    """The sum of the counts of both forms."""
     if first is None or other is None:
         return first or other
     rejected = {code: first.rejected.get(code, 0) + other.rejected.get(code, 0) for code in {**first.rejected, **other.rejected}}

@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 OnGap = Callable[[UnreadableBytes], None]
 INDEX_EVERY: Final = 64
-"""How many records of a file lie between those whose bytes are remembered."""
+"""The byte position of every so many records of a file is kept in memory."""
 MOST_INDEXES: Final = 256
-"""Of how many files that is remembered."""
+"""The maximum number of files whose byte positions are kept in memory."""
 
 
 class ArchiveReader:
@@ -38,12 +38,12 @@ class ArchiveReader:
         return partitions_in(self.root)
 
     def end(self, source: str, partition: int) -> int:
-        """Up to which address records of a partition are archived; 0 for an unknown one."""
+        """The address up to which a partition is archived; 0 for an unknown partition."""
         files = self._files(source, partition)
         return files[-1].end if files else 0
 
     def read(self, source: str, partition: int, start: int, end: int, on_gap: OnGap = lambda _: None) -> Iterator[StoredRecord]:
-        """The records with addresses in [start, end), in order. Damaged ones are skipped; `on_gap` and the process's log are told."""
+        """The records with addresses in [start, end), in order. Damaged records are skipped, logged, and reported to `on_gap`."""
         at = start
         while file := next((file for file in self._files(source, partition) if file.end > at and file.start < end), None):
             with suppress(FileNotFoundError):
@@ -54,7 +54,7 @@ class ArchiveReader:
                 at = file.end
 
     def split(self, source: str, partition: int, start: int, end: int, limit_bytes: int) -> list[tuple[int, int]]:
-        """Adjacent ranges that cover [start, end), each of whole files with about so many bytes."""
+        """Adjacent ranges that cover [start, end), each of whole files with about the given number of bytes."""
         ranges: list[tuple[int, int]] = []
         begin, size = start, 0
         for file in self._files(source, partition):
@@ -77,7 +77,7 @@ class ArchiveReader:
         return sizes
 
     def record_at(self, address: RecordAddress) -> LogRecord:
-        """The record at an address. Raises OffsetError where there is none."""
+        """The record at an address. Raises OffsetError if there is none."""
         while file := next((file for file in self._files(address.source, address.partition) if file.end > address.offset), None):
             if file.start > address.offset:
                 break
@@ -91,7 +91,7 @@ class ArchiveReader:
         raise OffsetError(f"the archive has no record {address.offset} of {address.source}, partition {address.partition}")
 
     def size_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
-        """The bytes of the files that hold records which are not before the positions of their partitions."""
+        """The total size of the files with records at or after the positions of their partitions."""
         sizes = 0
         for of in self.partitions():
             at, end = applied.get((of.source, of.partition), 0), self.end(of.source, of.partition)
@@ -118,7 +118,7 @@ def _records(file: ArchivedFile, on_gap: OnGap) -> Iterator[tuple[int, LogRecord
 
 
 def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tuple[int, int, LogRecord]]:
-    """The records from a byte on with their addresses and bytes. Raises FileNotFoundError."""
+    """The records from a byte position on, with their addresses and byte positions. Raises FileNotFoundError."""
 
     def tell(gap: UnreadableBytes) -> None:
         log.error("archive: %s: bytes %d to %d cannot be read: %s", path, gap.first, gap.end, gap.reason)
@@ -132,7 +132,7 @@ def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tu
 
 
 class _Index(NamedTuple):
-    """Addresses of some records of a file, in order, and their bytes."""
+    """Addresses of some records of a file, in order, and their byte positions."""
 
     addresses: "array[int]"
     bytes: "array[int]"
@@ -140,7 +140,7 @@ class _Index(NamedTuple):
 
 @lru_cache(maxsize=MOST_INDEXES)
 def _index(path: Path, _size: int) -> _Index:
-    """The index of a file, which never changes; one of another size is another file. Raises FileNotFoundError."""
+    """The cached index of a file, by its path and size: files never change. Raises FileNotFoundError."""
     found = _Index(array("Q"), array("Q"))
     for number, (address, byte, _) in enumerate(_walk(path, 0)):
         if number % INDEX_EVERY == 0:
@@ -170,7 +170,7 @@ class AllRecords:
         return self.log.durable_end()
 
     def record_at(self, address: RecordAddress) -> LogRecord:
-        """The record at an address. Raises OffsetError where there is none, RecordError where it is damaged."""
+        """The record at an address. Raises OffsetError if there is none, RecordError if it is damaged."""
         return self.archive.record_at(address) if is_archived(address.source) else self.log.record_at(address)
 
     def size_between(self, start: int, end: int) -> int:
@@ -178,7 +178,7 @@ class AllRecords:
         return self.log.size_between(start, end)
 
     def archived_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
-        """The bytes of the archive behind these positions."""
+        """The bytes of the archive after these positions."""
         return self.archive.size_behind(applied)
 
     def disk_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Writes the archive: workers write parts, the pipeline, which alone does, puts them in their places."""
+"""Writes the archive: Spark's workers write part files, which the pipeline, as the only writer, moves into the archive."""
 
 import os
 import shutil
@@ -25,13 +25,13 @@ from lineage_bridge.graph.log_record import LogRecord
 
 PARTS: Final = ".parts"
 MANY: Final = 64
-"""How many files of a level become one of the next."""
+"""How many files of one level are merged into one file of the next level."""
 LARGE_BYTES: Final = 64 << 20
-"""From this size on, a file stays as it is."""
+"""Files of this size, in bytes, or larger are not merged."""
 
 
 class PartFile:
-    """A part that a worker writes: the records of one partition, in order, in `folder`. `close` makes it durable."""
+    """A part file of a worker: the records of one partition, in order, in `folder`. `close` makes it durable."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / uuid.uuid4().hex
@@ -49,7 +49,7 @@ class PartFile:
 
 
 class ArchiveWriter:
-    """The archive in `root`, for the one process that writes it. What others left unfinished is removed."""
+    """The writer of the archive in `root`, of which there is one at a time. Unfinished files of earlier processes are removed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -60,13 +60,13 @@ class ArchiveWriter:
         self._adopt()
 
     def clear(self) -> None:
-        """Remove parts that nobody puts in a place."""
+        """Remove part files that were never moved into the archive."""
         shutil.rmtree(self.root / PARTS)
         (self.root / PARTS).mkdir()
 
     @contextmanager
     def parts(self) -> Iterator[Path]:
-        """A folder for the parts of one batch, which is removed with what is left in it."""
+        """A context manager with a folder for the part files of one batch, which is removed at the end."""
         folder = self.root / PARTS / uuid.uuid4().hex
         folder.mkdir()
         try:
@@ -75,12 +75,12 @@ class ArchiveWriter:
             shutil.rmtree(folder, ignore_errors=True)
 
     def end(self, of: ArchivedPartition) -> int:
-        """Up to which address a partition is archived."""
+        """The address up to which a partition is archived."""
         files = self._known(of)
         return files[-1].end if files else 0
 
     def put(self, ranges: Mapping[ArchivedPartition, tuple[int, int]], parts: Mapping[ArchivedPartition, Sequence[Path]]) -> None:
-        """Make the records of partitions in [start, end) durable: those of the parts, in their order. Raises OSError."""
+        """Move the part files with the records of partitions in [start, end) into the archive, durably and in order. Raises OSError."""
         for of, (start, end) in ranges.items():
             folder = of.folder(self.root)
             known = self._known(of)
@@ -104,7 +104,7 @@ class ArchiveWriter:
         return self._files[of]
 
     def _adopt(self) -> None:
-        """List files that a process put in their places when it was killed, or a version that had no list."""
+        """Add files to the manifest that are missing in it: of a process that was killed, or of a version without a manifest."""
         every = [(of.folder(self.root), file) for of in partitions_in(self.root) for file in files_in(of.folder(self.root))]
         if new := [(folder, file) for folder, file in every if self._manifest.is_new(folder, file)]:
             self._manifest.add(new, checked=False)
@@ -113,7 +113,7 @@ class ArchiveWriter:
         return self.root / PARTS / uuid.uuid4().hex
 
     def _compact(self, of: ArchivedPartition) -> None:
-        """Join the last files, if there are many of one level that are adjacent and small."""
+        """Merge the last files, if many adjacent ones of the same level are small."""
         files, folder = self._known(of), of.folder(self.root)
         while len(last := files[-MANY:]) == MANY and _are_joined(last):
             first, final, level = last[0], last[-1], last[0].level

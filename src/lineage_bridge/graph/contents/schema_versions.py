@@ -11,7 +11,7 @@ from lineage_bridge.openlineage.facets import SchemaField
 SETTLING_US = 600_000_000
 """If a job states several versions within this time (microseconds) of each other, the last of them counts."""
 WITHDRAWN = ""
-"""The version of a dataset whose schema facet was withdrawn by a tombstone."""
+"""The version of a dataset whose schema facet was ended by a tombstone."""
 Path = tuple[str, ...]
 """The names of the fields from a column to a nested field."""
 

@@ -20,7 +20,7 @@ from lineage_bridge.openlineage.facets import (
 FIELDS = ("title", "columns", "owners", "tags", "description", "sql", "failure")
 """The fields of a search text, in order; `title` is the node's own name."""
 SEARCHED_OF_RUNS = frozenset({"errorMessage"})
-"""Keys of run facets: of a job, the newest of any of its runs is searched."""
+"""Keys of run facets. For each job, the newest such facet of any of its runs is searched."""
 SEARCHED: dict[str, Where] = {
     "documentation": "dataset",
     "ownership": "dataset",

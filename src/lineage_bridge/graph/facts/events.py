@@ -27,7 +27,7 @@ from lineage_bridge.openlineage.run_ids import parse_uuid, run_uuid
 from lineage_bridge.openlineage.verdict import Clean, Rejected, Repaired, judge
 
 NO_RUN = b""
-"""In place of a run id: no run is stated."""
+"""Stands for a run id where the event states no run."""
 LINEAGE_KEYS = frozenset({"columnLineage", "lineage"})
 NAMING_KEYS = LINEAGE_KEYS | {"symlinks", "lifecycleStateChange", "jobDependencies"}
 """Keys of the facets that name other nodes than the one they belong to."""

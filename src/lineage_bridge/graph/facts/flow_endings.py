@@ -10,7 +10,7 @@ from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.openlineage.times import parse_time
 
 ANY = 0
-"""As a source or target: every source, or every target, of the job."""
+"""Stands for every source, or every target, of the job."""
 OPERATIONS = {"end": 1, "unend": 0}
 
 

@@ -1,9 +1,9 @@
-"""Which facets of an event have no effect, because its sender is limited to namespaces and speaks of what lies outside. Pure.
+"""Finds the facets of an event that have no effect, because its sender is limited to namespaces and they concern nodes outside. Pure.
 
-The sender's job is its own: what it reads and writes, and which columns come from which, is its own word, whatever it names. A dataset is
-another matter: what is said of the dataset itself (schema, description, tags, that it was dropped, ...) counts only if it lies within.
-Even then, nothing may be said of it that reaches a dataset outside: another name for it, an earlier name, the name of its system. What is
-left out stays the sender's word, in the relation `foreign_assertion`.
+A sender may state the inputs, outputs and column lineage of its own jobs, whatever datasets they name. Facets about a dataset itself
+(schema, description, tags, that it was dropped, ...) only count if the dataset lies within the sender's namespaces. Even then, a facet has
+no effect if it concerns a dataset outside: another name, an earlier name, the name of the system. Facets without effect are kept in the
+relation `foreign_assertion`.
 """
 
 from collections.abc import Iterator
@@ -30,15 +30,15 @@ class WhyForeign(str, Enum):
     """Why a facet has no effect."""
 
     DATASET = "foreign_dataset"
-    """It speaks of a dataset outside."""
+    """The assertion is about a dataset outside the sender's namespaces."""
     NAME = "foreign_name"
-    """It joins names, or the names of systems, of which one lies outside."""
+    """The assertion joins two names, or the names of two systems, of which one lies outside the sender's namespaces."""
     JOB = "foreign_job"
-    """It states lineage of a job outside."""
+    """The assertion states lineage of a job outside the sender's namespaces."""
 
 
 class ForeignFacets(NamedTuple):
-    """Facets without effect that an event gives a job or dataset on a side, all for one reason."""
+    """The facets without effect of one job or dataset on one side of an event, all for the same reason."""
 
     node: Job | Dataset
     side: Side
@@ -47,7 +47,9 @@ class ForeignFacets(NamedTuple):
 
 
 class LimitedEvent(NamedTuple):
-    """The part of an event that counts, and the facets that have no effect. `other_flows`: the part states other flows than the event."""
+    """The part of an event that has effect, and the facets that have none. `other_flows`: the part states other flows than the whole
+    event.
+    """
 
     event: Event
     foreign: tuple[ForeignFacets, ...] = ()
@@ -55,7 +57,7 @@ class LimitedEvent(NamedTuple):
 
 
 def limit_event(event: Event, note: RecordNote, names: Names) -> LimitedEvent:
-    """An event as it counts from a sender with the limits in the record's note."""
+    """The effective part of an event whose sender has the limits in the record's note."""
     cut = _Cut(note.namespaces, names)
     own = None if event.job is None else cut.job(event.job)
     subject = None if event.dataset is None else cut.dataset(event.dataset, Side.SELF, own=note.waived)
@@ -66,13 +68,13 @@ def limit_event(event: Event, note: RecordNote, names: Names) -> LimitedEvent:
 
 
 def may_parent(facet: standard.ParentRunFacet, limits: Limits) -> bool:
-    """Whether a sender may speak for the jobs that a run is said to be inside of."""
+    """Whether the jobs of the parent and root runs lie within the sender's namespaces."""
     jobs = [facet.job, *([facet.root.job] if facet.root else ())]
     return not limits or all(matches(job.namespace, limits) for job in jobs)
 
 
 class _Cut:
-    """Takes an event apart; `foreign` are the facets left out so far, `other_flows` whether what is left states other flows."""
+    """Separates an event; `foreign` are the facets removed so far, `other_flows` whether the rest states other flows."""
 
     def __init__(self, limits: Limits, names: Names) -> None:
         self.limits, self.names = limits, names
@@ -80,18 +82,18 @@ class _Cut:
         self.other_flows = False
 
     def job(self, job: Job) -> Job:
-        """The sender's job, with the facets that count."""
+        """The sender's job, with the facets that have effect."""
         reasons = {key: self._lineage(key, text) if key in _LINEAGE else None for key, text in job.facets.items()}
         return msgspec.structs.replace(job, facets=self._counting(job, Side.SELF, reasons))
 
     def named(self, dataset: Dataset, side: Side) -> Dataset:
-        """An input or output, under a name that joins nothing, with the facets that count."""
+        """An input or output, under a name of a single server, with the facets that have effect."""
         namespace, name = without_joining(dataset.namespace, dataset.name, self.limits)
         self.other_flows |= namespace != dataset.namespace
         return self.dataset(msgspec.structs.replace(dataset, namespace=namespace, name=name), side)
 
     def dataset(self, dataset: Dataset, side: Side, *, own: bool = False) -> Dataset:
-        """A dataset with the facets that count. `own`: as if it lay within."""
+        """A dataset with the facets that have effect. `own`: treat it as within the sender's namespaces."""
         own = own or is_within(dataset.namespace, dataset.name, self.limits)
         why = self._own_facet if own else self._foreign_facet
         reasons = {key: why(dataset, side, key, text) for key, text in dataset.facets.items()}
@@ -104,12 +106,12 @@ class _Cut:
         return {key: node.facets[key] for key, reason in reasons.items() if reason is None}
 
     def _foreign_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _own_facet
-        """Why a facet of a dataset outside has no effect: only what the job says of its own work, the columns that it writes, has one."""
+        """Why a facet of a dataset outside has no effect. Only column lineage of the job's own outputs has one."""
         is_work = side is Side.OUTPUT and key == "columnLineage"
         return self._lineage(key, text) if is_work else WhyForeign.DATASET
 
     def _own_facet(self, dataset: Dataset, side: Side, key: str, text: bytes) -> WhyForeign | None:  # noqa: ARG002 - as _foreign_facet
-        """Why a facet of a dataset within has no effect, if it has none: because it reaches a dataset outside."""
+        """Why a facet of a dataset within has no effect, if it has none: it concerns a dataset outside, too."""
         if key in _LINEAGE:
             return self._lineage(key, text)
         if key in _NAMING and not all(is_within(namespace, name, self.limits) for _, namespace, name in self._named(key, text)):
@@ -124,7 +126,9 @@ class _Cut:
                 yield is_system_within(namespace, self.limits) if claim.whole else is_within(namespace, name, self.limits)
 
     def _lineage(self, key: str, text: bytes) -> WhyForeign | None:
-        """Why lineage has no effect, if it has none: datasets may be anybody's, but not jobs, nor names that join systems."""
+        """Why a lineage facet has no effect, if it has none. It may name any dataset, but no job outside, and no name that joins
+        systems.
+        """
         named = list(self._named(key, text))
         why = None
         if any(kind == NodeKind.DATASET and joins(namespace, self.limits) for kind, namespace, _ in named):

@@ -13,7 +13,7 @@ def rejected_row(stored: StoredRecord) -> Fact:
 
 
 def quarantine_row(stored: StoredRecord, code: str, path: str, message: str) -> Fact:
-    """The row of a record, with the start of its text. What an input read names its position, in the message."""
+    """The row of a record, with the start of its text. For a record of an input, the message contains its position there."""
     record = stored.record
     origin = read_note(record.note).origin
     message = f"{message} ({origin})" if origin else message

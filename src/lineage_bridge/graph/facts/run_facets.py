@@ -1,4 +1,4 @@
-"""What a run's facets say of it: the runs above it, and its nominal time."""
+"""Reads a run's facets: its parent and root run, and its nominal time."""
 
 from typing import NamedTuple, TypeVar
 

@@ -65,7 +65,7 @@ live             (node, first)                                      the nodes th
 SCHEMA_RANK = {int(Side.SELF): 3, int(Side.OUTPUT): 2, int(Side.INPUT): 1}
 _NAMING = NAMING_KEYS | {"parent"}
 OF_RUNS = -1
-"""In place of a job, in current_facet: the newest facet of any run of the job `node`."""
+"""In `current_facet`, in place of the job's id: the row is the newest facet of any run of the job `node`."""
 ENTITY_SIDES = frozenset({int(Side.INPUT), int(Side.OUTPUT), int(Side.SELF)})
 
 

@@ -16,7 +16,7 @@ from lineage_bridge.graph.relations import Origin, Side
 from lineage_bridge.graph.statements.lineage_sets import OWN
 
 Asserter = tuple[bytes, int]
-"""The asserter, and the job it is about; or the dataset, if a design-time statement names no job."""
+"""The asserter, and the job that its statement is about; the dataset, if a design-time statement names no job."""
 
 
 class RunShape(NamedTuple):

@@ -68,7 +68,7 @@ def newest_facet_set(declarations: Iterable[DeclaredOnDay], at_us: int | None = 
 
 
 def history_between(first_shape_at: int, current_since: int) -> ShapeHistory:
-    """The history of a shape that changed from `sprouted` until `reached` (UTC microseconds)."""
+    """The history of a shape that was first seen at `first_shape_at` and last changed at `current_since` (UTC microseconds)."""
     return ShapeHistory(
         first_shape_at, current_since, length_class(current_since - first_shape_at) if first_shape_at < current_since else None
     )

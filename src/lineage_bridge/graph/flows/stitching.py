@@ -16,7 +16,7 @@ from lineage_bridge.graph.relations import Origin, Side
 
 RULE = "stitch_siblings"
 LOOK_BACK = 4
-"""How many readers are considered: those that began last before the writer."""
+"""How many reading runs are considered for a writing run: those that began last before it."""
 
 
 class Sibling(NamedTuple):

@@ -1,4 +1,5 @@
-"""What a drop of one name of a dataset reaches: a table with all its partitions, but of a partition not the table.
+"""Which names of a dataset a drop of one name affects: dropping a table drops its partitions, but dropping a partition does not drop the
+table.
 
 The names of a group denote a dataset or a part of it: a naming rule that cuts a partition off a path joins the part to the whole. All other
 steps join names of the same extent.
@@ -13,7 +14,9 @@ from lineage_bridge.graph.identity.steps import RULE, NameGroup, Spelling
 
 
 class Extents:
-    """The extents of a group's names, numbered. `of` maps each name to its extent, `within` each extent to itself and those around it."""
+    """The extents of a group's names, numbered. `of` maps each name to its extent, `within` each extent to itself and the extents that
+    contain it.
+    """
 
     def __init__(self, group: NameGroup) -> None:
         cuts = [step for step in group.steps if step.kind == RULE and step.evidence in PARTITION_RULES]
@@ -26,11 +29,11 @@ class Extents:
         self.within = {extent: frozenset(distances(extent, around)) for extent in set(self.of.values())}
 
     def around(self, name: Spelling) -> frozenset[int]:
-        """The extents whose drop ends this name too: its own, and those that contain it."""
+        """The extents whose drop also drops this name: its own, and those that contain it."""
         return self.within[self.of[name]]
 
     def outermost(self) -> list[int]:
-        """The extents that no other one contains; all of the dataset."""
+        """The extents that no other extent contains: the whole dataset."""
         return sorted(extent for extent, reaching in self.within.items() if len(reaching) == 1)
 
 

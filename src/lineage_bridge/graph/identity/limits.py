@@ -1,7 +1,7 @@
-"""What lies within the namespaces that a principal is limited to, which are given as globs.
+"""Decides whether datasets lie within the namespaces that a principal is limited to, which are given as globs.
 
-A dataset lies within if its namespace does as it is written, and also under every spelling that naming rules make of it: otherwise who may
-speak for `s3a://` would speak for `s3://` too. Vetoes of rules are not considered, since they change.
+A dataset lies within if its namespace matches as written, and also in every spelling that naming rules derive from it: otherwise a sender
+with `s3a://` could assert facets of `s3://`. Vetoes of rules are not considered, since they change.
 """
 
 from fnmatch import fnmatchcase
@@ -35,8 +35,8 @@ def is_within(namespace: str, name: str, limits: Limits) -> bool:
 def without_joining(namespace: str, name: str, limits: Limits) -> Spelling:
     """The name of a dataset by one server, if its namespace lists several that do not all lie within; else the name itself.
 
-    A list of servers states that they are one system, which is more than that this dataset is read or written. The least server is used,
-    whatever the order of the list.
+    A list of servers states that they are one system, which such a sender may not state. The alphabetically first server is used, whatever
+    the order of the list.
     """
     if is_system_within(namespace, limits) or not joins(namespace, limits):
         return namespace, name

@@ -6,10 +6,10 @@ from enum import Enum
 from typing import NamedTuple
 
 FACTOR = 2.0
-"""An amount counts as less or more if it differs by more than this factor from what the baseline predicts."""
+"""An amount counts as less or more if it differs from the baseline's prediction by more than this factor."""
 
 TOLERANCE = 0.05
-"""How far a ratio may be from that of the baseline, as a share of it, before it counts as a divergence."""
+"""The relative difference from the baseline's ratio above which a ratio counts as a divergence."""
 
 
 class LedgerWindow(NamedTuple):
@@ -29,7 +29,7 @@ class LedgerWindow(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """How much the runs of one job reported for one dataset on one side in a window; None where nothing was reported.
+    """The amounts that the runs of one job reported for one dataset on one side in a window; None if nothing was reported.
 
     `runs` is how many runs reported anything.
     """
@@ -81,7 +81,7 @@ class HopAmounts:
 
     @property
     def ratio_before(self) -> float | None:
-        """The same in the baseline."""
+        """Rows written for each row read, in the baseline; None where either is not reported, or nothing was read."""
         return _ratio(self.read_before, self.written_before)
 
 
@@ -103,7 +103,9 @@ def change(now: Passed, before: Passed, scale: float, factor: float = FACTOR) ->
 
 
 def ledger(amounts: Sequence[tuple[Passed, Passed, Passed, Passed]], scale: float, factor: float = FACTOR) -> list[HopAmounts]:
-    """The entries of the hops from the (read, written, read before, written before) of each, in the direction of the data."""
+    """The entries of the hops, from their amounts (read, written, read in the baseline, written in the baseline), in the direction of the
+    data.
+    """
     entries: list[HopAmounts] = []
     for read, written, read_before, written_before in amounts:
         came = change(read, read_before, scale, factor)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lineage_bridge.openlineage.facets import EmissionPattern, JobTypeJobFacet
 
 TERMINAL = ("FAIL", "ABORT", "COMPLETE")
-"""The event types that end a run. If a run sent several that count, the one that comes first in this tuple decides."""
+"""The event types that end a run. If a run sent several of them, the one that comes first in this tuple decides."""
 HEARTBEAT_US = 60_000_000
 """If a streaming run's RUNNING comes more than this (microseconds) after an end, the run goes on. For runs of unknown period."""
 STREAMING_TYPES = frozenset({"STREAMING", "SERVICE"})

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 COUNTERS = ("rows", "bytes", "files")
 _FALLS_IN = 8
-"""Numbers that decrease at more than one step in this many are per interval."""
+"""A counter that decreases more often than once in this many reports counts per interval, instead of cumulatively."""
 _RESET = 2
-"""A cumulative counter that is less than its highest value divided by this was reset."""
+"""A cumulative counter was reset if it is less than its highest value divided by this number."""
 
 
 class Counting(str, Enum):

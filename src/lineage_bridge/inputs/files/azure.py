@@ -28,9 +28,9 @@ class AzureSettings(BucketSettings):
     @model_validator(mode="after")
     def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         if sum(map(bool, (self.account_key, self.sas_token, self.client_id))) > 1:
-            raise ValueError("set one of account_key, sas_token and client_id")
+            raise ValueError("set one of `account_key`, `sas_token` and `client_id`")
         if self.client_secret and not (self.client_id and self.tenant_id):
-            raise ValueError("client_secret requires client_id and tenant_id")
+            raise ValueError("`client_secret` requires `client_id` and `tenant_id`")
         return self
 
 

@@ -13,7 +13,7 @@ from lineage_bridge.inputs.files.listing import error_text
 from lineage_bridge.inputs.files.settings import BucketSettings
 from lineage_bridge.inputs.files.store import MOST_DEPTH, FileStore, FoundFile, RawFile, by_number
 
-HINT: Final = "check bucket, credentials, region and endpoint_url"
+HINT: Final = "check the settings of the bucket, the credentials, the region and `endpoint_url`"
 
 
 class BucketStore(FileStore):
@@ -91,7 +91,7 @@ class ArrowStore(BucketStore):
             raise self._failure(error) from error
         if found.type == fs.FileType.NotFound:
             raise MissingError(f"there is no bucket {self._bucket}", HINT)
-        return f"{self.place} is there"
+        return f"{self.place} exists"
 
     def open(self, found: FoundFile) -> RawFile:
         """Open an object."""
@@ -135,8 +135,8 @@ def check_machine_credentials(settings: BucketSettings, cloud: str, others: str)
     Raises ConfigError.
     """
     if cloud in settings.context.withheld:
-        hint = f"set {others}; an operator can allow them with the setting machine_credentials"
-        raise ConfigError("the credentials of this machine may not be used", hint)
+        hint = f"set {others}; an operator can allow this machine's credentials with the setting `machine_credentials`"
+        raise ConfigError("the settings do not allow inputs to use the credentials of this machine", hint)
 
 
 def server_of(endpoint: str) -> tuple[str, int]:

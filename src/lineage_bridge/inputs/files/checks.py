@@ -1,4 +1,4 @@
-"""The test of an input that reads files: each step, without taking anything in."""
+"""Tests each step of an input that reads files, without ingesting any event."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -17,12 +17,12 @@ _TRIED: Final = 3
 
 
 def checks(store: FileStore, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step, up to the first without which the others make no sense."""
+    """One check for each step; stops at a failed step on which the following ones depend."""
     for host, port in getattr(store, "servers", ()):
         try:
             found = sorted({str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)})
         except OSError:
-            yield SourceCheck(RESOLVE, False, f"unknown host: {host}", "check endpoint_url and region")
+            yield SourceCheck(RESOLVE, False, f"unknown host: {host}", "check the settings `endpoint_url` and `region`")
             return
         yield SourceCheck(RESOLVE, True, f"{host}: {', '.join(found)}")
     try:
@@ -45,12 +45,12 @@ def checks(store: FileStore, judge: Callable[[IncomingRecord], str]) -> Iterator
     files = f"{len(counted)} file{'' if len(counted) == 1 else 's'}"
     yield SourceCheck(LIST, True, f"{files} to read, {sum(counted)} bytes")
     for problem in store.problems:
-        yield SourceCheck(LIST, False, problem, "allow the server's user to read it, or leave it out: exclude")
+        yield SourceCheck(LIST, False, problem, "allow the server's user to read it, or exclude it with the setting `exclude`")
     yield from _record(store, newest, judge)
 
 
 def _record(store: FileStore, newest: list[FoundFile], judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """Read and judge the first record of the newest file that has one."""
+    """Read and validate the first record of the newest file that has one."""
     for file in newest:
         try:
             opened = OpenFile(store, Task(file, None, False, False))
@@ -60,13 +60,16 @@ def _record(store: FileStore, newest: list[FoundFile], judge: Callable[[Incoming
                 opened.close()
         except OSError as error:
             yield SourceCheck(
-                RECORD, False, f"{file.path} cannot be read: {error_text(error)}", "allow reading files, not only listing them"
+                RECORD,
+                False,
+                f"{file.path} cannot be read: {error_text(error)}",
+                "give the credentials the right to read files, not only to list them",
             )
             return
         if incoming is not None:
             yield _judged(incoming, judge)
             return
-    yield SourceCheck(RECORD, True, "there is no record to read yet")
+    yield SourceCheck(RECORD, True, "there are no records yet")
 
 
 def _judged(incoming: IncomingRecord, judge: Callable[[IncomingRecord], str]) -> SourceCheck:
@@ -74,4 +77,4 @@ def _judged(incoming: IncomingRecord, judge: Callable[[IncomingRecord], str]) ->
     try:
         return SourceCheck(RECORD, True, f"{where}: {judge(incoming)}")
     except RequestError as error:
-        return SourceCheck(RECORD, False, f"{where}: {error}", "such records become rows of the quarantine; the input reads on behind them")
+        return SourceCheck(RECORD, False, f"{where}: {error}", "such records are stored in quarantine, and the input continues after them")

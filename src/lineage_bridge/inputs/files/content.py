@@ -1,4 +1,6 @@
-"""What a file holds: lines of JSON, each a record, or one document, which is a record as a whole. Pure, but for reading the text."""
+"""Determines the format of a file: lines of JSON, each a record, or one document, which is a single record. Pure, except for reading the
+text.
+"""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -15,7 +17,7 @@ _OPENS: Final = (b"{", b"[")
 
 
 class FileRecord(NamedTuple):
-    """A record of a file. `tail` tells whether the file still has it there; `refused` says why it holds no event."""
+    """A record of a file. `tail` verifies that the file still has this record; `refused` says why it contains no event."""
 
     offset: int
     value: bytes
@@ -24,9 +26,9 @@ class FileRecord(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a file holds. `digest` identifies it while it grows. `document` is the value of a file that is one record.
+    """The content of a file. `digest` identifies it while it grows. `document` is the value of a file that is a single record.
 
-    `waits`: it is not complete yet, so nothing of it can be read.
+    `waits`: the file is not complete yet, so no record of it can be read.
     """
 
     digest: str
@@ -35,7 +37,7 @@ class Content(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """What is left of a file: bytes from `offset` on that are no complete record, and why, if not because more may come."""
+    """The rest of a file: bytes from `offset` on that are not a complete record, and why, unless more bytes may follow."""
 
     offset: int
     value: bytes
@@ -43,7 +45,7 @@ class Rest(NamedTuple):
 
     @property
     def judged_at(self) -> int:
-        """The offset under which it is judged: no record begins there."""
+        """The offset under which it is validated, at which no record begins."""
         return max(self.offset + 1, self.offset + len(self.value) - 1)
 
 
@@ -53,7 +55,7 @@ def digest_of(data: bytes) -> str:
 
 
 def content_of(text: FileText) -> Content | None:
-    """What a text holds; None if nothing yet."""
+    """The content of a text; None if it is still empty."""
     line = _first_line(LineReader(text, 0))
     if line is None:
         return None
@@ -74,7 +76,7 @@ def content_of(text: FileText) -> Content | None:
 
 
 class Records:
-    """The records of the lines of a text that are behind the one at `last`; all of them without one. `rest` is set at their end."""
+    """The records of the lines after the one at `last`; of all lines if it is None. `rest` is set at the end."""
 
     def __init__(self, text: FileText, last: int | None = None, tail: str = "") -> None:
         self._text, self.rest = text, Rest(0, b"")
@@ -82,7 +84,7 @@ class Records:
         self.goes_on = last is None or self._skip(last, tail)
 
     def _skip(self, last: int, tail: str) -> bool:
-        """Skip the line at `last`; whether it is there."""
+        """Skip the line at `last`, and return whether it exists."""
         if last and (not self._reader.is_there or (line := self._reader.next()) is None or line.data or not line.has_end):
             return False
         line = self._reader.next()
@@ -106,10 +108,10 @@ class Records:
 
 
 def damage_of(text: FileText) -> str:
-    """What is wrong with the bytes of a text that was read to its end; empty if nothing is."""
+    """The damage of a text that was read to its end; empty if there is none."""
     if text.ending == DAMAGED:
-        return f"the gzip file is damaged behind byte {text.offset} of what is packed in it"
-    return f"the gzip file ends within a member, behind byte {text.offset} of what is packed in it" if text.ending == INCOMPLETE else ""
+        return f"the gzip file is damaged after byte {text.offset} of its decompressed content"
+    return f"the gzip file is cut off after byte {text.offset} of its decompressed content" if text.ending == INCOMPLETE else ""
 
 
 def _tail(line: Line) -> str:
@@ -124,7 +126,7 @@ def _first_line(reader: LineReader) -> Line | None:
 
 
 def _is_lines(first: bytes, whole: bytes, *, has_end: bool) -> bool:
-    """Whether a text whose first line is not JSON consists of lines: that one is damaged, and another is JSON."""
+    """Whether a text whose first line is not JSON still consists of lines, because another line is JSON."""
     if has_end and not first.startswith(_OPENS):
         return True
     lines = whole.split(b"\n")[1:]

@@ -1,4 +1,4 @@
-"""Reads records of files: what was appended to those that were read before, and files that are new."""
+"""Reads records of files: those appended to known files, and those of new files."""
 
 import time
 from abc import abstractmethod
@@ -17,22 +17,22 @@ from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.ports.inputs import FilePlace
 
 READ_BYTES: Final = 16 << 20
-"""How many bytes of values are read at once, if they are more than one."""
+"""The maximum bytes of values that one read returns, unless it returns a single value."""
 MOST_NOTES: Final = 500
 FilesSettingsT = TypeVar("FilesSettingsT", bound=FilesSettings)
 
 
 class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
-    """Reads files one after the other. How far it has got is asked for whenever a file has changed."""
+    """Reads files one after the other. The log is asked for the position of each changed file."""
 
     _listing: FileListing | None = None
 
     @abstractmethod
     def store(self) -> FileStore:
-        """The place of the files. Does no I/O. Raises SourceError, ConfigError."""
+        """The store of the files. Does no I/O. Raises SourceError, ConfigError."""
 
     def test(self, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-        """Look at the place, list it, and read and judge a record."""
+        """Check the store, list its files, and read and validate a record."""
         return checks(self.store(), judge)
 
     def open(self, positions: Positions) -> None:
@@ -58,7 +58,7 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
             time.sleep(max(0.0, min(until, listing.due_at) - now))
 
     def _records(self, listing: FileListing, most: int, until: float) -> Iterator[IncomingRecord]:
-        """Records of the file that is open, and of those that wait."""
+        """Records of the open file, and of waiting files."""
         size = count = 0
         while count < most and size < READ_BYTES:
             record = self._next(listing, until)
@@ -106,16 +106,16 @@ class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
         return record
 
     def _store_notes(self) -> None:
-        """Store of which files everything was read that had no new records."""
+        """Store which files were read completely without new records."""
         notes, self._notes = self._notes, []
         if notes:
             self._positions.note(notes)
 
     def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Nothing keeps positions but the log."""
+        """Does nothing: only the log keeps positions."""
 
     def keep_alive(self) -> None:
-        """Files need no sign of life."""
+        """Does nothing: files need no heartbeat."""
 
     def reading_state(self) -> ReadingState:
         """Files and bytes that wait."""

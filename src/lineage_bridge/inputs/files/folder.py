@@ -16,7 +16,7 @@ from lineage_bridge.inputs.files.store import MOST_DEPTH, FileStore, FoundFile, 
 from lineage_bridge.inputs.input import InputKind
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
-_HINT = "add it to the setting input_folders"
+_HINT = "add the folder to the setting `input_folders`"
 
 
 def _allowed(folder: str, context: SourceContext) -> Path:
@@ -25,13 +25,13 @@ def _allowed(folder: str, context: SourceContext) -> Path:
     allowed = context.input_folders
     if allowed is not None and not any(found.is_relative_to(each.expanduser().resolve()) for each in allowed):
         listed = ", ".join(map(str, allowed)) or "none"
-        raise ForbiddenError(f"{folder} may not be read: it is below none of the folders of inputs ({listed})", _HINT)
+        raise ForbiddenError(f"inputs may not read {folder}: it is not below a folder of the setting input_folders ({listed})", _HINT)
     return found
 
 
 def _folder(value: str, info: ValidationInfo) -> str:
     if not value.startswith("/") or "\0" in value:
-        raise ValueError("a folder must begin with /")
+        raise ValueError("the folder must be an absolute path that begins with /")
     try:
         _allowed(value, info.context if isinstance(info.context, SourceContext) else NO_CONTEXT)
     except ForbiddenError as error:
@@ -42,10 +42,15 @@ def _folder(value: str, info: ValidationInfo) -> str:
 class FolderSettings(FilesSettings):
     """A folder."""
 
-    folder: Annotated[str, AfterValidator(_folder)] = Field(description="the folder, below one of the setting input_folders")
+    folder: Annotated[str, AfterValidator(_folder)] = Field(
+        description="path of the folder; it must be below a folder of the setting input_folders"
+    )
     refresh_s: float = Field(default=1.0, ge=0.1, le=3600, description="seconds between two listings")
     settle_s: float = Field(
-        default=600.0, ge=0, le=86_400, description="seconds without a change after which an incomplete end of a file is judged as it is"
+        default=600.0,
+        ge=0,
+        le=86_400,
+        description="seconds without a change after which an incomplete last record of a file is validated as it is",
     )
 
 
@@ -100,7 +105,7 @@ class Folder(FileStore):
         try:
             return root, os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError as error:
-            raise MissingError(f"there is no folder {self._folder}", "create it, or mount it") from error
+            raise MissingError(f"there is no folder {self._folder}", "create the folder, or mount it") from error
         except OSError as error:
             raise ForbiddenError(f"{self._folder} cannot be read: {error.strerror}", "allow the server's user to read it") from error
 
@@ -131,11 +136,11 @@ class Folder(FileStore):
                 key = str(status.st_ino) if status.st_dev == device else f"{status.st_ino}@{status.st_dev}"
                 shown = path.encode(errors="surrogateescape").decode(errors="replace") if not path.isprintable() else path
                 if shown != path:
-                    self.problems.append(f"{shown}: a file with such a name is not read")
+                    self.problems.append(f"{shown}: files with such names are not read")
                     return
                 yield FoundFile(path, key, status.st_size, status.st_mtime_ns), status.st_nlink
             elif stat.S_ISLNK(status.st_mode):
-                self.problems.append(f"{path} is a symbolic link, which is not followed")
+                self.problems.append(f"{path} is a symbolic link; symbolic links are not followed")
 
     def _below(self, opened: int, name: str, path: str, device: int, depth: int) -> Iterator[tuple[FoundFile, int]]:
         try:

@@ -20,7 +20,7 @@ class GcsSettings(BucketSettings):
     """A bucket. Credentials are Google's default ones: GOOGLE_APPLICATION_CREDENTIALS, or the account of the machine."""
 
     bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$", description="name of the bucket")
-    service_account: str = Field(default="", description="service account to act as, which the credentials must be allowed to")
+    service_account: str = Field(default="", description="service account to impersonate; the credentials need the right to do so")
     anonymous: bool = Field(default=False, description="read a public bucket without credentials")
     endpoint_url: Url | None = Field(default=None, description="address of another server with the same API; empty: Google's")
 

@@ -1,4 +1,4 @@
-"""Which files have something to read: those whose version is not the one that was read to its end."""
+"""Finds files to read: those whose version differs from the one that was read completely."""
 
 import time
 from collections import deque
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from lineage_bridge.inputs.files.open_file import OpenFile
 
 PAGE: Final = 100
-"""How many files are asked for at once."""
+"""How many files one call to the log asks for."""
 MOST_TASKS, MOST_SETTLED, MOST_WAITING = 20_000, 100_000, 10_000
-"""How many files are kept in memory: to be read, read to the end, with an incomplete end. Of others, the log is asked again."""
+"""The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is asked about others."""
 MOST_PROBLEMS, TOLD_S = 10, 3600.0
 NOT_ENDED: Final = "~"
-"""Begins the version of a file whose end was judged although it is not complete: whatever the file is later, it is read anew."""
+"""Prefix of the version of a file whose incomplete last record was validated. If such a file changes, it is read again from the start."""
 _INCOMPLETE_S: Final = 60.0
-"""After how long an incomplete end is told."""
+"""Seconds after which an incomplete last record is reported."""
 
 
 class Task(NamedTuple):
-    """A file to read. `place` is what the log has of one with its key; `is_recent`: it may change without looking changed.
+    """A file to read. `place` is the position that the log has for its key; `is_recent`: it may change without a visible difference.
 
-    `is_settled`: it has not changed for so long that its end is taken for complete.
+    `is_settled`: it has not changed for so long that its last record counts as complete.
     """
 
     file: FoundFile
@@ -38,13 +38,13 @@ class Task(NamedTuple):
 
     @property
     def bytes_left(self) -> int:
-        """About how many bytes of it are to be read."""
+        """The approximate number of bytes to read."""
         at = self.place.place.offset if self.place else 0
         return max(0, self.file.size - at) or self.file.size
 
 
 class _Waiting(NamedTuple):
-    """A file with an incomplete end: so many bytes from an offset on, since a time."""
+    """A file with an incomplete last record: its size, its offset, and since when it has been incomplete."""
 
     path: str
     version: str
@@ -54,7 +54,7 @@ class _Waiting(NamedTuple):
 
 
 class FileListing:
-    """Lists a place from time to time. `problems` are what could not be read."""
+    """Lists a store periodically. `problems` are the files and folders that could not be read."""
 
     def __init__(self, store: FileStore, positions: Positions) -> None:
         self._store, self._positions, self._settings = store, positions, store.settings
@@ -81,34 +81,34 @@ class FileListing:
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """How many files and bytes wait, besides the one that is read."""
+        """The numbers of files and bytes that wait, besides the file being read."""
         files, size = self._beyond
         incomplete = [found.size for found in self._waiting.values()]
         return files + len(self._tasks) + len(incomplete), size + self._task_bytes + sum(incomplete)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be read, one sentence each."""
+        """Files and folders that could not be read, one sentence each."""
         now = time.monotonic()
         old = [found for found in self._waiting.values() if now - found.since >= _INCOMPLETE_S]
-        incomplete = [f"{found.path}: the {found.size} bytes from {found.at} on are not complete" for found in old]
+        incomplete = [f"{found.path}: the last record, of {found.size} bytes from byte {found.at} on, is incomplete" for found in old]
         vanished = [text for since, text in self._vanished if now - since < TOLD_S]
         every = [*vanished, *self._store.problems, *self._failures, *incomplete]
         more = [f"and {len(every) - MOST_PROBLEMS} more"] if len(every) > MOST_PROBLEMS else []
         return (*every[:MOST_PROBLEMS], *more)
 
     def missed(self, task: Task) -> None:
-        """A file was not there when it was opened: it was renamed, or is gone."""
+        """Record that a file could not be opened, because it was renamed or deleted."""
         if len(self._missed) < MOST_WAITING:
             self._missed[task.file.key] = task.file.path, task.bytes_left
 
     def failed(self, task: Task, error: OSError) -> None:
-        """A file could not be read; it is tried again with the next listing."""
+        """Record that a file could not be read. It is tried again after the next listing."""
         if len(self._failures) < MOST_WAITING:
             self._failures.append(f"{task.file.path} cannot be read: {error_text(error)}")
 
     def finished(self, opened: "OpenFile") -> FilePlace | None:
-        """A file was read to its end; what is to be stored about that."""
+        """Record that a file was read completely, and return the note to store about it."""
         file = opened.task.file
         before = self._waiting.pop(file.key, None)
         if opened.rest_bytes:
@@ -126,7 +126,7 @@ class FileListing:
         self._settled[file.key] = file.version
 
     def _list(self) -> None:
-        """Look for files with something to read. Raises SourceError."""
+        """List the store, and queue the files to read. Raises SourceError."""
         began = time.monotonic()
         self._failures, beyond, beyond_bytes = [], 0, 0
         gone = {key: (found.path, found.size) for key, found in self._waiting.items()} | self._missed
@@ -145,7 +145,7 @@ class FileListing:
         self.due_at = began + max(self._settings.refresh_s, 5 * took)
 
     def _changed(self, gone: dict[str, tuple[str, int]]) -> Iterator[FoundFile]:
-        """The files that are not known to be as they were when they were read."""
+        """The files that have changed, or may have changed, since they were read."""
         now = time.monotonic()
         for file in self._store.files():
             gone.pop(file.key, None)
@@ -170,10 +170,10 @@ class FileListing:
             yield Task(file, place, is_recent, now - since >= self._settings.settle_s)
 
     def _tell_gone(self, gone: dict[str, tuple[str, int]]) -> None:
-        """Tell which files are gone that were not read to their ends."""
+        """Report files that were deleted before they were read completely."""
         for key, (path, size) in sorted(gone.items()):
             self._waiting.pop(key, None)
-            self._vanished.append((time.monotonic(), f"{path} is gone, with {size} bytes that were not read"))
+            self._vanished.append((time.monotonic(), f"{path} was deleted before {size} of its bytes were read"))
 
 
 def _pages(files: Iterator[FoundFile]) -> Iterator[list[FoundFile]]:
@@ -182,5 +182,5 @@ def _pages(files: Iterator[FoundFile]) -> Iterator[list[FoundFile]]:
 
 
 def error_text(error: OSError) -> str:
-    """What an error says, without secrets."""
+    """The message of an error, without secrets."""
     return mask_text(error.strerror or str(error))[:300]

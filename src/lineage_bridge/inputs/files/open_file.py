@@ -1,4 +1,4 @@
-"""A file that is being read: from the place that the log has, or from its beginning if it is another one."""
+"""A file that is being read: from the position that the log has, or from its beginning if it is a different file with the same key."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,13 +12,13 @@ from lineage_bridge.inputs.input import IncomingRecord
 from lineage_bridge.ports.inputs import FilePlace
 
 _AGAIN: Final = "+"
-"""Separates what identifies a file from how often it was replaced by one that looks the same."""
+"""Separates the identity of a file from the number of times that it was replaced by a file with the same identity."""
 
 
 class OpenFile:
-    """Reads the records of a file. `task` says what is known of it. Raises OSError.
+    """Reads the records of a file. `task` describes it. Raises OSError.
 
-    At the end, `where` is the file (None: it has nothing yet), and `rest_bytes` at `rest_at` wait for more.
+    At the end, `where` is the file (None: it is still empty), and the `rest_bytes` bytes at `rest_at` are an incomplete record.
     """
 
     def __init__(self, store: FileStore, task: Task) -> None:
@@ -41,7 +41,7 @@ class OpenFile:
 
     @property
     def bytes_left(self) -> int:
-        """How many bytes of it are still to be read; all of them if they are packed."""
+        """The number of bytes that are not read yet; all bytes if the file is compressed."""
         return max(0, self.task.file.size - (0 if self._text.is_packed else self._text.offset))
 
     def next(self) -> IncomingRecord | None:
@@ -57,13 +57,13 @@ class OpenFile:
 
     @property
     def mark_version(self) -> str:
-        """The version of the file if everything in it was read, else nothing."""
+        """The version of the file if it was read completely, else an empty string."""
         if self.rest_bytes or (self.task.is_recent and not self.is_judged):
             return ""
         return (NOT_ENDED if self.is_judged else "") + self.task.file.version
 
     def note(self) -> FilePlace | None:
-        """What is to be stored of a file that had no new records; None for nothing."""
+        """The note to store for a file without new records; None if there is none."""
         place = self.task.place
         if self.has_read or place is None or self.where != place.where or not self.mark_version:
             return None
@@ -82,7 +82,7 @@ class OpenFile:
             yield from self._lines(content)
 
     def _document(self, content: Content, document: bytes) -> Iterator[IncomingRecord]:
-        """One record, unless it was read, or more may come."""
+        """The single record of a document, unless it was read before or may still grow."""
         place = self._place(content)
         damage = damage_of(self._text)
         is_bad = content.waits or bool(damage)
@@ -118,21 +118,21 @@ class OpenFile:
             self.rest_at, self.rest_bytes = rest.offset, max(1, len(rest.value))
 
     def _ends_as_judged(self, place: FilePlace) -> bool:
-        """Whether the last that was read is the incomplete end that the file still has."""
+        """Whether the incomplete last record that was validated is still the end of the file."""
         records = Records(self._text)
         for _ in records:
             pass
         return bool(records.rest.value.strip() or records.rest.damage) and records.rest.judged_at == place.place.offset - 1
 
     def _place(self, content: Content) -> FilePlace | None:
-        """The place in this file that the log has; None for another file."""
+        """The position that the log has for this file; None for a different file."""
         place = self.task.place
         if place is None:
             return None
         return place if place.where.life.partition(" ")[2].partition(_AGAIN)[0] == content.digest else None
 
     def _new(self, content: Content, before: FilePlace | None = None) -> StreamPartition:
-        """A file of which nothing was read; `before` is one that looks the same."""
+        """A file that was never read; `before` is an earlier file with the same identity."""
         times = int(before.where.life.partition(_AGAIN)[2] or 0) + 1 if before else 0
         again = f"{_AGAIN}{times}" if times else ""
         return StreamPartition(self.task.file.path, f"{self.task.file.key} {content.digest}{again}", "")

@@ -22,7 +22,7 @@ class S3Settings(AwsConnection, BucketSettings):
     @model_validator(mode="after")
     def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         if self.anonymous and (self.access_key_id or self.role_arn or self.profile):
-            raise ValueError("anonymous needs no access_key_id, role_arn or profile")
+            raise ValueError("`anonymous` cannot be combined with `access_key_id`, `role_arn` or `profile`")
         return self
 
 

@@ -58,7 +58,7 @@ class S3Object:
             raise (FileNotFoundError if isinstance(error, MissingError) else OSError)(str(error)) from error
         total = _RANGE.fullmatch(answer.get("ContentRange", ""))
         if total is None:
-            raise OSError("the store does not answer with the range that it was asked for")
+            raise OSError("the store did not return the requested byte range")
         self._size = int(total[1])
         self._named["IfMatch"] = answer["ETag"]
         return found
@@ -82,7 +82,7 @@ class S3Store(BucketStore):
         """Look whether the bucket is there."""
         with self._errors():
             self._client().head_bucket(Bucket=self._name)
-        return f"{self.place} is there"
+        return f"{self.place} exists"
 
     def open(self, found: FoundFile) -> S3Object:
         """Open an object."""

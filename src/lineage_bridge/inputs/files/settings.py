@@ -21,12 +21,15 @@ Globs = Annotated[tuple[str, ...], AfterValidator(_globs)]
 class FilesSettings(InputSettings):
     """Which files are read, and when."""
 
-    include: Globs = Field(default=("*",), description="globs of files to read; those with a slash match paths, others names")
-    exclude: Globs = Field(default=_HIDDEN, description="globs of files and folders to leave out, matched as include is")
-    recursive: bool = Field(default=True, description="whether folders in the folder are read")
+    include: Globs = Field(default=("*",), description="globs of files to read; globs with a slash match paths, others match names")
+    exclude: Globs = Field(default=_HIDDEN, description="globs of files and folders to skip, matched like those of `include`")
+    recursive: bool = Field(default=True, description="whether subfolders are read")
     refresh_s: float = Field(default=10.0, ge=0.1, le=3600, description="seconds between two listings")
     settle_s: float = Field(
-        default=0.0, ge=0, le=86_400, description="seconds without a change after which an incomplete end of a file is judged as it is"
+        default=0.0,
+        ge=0,
+        le=86_400,
+        description="seconds without a change after which an incomplete last record of a file is validated as it is",
     )
 
 

@@ -1,4 +1,4 @@
-"""What files there are, and their bytes: the interface of folders and of object stores."""
+"""The interface of folders and object stores: listing files and reading their bytes."""
 
 import re
 from abc import ABC, abstractmethod
@@ -56,13 +56,13 @@ class FileStore(ABC):
 
     @abstractmethod
     def check(self) -> str:
-        """Check that files may be read from there, and that there is such a place; say what was found. Raises SourceError."""
+        """Check that the store exists and may be read; returns a description. Raises SourceError."""
 
     @abstractmethod
     def files(self) -> Iterator[FoundFile]:
         """The files, folder by folder, in each by their names, in which numbers count as numbers.
 
-        Raises SourceError if the folder cannot be listed; `problems` are what could not be of the last listing.
+        Raises SourceError if the folder cannot be listed; `problems` are subfolders and files that the last listing could not read.
         """
 
     @abstractmethod

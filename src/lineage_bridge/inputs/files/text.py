@@ -8,14 +8,14 @@ from lineage_bridge.inputs.values import MAX_VALUE_BYTES
 
 CHUNK_BYTES: Final = 1 << 18
 COMPLETE, INCOMPLETE, DAMAGED = "complete", "incomplete", "damaged"
-"""How a text ends."""
+"""The outcome at the end of a text."""
 _GZIP: Final = b"\x1f\x8b"
 _UNPACKED: Final = 1 << 20
-"""How many bytes are unpacked at once."""
+"""How many bytes are decompressed at once."""
 
 
 class FileText:
-    """The text of an open file. Going back in an unpacked one means to unpack it again."""
+    """The text of an open file. To go back in a compressed file, it is decompressed again from the start."""
 
     def __init__(self, raw: RawFile) -> None:
         self._raw = raw
@@ -30,7 +30,7 @@ class FileText:
         self._packed = b""
 
     def seek(self, offset: int) -> bool:
-        """Go to an offset; whether the text is that long."""
+        """Go to an offset, and return whether the text is that long."""
         if not self.is_packed:
             self._raw.seek(max(0, offset - 1))
             is_there = offset == 0 or bool(self._raw.read(1))
@@ -44,7 +44,7 @@ class FileText:
         return True
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most `size`; none at the end, of which `ending` then says how it is."""
+        """The next bytes, at most `size`; none at the end, whose state is then in `ending`."""
         found = self._unpack(size) if self.is_packed else self._raw.read(size)
         self.offset += len(found)
         return found
@@ -74,7 +74,7 @@ class FileText:
 
 
 def _up_to_damage(stream: "zlib._Decompress", packed: bytes) -> bytes:
-    """What can be unpacked of damaged bytes, before the damage."""
+    """The bytes that can be decompressed before the damage."""
     unpacked, size = b"", len(packed) // 2
     while size and packed:
         before = stream.copy()
@@ -125,7 +125,7 @@ class LineReader:
         return self._line(data, len(data), has_end=False) if data else None
 
     def _long(self) -> Line:
-        """A line that is longer than any value may be: only its beginning is kept."""
+        """A line that exceeds the limit of values, of which only the beginning is kept."""
         data, length = self._data[: MAX_VALUE_BYTES + 1], 0
         while (found := self._data.find(b"\n")) < 0:
             length += len(self._data)

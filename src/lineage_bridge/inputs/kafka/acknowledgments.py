@@ -1,4 +1,4 @@
-"""What a topic that is a log answers to what is written: acknowledgments of a request's records, and errors; and how to write to it."""
+"""Writing to the topic of the intake: acknowledgments of a request's records, errors, and the configuration of the producer."""
 
 from concurrent.futures import Future
 from typing import Any, Final
@@ -11,13 +11,13 @@ from lineage_bridge.inputs.kafka.settings import KafkaInputSettings, client_conf
 from lineage_bridge.openlineage.wire import MAX_BYTES
 
 LIMIT_BYTES: Final = 1_048_588
-"""Kafka's own default of max.message.bytes: what a topic is assumed to take whose settings cannot be read."""
+"""Kafka's default of max.message.bytes, in bytes. It is assumed for topics whose configuration cannot be read."""
 _SIZE: Final = frozenset((KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE))
 _HINTS: Final = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED: "allow WRITE on the topic",
     KafkaError.CLUSTER_AUTHORIZATION_FAILED: "allow IDEMPOTENT_WRITE on the cluster, or WRITE on the topic",
-    KafkaError._PURGE_QUEUE: "see the state of the intake in GET /api/v1/ready",  # noqa: SLF001  # that is its public name
-    KafkaError.INVALID_RECORD: "the topic needs cleanup.policy=delete: compaction would remove events",
+    KafkaError._PURGE_QUEUE: "GET /api/v1/ready reports the state of the intake",  # noqa: SLF001  # that is its public name
+    KafkaError.INVALID_RECORD: "set cleanup.policy=delete for the topic, because compaction would remove events",
     KafkaError.UNKNOWN_TOPIC_OR_PART: "create the topic, with cleanup.policy=delete",
 }
 
@@ -44,12 +44,12 @@ class Submitted:
 
 
 def write_error(topic: str, error: KafkaError | None, text: str) -> LineageBridgeError:
-    """Why a topic did not take a record."""
+    """The error for a record that a topic did not accept."""
     code = error.code() if error else None
     if code in _SIZE:
         hint = "raise the topic's max.message.bytes, or send smaller events"
-        return RefusedError(413, "too_large", f"topic {topic} does not take an event of this size", hint)
-    return UnavailableError(f"topic {topic} did not take the events: {text}", _HINTS.get(code or 0, "send them again later"))
+        return RefusedError(413, "too_large", f"topic {topic} does not accept an event of this size", hint)
+    return UnavailableError(f"topic {topic} did not accept the events: {text}", _HINTS.get(code or 0, "send them again later"))
 
 
 def producer_config(settings: KafkaInputSettings, batch_bytes: int, most_pending: int) -> dict[str, Any]:

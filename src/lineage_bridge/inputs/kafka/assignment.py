@@ -1,4 +1,4 @@
-"""Which partitions are read now, and from where on: the log's positions, the settings' beginning, or what is still there."""
+"""The partitions that are read, and their start: the log's position, the beginning set in the settings, or the oldest remaining record."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.openlineage.times import parse_time
 
 _AGAIN = "+"
-"""Separates the id of a topic from how often its records were replaced without it being created again."""
+"""Separates the id of a topic from the number of times that its records were replaced without the topic being created again."""
 
 
 class Assignment:
@@ -27,7 +27,7 @@ class Assignment:
         self.lost = 0
 
     def update(self, topics: Mapping[str, FoundTopic]) -> None:
-        """Note what topics there are. At the first start of the input, store where each of their partitions begins."""
+        """Record the existing topics. At the first start of the input, store where reading of each of their partitions begins."""
         self._topics = topics
         if self._positions.is_new and topics:
             every = [(name, number) for name, topic in topics.items() for number in range(topic.partitions)]
@@ -57,7 +57,7 @@ class Assignment:
         return [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(self._next.items())]
 
     def take(self, topic: str, number: int, offset: int) -> StreamPartition | None:
-        """Which partition a record belongs to; None if it is not read, or the record was read before."""
+        """The partition of a record; None if it is not read, or if the record was read before."""
         pair = topic, number
         if offset < self._next.get(pair, offset + 1):
             return None
@@ -65,7 +65,7 @@ class Assignment:
         return self._where[pair]
 
     def advance(self, ends: Mapping[StreamPartition, int]) -> dict[StreamPartition, int]:
-        """The log has everything before these offsets; returns those of partitions that are read now."""
+        """Record that the log has everything before these offsets; returns those of partitions that are read now."""
         current = {where: offset for where, offset in ends.items() if self._where.get((where.stream, int(where.partition))) == where}
         self._done |= {(where.stream, int(where.partition)): offset for where, offset in current.items()}
         return current
@@ -75,7 +75,7 @@ class Assignment:
         return self._done.get((topic, number), 0)
 
     def recover(self, partitions: Iterable[tuple[str, int]]) -> None:
-        """Store where to go on in partitions that do not have the next offset. Raises SourceError if the settings say to stop."""
+        """Store where to continue in partitions whose next offset does not exist. Raises SourceError if the settings say to stop."""
         pairs = sorted({pair for pair in partitions if pair in self._where and self._current(*pair) == self._where[pair]})
         lows = self._finder.offsets(pairs, EARLIEST)
         highs = self._finder.offsets(pairs, LATEST)
@@ -87,18 +87,18 @@ class Assignment:
                 self._positions.begin({_next_life(where): lows[pair]})
 
     def _skip(self, where: StreamPartition, at: int, low: int, high: int) -> None:
-        """Go on behind records that were deleted."""
+        """Continue after records that were deleted."""
         if self._settings.expired == STOP:
             raise SourceError(
                 f"{where.stream}, partition {where.partition}: the records from offset {at} to {low} were deleted before they were read",
-                "set expired to earliest to go on with those that are left",
+                "set `expired` to `earliest` to continue with the oldest remaining record",
             )
         target = low if self._settings.expired == EARLIEST else high
         self.lost += target - at
         self._positions.skip({where: target})
 
     def _current(self, topic: str, number: int) -> StreamPartition:
-        """The partition as it is now: of the topic with this id, and of its last life that the log knows."""
+        """The partition with its current life: the id of the topic, and the latest life that the log has of it."""
         id_, partition = self._topics[topic].id, str(number)
         lives = [life for life in self._positions.lives(topic, partition) if life.partition(_AGAIN)[0] == id_]
         return StreamPartition(topic, max(lives, key=_times, default=id_), partition)
@@ -107,7 +107,7 @@ class Assignment:
         return {self._current(*pair): offset for pair, offset in offsets.items()}
 
     def _starts(self, partitions: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], int]:
-        """Where partitions begin, as the settings say."""
+        """The offsets at which reading of partitions begins, according to the settings."""
         start = self._settings.start
         if start in (EARLIEST, LATEST):
             return self._finder.offsets(partitions, start)

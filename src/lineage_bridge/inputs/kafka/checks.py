@@ -1,4 +1,4 @@
-"""The test of an input: each step of reading topics, without joining the group and without committing anything."""
+"""Tests each step of reading topics, without joining the group or committing offsets."""
 
 import socket
 import time
@@ -20,11 +20,11 @@ from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.pipeline.streams.jars import KAFKA, cached, default_cache
 
 RESOLVE, CONNECT, LOGIN, TOPICS, GROUP, RECORD, SPARK = "resolve", "connect", "authenticate", "topics", "group", "record", "spark"
-_NO_LOGIN: Final = "no login: the brokers are not told who reads"
+_NO_LOGIN: Final = "the connection uses no login, so the brokers do not authenticate the input"
 
 
 def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step, up to the first without which the others make no sense."""
+    """One check for each step; stops at a failed step on which the following ones depend."""
     resolved = _resolved(settings)
     yield resolved
     if not resolved.works:
@@ -33,7 +33,7 @@ def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRe
     try:
         admin = AdminClient(client_config(settings) | {"error_cb": causes.append})
     except (KafkaException, ValueError) as error:
-        raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "see properties") from error
+        raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "check the setting `properties`") from error
     finder = TopicFinder(settings, admin, causes)
     connected = [*_connected(settings, finder)]
     yield from connected
@@ -54,7 +54,9 @@ def checks(settings: KafkaInputSettings, group: str, judge: Callable[[IncomingRe
 def _for_spark(settings: KafkaInputSettings) -> SourceCheck:
     """Whether Spark has what it needs to read, and its client understands the settings."""
     if not cached(KAFKA, default_cache()):
-        return SourceCheck(SPARK, False, "the Java archives that Spark needs to read Kafka are not there", "lineage-bridge jars")
+        return SourceCheck(
+            SPARK, False, "the Java archives that Spark needs to read Kafka are missing", "fetch them with: lineage-bridge jars"
+        )
     options = java_options(settings)
     return SourceCheck(SPARK, True, f"the Java archives are there; {len(options)} settings of the connection are translated")
 
@@ -69,7 +71,7 @@ def _resolved(settings: KafkaInputSettings) -> SourceCheck:
             unknown.append(host)
     if addresses:
         return SourceCheck(RESOLVE, True, ", ".join(sorted(addresses)))
-    return SourceCheck(RESOLVE, False, f"unknown host: {', '.join(unknown)}", "check bootstrap_servers")
+    return SourceCheck(RESOLVE, False, f"unknown host: {', '.join(unknown)}", "check the setting `bootstrap_servers`")
 
 
 def _connected(settings: KafkaInputSettings, finder: TopicFinder) -> Iterator[SourceCheck]:
@@ -89,8 +91,8 @@ def _connected(settings: KafkaInputSettings, finder: TopicFinder) -> Iterator[So
 
 
 def _allowed_group(settings: KafkaInputSettings, admin: AdminClient, group: str) -> SourceCheck:
-    """Whether the group may be joined, as far as the cluster says so without joining it."""
-    hint = f"allow READ on the group {group}, or choose another in the setting group"
+    """Whether the group may be joined, as far as this can be found out without joining it."""
+    hint = f"allow READ on the group {group}, or choose another group with the setting `group`"
     try:
         asked = [ConsumerGroupTopicPartitions(group)]
         admin.list_consumer_group_offsets(asked, request_timeout=settings.timeout_s)[group].result()
@@ -99,8 +101,8 @@ def _allowed_group(settings: KafkaInputSettings, admin: AdminClient, group: str)
     except KafkaException as error:
         return SourceCheck(GROUP, False, str(input_error(error, f"group {group}")), hint)
     if operations and AclOperation.READ not in operations:
-        return SourceCheck(GROUP, False, f"group {group}: READ is not allowed", hint)
-    return SourceCheck(GROUP, True, f"group {group} may be read")
+        return SourceCheck(GROUP, False, f"the input may not READ the group {group}", hint)
+    return SourceCheck(GROUP, True, f"the input may READ the group {group}")
 
 
 def _record(
@@ -111,7 +113,7 @@ def _record(
     firsts, ends = finder.offsets(partitions, EARLIEST), finder.offsets(partitions, LATEST)
     filled = [pair for pair in partitions if ends[pair] > firsts[pair]]
     if not filled:
-        return SourceCheck(RECORD, True, "there is no record to read yet")
+        return SourceCheck(RECORD, True, "there are no records yet")
     causes: list[KafkaError] = []
     consumer = Consumer(consumer_config(settings, group) | {"error_cb": causes.append})
     try:
@@ -120,16 +122,16 @@ def _record(
     finally:
         consumer.close()
     if incoming is None:
-        return SourceCheck(RECORD, False, "no record came in time", "raise timeout_s")
+        return SourceCheck(RECORD, False, "no record arrived in time", "raise the setting `timeout_s`")
     where = f"{incoming.where.stream}, partition {incoming.where.partition}, offset {incoming.offset}"
     try:
         return SourceCheck(RECORD, True, f"{where}: {judge(incoming)}")
     except RequestError as error:
-        return SourceCheck(RECORD, False, f"{where}: {error}", "such records become rows of the quarantine; the input reads on behind them")
+        return SourceCheck(RECORD, False, f"{where}: {error}", "such records are stored in quarantine, and the input continues after them")
 
 
 def _newest(consumer: Consumer, topics: dict[str, FoundTopic], deadline: float, causes: list[KafkaError]) -> IncomingRecord | None:
-    """The last of the records that come; None if none comes in time."""
+    """The last record that arrives; None if none arrives in time."""
     found: IncomingRecord | None = None
     while time.monotonic() < deadline:
         message = consumer.poll(0.3)

@@ -1,4 +1,4 @@
-"""What librdkafka answers: errors, as errors of inputs, and bytes."""
+"""Converts librdkafka's errors to errors of inputs, and its values to bytes."""
 
 from typing import Any, Final
 
@@ -32,21 +32,21 @@ def error_text(error: object) -> str:
 
 
 def says_no(error: object) -> bool:
-    """Whether an error says that a topic is not there, or may not be read; others may pass."""
+    """Whether an error means that a topic does not exist or may not be read. Other errors may be temporary."""
     found = kafka_error(error)
     return found is not None and found.code() in UNKNOWN | _FORBIDDEN
 
 
 def input_error(error: object, what: str, *causes: object) -> SourceError:
-    """An error of librdkafka as ours. It reports the cause of a timeout separately: `causes` are those that it reported before."""
+    """Convert an error of librdkafka. It reports the cause of a timeout separately: `causes` are the errors that it reported before."""
     found = [cause for cause in map(kafka_error, (*causes, error)) if cause]
     codes = {cause.code() for cause in found}
     shown = next((cause for cause in found if cause.code() in _LOGIN | _FORBIDDEN), found[0] if found else error)
     text = f"{what}: {error_text(shown)}"
     if codes & _LOGIN:
-        return UnauthenticatedError(text, "check security_protocol, sasl_mechanism and the credentials")
+        return UnauthenticatedError(text, "check `security_protocol`, `sasl_mechanism` and the credentials")
     if codes & _FORBIDDEN:
         return ForbiddenError(text, "allow READ on the topics and on the group")
     if codes & UNKNOWN:
         return MissingError(text)
-    return UnreachableError(text, "check bootstrap_servers, security_protocol, and that the brokers run")
+    return UnreachableError(text, "check `bootstrap_servers`, `security_protocol`, and that the brokers run")

@@ -15,9 +15,9 @@ MECHANISMS: Final = {
     "SCRAM-SHA-256": "scram.ScramLoginModule",
     "SCRAM-SHA-512": "scram.ScramLoginModule",
 }
-"""SASL mechanisms that are translated, and the class of Kafka's that logs in by each."""
+"""SASL mechanisms that are translated, each with Kafka's login module for it."""
 SAME: Final = frozenset({"client.dns.lookup", "client.id", "client.rack", "reconnect.backoff.max.ms", "reconnect.backoff.ms"})
-"""Properties that Kafka's client has under the same name. The others only apply to librdkafka, which finds topics and offsets."""
+"""Properties that Kafka's Java client has under the same name. Others only apply to librdkafka, which finds topics and offsets."""
 
 
 def java_options(settings: KafkaInputSettings) -> dict[str, str]:
@@ -69,7 +69,9 @@ def _text(file: str) -> str:
     try:
         return Path(file).read_text(encoding="ascii")
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}", "ssl_ca_file, ssl_cert_file and ssl_key_file must be PEM") from error
+        raise ConfigError(
+            f"{file} cannot be read: {error}", "`ssl_ca_file`, `ssl_cert_file` and `ssl_key_file` must name PEM files"
+        ) from error
 
 
 def _pkcs8(pem: str, password: str) -> str:
@@ -77,5 +79,7 @@ def _pkcs8(pem: str, password: str) -> str:
     try:
         key = load_pem_private_key(pem.encode(), password.encode() or None)
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"the client's key cannot be read: {error}", "see ssl_key_file, ssl_key_pem and ssl_key_password") from error
+        raise ConfigError(
+            f"the client's key cannot be read: {error}", "check the settings `ssl_key_file`, `ssl_key_pem` and `ssl_key_password`"
+        ) from error
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

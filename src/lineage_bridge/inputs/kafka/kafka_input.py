@@ -20,7 +20,7 @@ from lineage_bridge.model.sources import SourceCheck
 
 COMMIT_S: Final = 1.0
 READ_BYTES: Final = 16 << 20
-"""How many bytes of values are read at once, if they are more than one."""
+"""The maximum bytes of values that one read returns, unless it returns a single value."""
 
 
 class KafkaInput(Input[KafkaInputSettings]):
@@ -53,7 +53,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             callbacks = {"error_cb": self._note_cause, "on_commit": self._note_commit}
             self._consumer = Consumer(consumer_config(self.settings, self.group) | callbacks)
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "see properties") from error
+            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "check the setting `properties`") from error
         self._assignment = Assignment(self.settings, self._finder, positions)
         self._refresh()
 
@@ -85,7 +85,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return self._of_known_topics(records)
 
     def _messages(self, consumer: Consumer, most: int) -> list[Message]:
-        """What comes within `poll_s`: so many messages at most, and no further one once they have READ_BYTES."""
+        """The messages that arrive within `poll_s`, up to the given number, or until they have READ_BYTES."""
         found: list[Message] = []
         size, until = 0, time.monotonic() + self.settings.poll_s
         while len(found) < most and size < READ_BYTES:
@@ -99,8 +99,8 @@ class KafkaInput(Input[KafkaInputSettings]):
     def _of_known_topics(self, records: Sequence[IncomingRecord]) -> Sequence[IncomingRecord]:
         """The records whose topics are still those they were read as.
 
-        A client that reads on at an offset does not notice that the topic was created again meanwhile. What a new topic has at such an
-        offset is left out here, and read from its beginning; what it does not have is of the topic before.
+        A client does not notice that a topic was deleted and created again while it reads at an offset. Records of the new topic at such
+        offsets are dropped here, and the new topic is read from its beginning.
         """
         names = sorted({record.where.stream for record in records})
         now = self._finder.look_at(names).topics if names else {}
@@ -113,13 +113,13 @@ class KafkaInput(Input[KafkaInputSettings]):
         return [record for record in records if record.offset >= ends.get((record.where.stream, int(record.where.partition)), 0)]
 
     def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Note what is to be committed."""
+        """Record the offsets to commit."""
         for where, offset in self._assignment.advance(ends).items():
             self._commits[where.stream, int(where.partition)] = offset
         self._commit_if_due()
 
     def keep_alive(self) -> None:
-        """Stay in the group, without fetching more."""
+        """Stay in the group without fetching further records."""
         consumer = self._open_consumer()
         if not self._is_held:
             consumer.pause(self._assignment.partitions())
@@ -172,7 +172,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             self._assign_again()
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        """The group gives partitions: read them from where the log ends. Errors are raised by `read`, since this is called inside of it."""
+        """Read the partitions that the group assigns, from the log's positions. Errors are raised by `read`, which calls this."""
         try:
             consumer.assign(self._assignment.assigned([(found.topic, found.partition) for found in partitions]))
             self._is_held = False
@@ -186,7 +186,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         consumer.unassign()
 
     def _assign_again(self) -> None:
-        """Read all partitions from where the log ends."""
+        """Read all partitions again from the log's positions."""
         self._kept.clear()
         current = [(found.topic, found.partition) for found in self._assignment.partitions()]
         self._open_consumer().assign(self._assignment.assigned(current))
@@ -202,7 +202,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return IncomingRecord(where, offset, as_bytes(message.value()), _time(message), as_bytes(message.key()), _headers(message))
 
     def _handle(self, failures: Sequence[Message]) -> None:
-        """What to do about partitions that could not be read; the others go on."""
+        """Handle partitions that could not be read, while the others continue."""
         for message in failures:
             error = message.error()
             if error is None:
@@ -217,7 +217,7 @@ class KafkaInput(Input[KafkaInputSettings]):
                 self._note_cause(error)
 
     def _recover(self) -> None:
-        """Go on in partitions that do not have the next offset. What was read of them before that was noticed is in the log by now."""
+        """Continue in partitions whose next offset does not exist. Records that were read before this was noticed are in the log by now."""
         behind, self._behind = self._behind, []
         self._refresh()
         self._assignment.recover(behind)
@@ -230,7 +230,7 @@ class KafkaInput(Input[KafkaInputSettings]):
             self._commit(self._open_consumer(), asynchronous=True)
 
     def _commit(self, consumer: Consumer, *, asynchronous: bool) -> None:
-        """Copy positions to the group. A failure is no loss: they are in the log."""
+        """Commit positions to the group. If this fails, nothing is lost, because they are in the log."""
         commits, self._commits = self._commits, {}
         self._commit_at = time.monotonic() + COMMIT_S
         if commits:
@@ -253,13 +253,13 @@ class KafkaInput(Input[KafkaInputSettings]):
 
 
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999."""
+"""Timestamps of the years 1 to 9999, in milliseconds."""
 _ENDING: Final = frozenset((KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._AUTHENTICATION))  # noqa: SLF001  # that is its public name
 """Errors after which the connection is closed and opened again later."""
 
 
 def _time(message: Message) -> int | None:
-    """When a record was written; None without a time, or with one that no calendar has: producers may state any."""
+    """When a record was written; None without a timestamp, or with one outside the years 1 to 9999, since producers may state any."""
     kind, at_ms = message.timestamp()
     return at_ms if kind and _FIRST_MS <= at_ms <= _LAST_MS else None
 

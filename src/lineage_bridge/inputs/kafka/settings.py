@@ -27,7 +27,7 @@ _OWN: Final = frozenset(
         "session.timeout.ms",
     }
 )
-"""Properties of librdkafka that an input sets itself, because what it promises depends on them, or that are settings."""
+"""Properties of librdkafka that users cannot set: an input depends on its own value, or has a setting for it."""
 _GLOB: Final = re.compile(r"[*?\[]")
 
 
@@ -39,13 +39,13 @@ def _start(value: str) -> str:
 
 def _topics(value: tuple[str, ...]) -> tuple[str, ...]:
     if not value or not all(value):
-        raise ValueError("name one topic or more, or globs of topics")
+        raise ValueError("give at least one topic or glob of topics")
     return value
 
 
 def _properties(value: dict[str, str]) -> dict[str, str]:
     if own := sorted(_OWN & value.keys()):
-        raise ValueError(f"{own[0]} cannot be set here: the input depends on it, or has a setting for it")
+        raise ValueError(f"{own[0]} cannot be set in `properties`: the input sets it itself, or has a setting for it")
     return value
 
 
@@ -56,23 +56,26 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
     exclude_topics: tuple[str, ...] = Field(default=(), description="globs of topics to leave out")
     group: str = Field(default="", max_length=255, description="consumer group; empty: lineage-bridge-NAME-INSTALLATION")
     start: Annotated[str, AfterValidator(_start)] = Field(
-        default=EARLIEST, description="where to begin in topics that are there at the first start: earliest, latest, or a time"
+        default=EARLIEST, description="where to begin in topics that exist at the first start: earliest, latest, or a time"
     )
     expired: str = Field(
         default=EARLIEST,
         pattern=f"^({EARLIEST}|{LATEST}|{STOP})$",
-        description="where to go on if the next records were deleted before they were read: earliest, latest, or stop",
+        description="where to continue if the next records were deleted before they were read: earliest, latest, or stop",
     )
     form: Literal["embedded", "stream"] = Field(
         default="embedded", description="embedded: read into the log by a process of its own; stream: read by Spark, beside the log"
     )
     max_offsets_per_trigger: int = Field(
-        default=20_000, ge=1, le=1_000_000, description="records that are taken in together at most, in the form stream"
+        default=20_000, ge=1, le=1_000_000, description="maximum number of records that are ingested together, in the form stream"
     )
     session_timeout_s: float = Field(
-        default=45.0, ge=1, le=1800, description="seconds without a sign of life until the group goes on alone"
+        default=45.0,
+        ge=1,
+        le=1800,
+        description="seconds without a heartbeat after which the group reassigns the partitions of this consumer",
     )
-    refresh_s: float = Field(default=10.0, ge=0.5, le=3600, description="seconds between two looks for new and recreated topics")
+    refresh_s: float = Field(default=10.0, ge=0.5, le=3600, description="seconds between two searches for new and recreated topics")
     ssl_ca_pem: str = Field(default="", description="trusted certificate authorities as PEM text, instead of ssl_ca_file")
     ssl_cert_pem: str = Field(default="", description="the client's certificate as PEM text, instead of ssl_cert_file")
     ssl_key_pem: Secret | None = Field(default=None, description="the client's key as PEM text, as a reference")
@@ -81,15 +84,15 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
     @model_validator(mode="after")
     def _consistent_pem(self) -> Self:
         if (self.ssl_ca_pem or self.ssl_cert_pem or self.ssl_key_pem) and not self.tls:
-            raise ValueError("certificates require security_protocol SSL or SASL_SSL")
+            raise ValueError("certificates require `security_protocol` SSL or SASL_SSL")
         if bool(self.ssl_cert_pem) != bool(self.ssl_key_pem):
-            raise ValueError("set ssl_cert_pem and ssl_key_pem, or none of them")
+            raise ValueError("set both `ssl_cert_pem` and `ssl_key_pem`, or neither")
         return self
 
     @model_validator(mode="after")
     def _translated_login(self) -> Self:
         if self.form == STREAM and self.sasl_mechanism in ("OAUTHBEARER", "GSSAPI"):
-            raise ValueError(f"{self.sasl_mechanism} is not translated for the form stream; use the form embedded")
+            raise ValueError(f"the form stream does not support {self.sasl_mechanism}; use the form embedded")
         return self
 
     @property

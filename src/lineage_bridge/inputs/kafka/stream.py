@@ -1,4 +1,4 @@
-"""Plans what Spark reads of topics: offset ranges of partitions, found by librdkafka, read by Spark's own Kafka source."""
+"""Plans what Spark reads from topics: librdkafka finds the offset ranges of partitions, and Spark's Kafka source reads them."""
 
 import json
 import time
@@ -18,10 +18,10 @@ from lineage_bridge.inputs.kafka.topics import FoundTopic, TopicFinder
 from lineage_bridge.ports.streams import SparkRead, StreamRange
 
 SET_BACK_S: Final = 10.0
-"""How long a partition that cannot be read is left out."""
+"""How long, in seconds, a partition that cannot be read is skipped."""
 COMMIT_S: Final = 1.0
 SMALL: Final = 500
-"""How few records are read by one task for each partition."""
+"""Up to this many records, one Spark task reads a partition."""
 COLUMNS: Final = (
     "topic AS stream",
     "CAST(partition AS STRING) AS partition",
@@ -35,7 +35,7 @@ _Pair = tuple[str, int]
 
 
 class KafkaStream(StreamInput[KafkaInputSettings]):
-    """Topics that Spark reads. No member of a group: all partitions of all topics are read here."""
+    """Topics that Spark reads. It reads all partitions of all topics, and is not a member of a consumer group."""
 
     def __init__(self, name: str, settings: KafkaInputSettings, installation: str = "") -> None:
         super().__init__(name, settings, installation)
@@ -48,7 +48,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         try:
             self._admin = AdminClient(client_config(self.settings) | {"error_cb": self._note_cause})
         except (KafkaException, ValueError) as error:
-            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "see properties") from error
+            raise SourceError(f"librdkafka rejects the settings: {error_text(error)}", "check the setting `properties`") from error
         self._options = java_options(self.settings)
         self._finder = TopicFinder(self.settings, self._admin, self._causes)
         self._assignment = Assignment(self.settings, self._finder, positions)
@@ -107,14 +107,14 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         return SparkRead("kafka", options, COLUMNS)
 
     def taken(self, ranges: Sequence[StreamRange]) -> None:
-        """Go on behind ranges; commit offsets to the group now and then, as a copy for tools that show lag."""
+        """Continue after ranges; offsets are sometimes committed to the group, as a copy for tools that show lag."""
         for given in ranges:
             self._next[given.where.stream, int(given.where.partition)] = given.end
         if time.monotonic() >= self._commit_at:
             self._commit()
 
     def set_back(self, given: StreamRange, error: LineageBridgeError) -> None:
-        """Leave a partition out for a while: it cannot be read; the others go on."""
+        """Skip a partition that cannot be read for a while. The others continue."""
         pair = given.where.stream, int(given.where.partition)
         text = f"topic {pair[0]}, partition {pair[1]}, from offset {given.start}: {error}"
         self._of_partitions[pair] = time.monotonic() + SET_BACK_S, text
@@ -160,14 +160,14 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
         self._next = {(found.topic, found.partition): found.offset for found in self._assignment.assigned(pairs)}
 
     def _ends_of(self, pairs: Sequence[_Pair]) -> Mapping[_Pair, int]:
-        """Where what was committed ends. Partitions without an answer are left out for a while."""
+        """The ends of committed records. Partitions without an answer are skipped for a while."""
         ends, failures = self._finder.known_offsets(pairs, None)
         for pair, text in failures.items():
             self._of_partitions[pair] = time.monotonic() + SET_BACK_S, f"topic {pair[0]}, partition {pair[1]}: {text}"
         return ends
 
     def _commit(self) -> None:
-        """Copy positions to the group. A failure is no loss: they are in the store."""
+        """Commit positions to the group. If this fails, nothing is lost, because they are in the store."""
         self._commit_at = time.monotonic() + COMMIT_S
         group = group_of(self.name, self.settings, self.installation)
         offsets = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(self._next.items())]
@@ -185,7 +185,7 @@ class KafkaStream(StreamInput[KafkaInputSettings]):
 
 
 def _shared(left: Mapping[_Pair, int], most: int) -> dict[_Pair, int]:
-    """How many of `most` records each partition gets, in proportion to what waits in it, but one at least."""
+    """The share of `most` records for each partition, in proportion to its waiting records, but at least one."""
     total = sum(left.values())
     if total <= most:
         return dict(left)

@@ -25,7 +25,7 @@ POLL_S: Final = 0.1
 TRY_AGAIN_S: Final = 1.0
 CLOSE_S: Final = 10.0
 GIVEN_UP_S: Final = 30.0
-"""How long it counts as a problem that a producer failed for good, if nothing is written: whoever asks whether to send has to try."""
+"""How long, in seconds, a fatal error of the producer is reported if nothing is written; then events are accepted again as a new try."""
 log = logging.getLogger(__name__)
 
 
@@ -64,7 +64,7 @@ class TopicLog:
         self._ends: dict[tuple[str, int], int] = {}
         self._causes: list[KafkaError] = []
         self._pending = 0
-        self._problem, self._given_up, self._given_up_at = f"topic {self.topic} has not been found yet", "", 0.0
+        self._problem, self._given_up, self._given_up_at = f"the server has not found topic {self.topic} yet", "", 0.0
         self._threads = [threading.Thread(target=run, name=name, daemon=True) for run, name in self._loops()]
         for thread in self._threads:
             thread.start()
@@ -76,7 +76,7 @@ class TopicLog:
 
     @property
     def problem(self) -> str:
-        """Why the topic takes no events now; empty if it does."""
+        """Why the topic accepts no events now; empty if it does."""
         return self._problem or self._given_up
 
     @property
@@ -86,7 +86,7 @@ class TopicLog:
 
     @property
     def most_bytes(self) -> int:
-        """How large a record may be, as `topic_record.size_of` measures it."""
+        """The maximum size of a record in bytes, as `topic_record.size_of` measures it."""
         return min(self._limit, MAX_BYTES)
 
     def end(self) -> int:
@@ -94,7 +94,7 @@ class TopicLog:
         return self._beside.end()
 
     def ends(self) -> Mapping[tuple[str, int], int]:
-        """Source and partition to the offset behind the last record that is known to be in the topic, whoever wrote it."""
+        """Source and partition to the offset after the last record that is known to be in the topic, whichever process wrote it."""
         with self._lock:
             return dict(self._ends)
 
@@ -113,7 +113,8 @@ class TopicLog:
             if producer is None or not source:
                 raise UnavailableError(f"events cannot be written: {self.problem}", "send them again later")
             if self._pending + size > self._most_pending:
-                raise UnavailableError(f"{self._pending} bytes wait for topic {self.topic}, limit {self._most_pending}", "send again later")
+                text = f"the write queue of topic {self.topic} is full: {self._pending} bytes queued, limit {self._most_pending}"
+                raise UnavailableError(text, "send again later")
             self._pending += size
         left = size
         try:
@@ -152,9 +153,7 @@ class TopicLog:
             try:
                 offset = self._offset(message)
             except LineageBridgeError as failed:
-                submitted.failed(
-                    UnavailableError(f"topic {self.topic} did not say where the events are: {failed}", "send them again later")
-                )
+                submitted.failed(UnavailableError(f"topic {self.topic}: no offsets were returned: {failed}", "send them again later"))
                 return
             with self._lock:
                 at = source, partition
@@ -165,7 +164,7 @@ class TopicLog:
         return callback
 
     def _offset(self, message: Any) -> int:  # noqa: ANN401  # the client's
-        """The offset of an acknowledged record. If the broker only knows that it has it, the last one of the partition."""
+        """The offset of an acknowledged record. If the broker acknowledges it without an offset, the last offset of the partition."""
         offset = message.offset()
         if offset is not None and offset >= 0:
             return int(offset)
@@ -204,7 +203,7 @@ class TopicLog:
             self._give_up(producer, error)
 
     def _give_up(self, producer: Producer, error: object) -> None:
-        """If a producer has failed for good, refuse what it has; the next look makes another one."""
+        """If a producer has a fatal error, fail its records. The next check creates another producer."""
         found = kafka_error(error)
         if found is None or not found.fatal():
             return
@@ -222,7 +221,7 @@ class TopicLog:
     # the topic
 
     def _look(self) -> None:
-        """Look again and again what the topic is, as long as it is written to."""
+        """Check periodically that the topic still exists and what its limits are."""
         while not self._stop.is_set():
             self._wake.clear()
             works = False
@@ -281,7 +280,7 @@ class TopicLog:
             return LIMIT_BYTES
 
     def _replace(self) -> None:
-        """Write with a new producer from now on: there is none, or it has given up, or its batches are too large."""
+        """Replace the producer, because there is none, it has a fatal error, or its batches are too large."""
         fresh = Producer(producer_config(self._settings, self._batch, self._most_pending) | {"error_cb": self._note_cause})
         with self._lock:
             if self._producer is not None:
@@ -290,7 +289,7 @@ class TopicLog:
 
     def _note(self, problem: str) -> None:
         if problem != self._problem:
-            log.warning("topic %s takes no events: %s", self.topic, problem)
+            log.warning("topic %s does not accept events: %s", self.topic, problem)
         self._problem = problem
 
     def _note_cause(self, error: KafkaError) -> None:

@@ -1,4 +1,4 @@
-"""What topics there are now, and where their partitions begin and end."""
+"""Finds the existing topics, and the first and last offsets of their partitions."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -14,18 +14,22 @@ from lineage_bridge.sources.common.kafka.protocol.brokers import check_brokers
 Offsets = Mapping[tuple[str, int], int]
 """Topic and partition to an offset."""
 _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
-"""The id of a topic on a broker that gives topics none."""
+"""Stands for the topic id on brokers that have no topic ids."""
 
 
 class FoundTopic(NamedTuple):
-    """A topic: the id that tells it from others of its name (the cluster's, if topics have none), and its number of partitions."""
+    """A topic: the id that distinguishes it from earlier topics of its name (the cluster's id, if topics have none), and its number of
+    partitions.
+    """
 
     id: str
     partitions: int
 
 
 class TopicsFound(NamedTuple):
-    """The topics that can be read, and a sentence for each that cannot. Of `unclear` ones, it is not known whether they can."""
+    """The topics that can be read, and a sentence for each that cannot. `unclear` topics did not answer, so it is unknown whether they
+    can.
+    """
 
     topics: Mapping[str, FoundTopic]
     problems: tuple[str, ...]
@@ -39,7 +43,7 @@ class TopicFinder:
         self._settings, self._admin, self._causes = settings, admin, causes
 
     def find(self) -> TopicsFound:
-        """The topics that are there now, on brokers that may be called."""
+        """The existing topics, after a check that the brokers may be called."""
         self.check_brokers()
         names = sorted({*self._settings.names, *self._matching()})
         names = [name for name in names if not any(fnmatchcase(name, glob) for glob in self._settings.exclude_topics)]
@@ -48,7 +52,7 @@ class TopicFinder:
         return self.look_at(names)
 
     def look_at(self, names: Sequence[str]) -> TopicsFound:
-        """What these topics are now."""
+        """The current state of these topics."""
         topics: dict[str, FoundTopic] = {}
         problems, unclear, cluster = [], set(), ""
         for name, answer in self._answers(names).items():
@@ -66,7 +70,7 @@ class TopicFinder:
         return TopicsFound(topics, tuple(problems), frozenset(unclear))
 
     def check_brokers(self) -> None:
-        """Check where the brokers are that the cluster advertises now. Raises SourceError."""
+        """Check that the advertised addresses of the brokers may be called. Raises SourceError."""
         try:
             check_brokers(self._settings, self._admin)
         except KafkaException as error:
@@ -136,5 +140,5 @@ class TopicFinder:
 
 
 def _is_of_topic(error: BaseException) -> bool:
-    """Whether an error says something of one topic, not of the connection: errors of the client itself have codes below 0."""
+    """Whether an error concerns one topic instead of the connection. Errors of the client itself have codes below 0."""
     return isinstance(error, KafkaException) and error.args[0].code() > 0

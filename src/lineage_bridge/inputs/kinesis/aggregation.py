@@ -1,4 +1,4 @@
-"""Records that Kinesis' producer library puts together into one, taken apart. Pure.
+"""Splits records that were aggregated by the Kinesis producer library. Pure.
 
 The format is the one that the library publishes: four bytes, a message of Protocol Buffers, and the MD5 of that message
 (amazon-kinesis-producer, aggregation-format.md).
@@ -24,7 +24,7 @@ class UserRecord(NamedTuple):
 
 
 def user_records(data: bytes) -> Sequence[UserRecord] | None:
-    """The records that were put together into one; None for a record that is none of that kind, or is damaged."""
+    """The records in an aggregated record; None for a record that is not aggregated, or is damaged."""
     if not data.startswith(MAGIC) or len(data) < len(MAGIC) + _DIGEST_BYTES:
         return None
     body = data[len(MAGIC) : -_DIGEST_BYTES]
@@ -39,7 +39,7 @@ def user_records(data: bytes) -> Sequence[UserRecord] | None:
 
 
 class _UserRecords(Sequence[UserRecord]):
-    """The records of a message, each made when it is looked at: there may be very many small ones."""
+    """The records of a message, each decoded on access, because there may be very many small ones."""
 
     def __init__(self, message: Any) -> None:  # noqa: ANN401  # of a class that is made at run time
         self._message = message

@@ -1,4 +1,4 @@
-"""The test of an input: each step of reading a stream. Nothing is taken in."""
+"""Tests each step of reading a stream, without ingesting any event."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -12,12 +12,12 @@ from lineage_bridge.model.sources import SourceCheck
 
 CREDENTIALS, STREAM, SHARDS, ITERATOR, RECORDS, RECORD = "credentials", "stream", "shards", "iterator", "records", "record"
 _SHARDS, _CALLS, _RECORDS = 4, 5, 10
-"""How many shards are tried for a record, and with how many calls of how many records each."""
+"""How many shards are searched for a record, with how many calls each, and how many records per call."""
 _METHODS: Final = {"explicit": "the keys of the settings", "assume-role": "the role of the settings"}
 
 
 def checks(settings: KinesisInputSettings, judge: Callable[[IncomingRecord], str]) -> Iterator[SourceCheck]:
-    """One check for each step, up to the first without which the others make no sense."""
+    """One check for each step; stops at a failed step on which the following ones depend."""
     client = KinesisClient(settings)
     try:
         yield from _checks(settings, client, judge)
@@ -30,7 +30,7 @@ def _checks(settings: KinesisInputSettings, client: KinesisClient, judge: Callab
     try:
         method = client.credentials
         if not method:
-            yield SourceCheck(step, False, "there are no credentials", "set a profile or keys, or give this machine a role")
+            yield SourceCheck(step, False, "no AWS credentials were found", "set `profile` or `access_key_id`, or give this machine a role")
             return
         yield SourceCheck(step, True, _METHODS.get(method, f"found by the AWS SDK: {method}"))
         step = STREAM
@@ -69,13 +69,13 @@ def _record(
         yield SourceCheck(step, False, str(error), error.hint)
         return
     if found is None:
-        yield SourceCheck(RECORD, True, "there is no record to read yet")
+        yield SourceCheck(RECORD, True, "there are no records yet")
         return
     place = f"{found.where.partition}, sequence number {found.offset}"
     try:
         yield SourceCheck(RECORD, True, f"{place}: {judge(found)}")
     except RequestError as error:
-        yield SourceCheck(RECORD, False, f"{place}: {error}", "such records become rows of the quarantine; the input reads on behind them")
+        yield SourceCheck(RECORD, False, f"{place}: {error}", "such records are stored in quarantine, and the input continues after them")
 
 
 def _first(client: KinesisClient, iterator: str | None, where: StreamPartition) -> IncomingRecord | None:

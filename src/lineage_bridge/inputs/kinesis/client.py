@@ -36,7 +36,7 @@ class Shard(NamedTuple):
 
 
 class ShardStart(NamedTuple):
-    """Where to begin in a shard: at a sequence number, a time in UTC milliseconds, the first record, or behind the last one."""
+    """Where to begin in a shard: at a sequence number, a time in UTC milliseconds, the first record, or after the last record."""
 
     kind: str
     sequence: int = 0
@@ -57,7 +57,7 @@ class ShardRecords(NamedTuple):
 class KinesisClient:
     """Calls the API for one stream. Thread-safe. Methods raise SourceError and ConfigError.
 
-    Reading a shard is tried once a call: who reads decides when to call again.
+    A read of a shard is not retried: the caller decides when to call again.
     """
 
     def __init__(self, settings: KinesisInputSettings) -> None:
@@ -137,14 +137,14 @@ def is_expired(error: SourceError) -> bool:
 
 
 def is_unknown_place(error: SourceError) -> bool:
-    """Whether Kinesis does not know a sequence number any more, or an iterator."""
+    """Whether an error means that Kinesis no longer has a sequence number, or an iterator."""
     return error_code(error.__cause__) in ("InvalidArgumentException", "ResourceNotFoundException")
 
 
 def incoming(where: StreamPartition, sequence: int, record: Any) -> Iterator[IncomingRecord]:  # noqa: ANN401  # JSON
-    """The records in a record of Kinesis: itself, or those that a producer has put together.
+    """The records in a Kinesis record: itself, or the records that a producer aggregated.
 
-    Each is a part, also if there is one only: so its place in the log tells the sequence number of the last record that was read.
+    Each is numbered as a part, even a single one, so that its position in the log contains the sequence number of the last record.
     """
     data, at_ms = bytes(record["Data"]), int(record["ApproximateArrivalTimestamp"].timestamp() * 1000)
     parts = user_records(data)

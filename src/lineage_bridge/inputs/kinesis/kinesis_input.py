@@ -1,4 +1,4 @@
-"""Reads events from a stream of Amazon Kinesis. How far each shard was read is kept in the log."""
+"""Reads events from a stream of Amazon Kinesis. The positions of the shards are kept in the log."""
 
 import logging
 import time
@@ -16,19 +16,19 @@ from lineage_bridge.inputs.kinesis.shards import ReadShard, ShardTree
 from lineage_bridge.model.sources import SourceCheck
 
 READ_BYTES: Final = 16 << 20
-"""How many bytes of records are kept that were read and not given away yet, before more are read."""
+"""Reading pauses while more than this many bytes of records are buffered."""
 BYTES_PER_S: Final = 2_000_000
-"""How much Kinesis lets be read of a shard."""
+"""Kinesis' read limit of one shard, in bytes per second."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 16.0
 _TOLD_AFTER: Final = 3
-"""After how many throttled calls in a row it is reported."""
+"""How many throttled calls in a row are reported as a problem."""
 log = logging.getLogger(__name__)
 
 
 class KinesisInput(Input[KinesisInputSettings]):
-    """Reads the shards of a stream, each by itself: what fails in one does not stop the others.
+    """Reads the shards of a stream independently, so that a failure of one does not stop the others.
 
-    Whoever reads calls `read` again only when the log has what it gave before.
+    The caller only calls `read` again when the log has the records of the previous call.
     """
 
     def __init__(self, name: str, settings: KinesisInputSettings, installation: str = "") -> None:
@@ -74,7 +74,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         """Nothing is needed: iterators that expire meanwhile are asked for again."""
 
     def reading_state(self) -> ReadingState:
-        """Shards, and how far the last of them is behind, as Kinesis says."""
+        """The number of shards, and the largest lag of a shard, as Kinesis reports it."""
         shards = self._tree.reading.values()
         behind = [shard.behind_ms for shard in shards if shard.behind_ms is not None]
         lag_s = max(behind) / 1000 if behind and len(behind) == len(shards) else None
@@ -126,7 +126,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         return found
 
     def _read_due(self) -> bool:
-        """Call for the shards that may be called now. Whether there was one."""
+        """Read from the shards that may be called now; returns whether there was one."""
         now = time.monotonic()
         shards = [shard for shard in self._tree.reading.values() if not (shard.is_closed or shard.is_stopped or shard.buffer)]
         due = sorted((shard for shard in shards if shard.due <= now), key=lambda shard: shard.due)[: self.settings.at_once]
@@ -138,7 +138,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         return True
 
     def _try(self, shard: ReadShard) -> SourceError | None:
-        """Read of a shard; the error if that fails. Runs in a thread; nobody else uses the shard meanwhile."""
+        """Read a shard; returns the error if it fails. Runs in a thread, which has the shard to itself."""
         try:
             self._read_shard(shard)
         except SourceError as error:
@@ -170,7 +170,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         shard.due = time.monotonic() + max(pause_s, 1 / self.settings.reads_per_s, size / BYTES_PER_S)
 
     def _is_incomplete(self, shard: ReadShard, first: Any) -> bool:  # noqa: ANN401  # botocore's
-        """Whether records may have been deleted before they were read: so is the one that was read last, and it is long ago."""
+        """Whether records may have been deleted before they were read: the last read record is deleted, and was read long ago."""
         stream = self._tree.stream
         if stream is None or self._now_ms() - shard.complete_ms <= stream.retention_ms:
             return False
@@ -181,20 +181,23 @@ class KinesisInput(Input[KinesisInputSettings]):
         return int(first["SequenceNumber"]) != shard.expected if first is not None else shard.behind_ms == 0
 
     def _note_gap(self, shard: ReadShard) -> None:
-        """Report it once for each place, durably in the log of this process; go on, or stop with this shard."""
+        """Log a possible gap, once for each position; continue, or stop reading this shard."""
         behind = f" behind sequence number {shard.start.sequence}" if shard.start.sequence else ""
-        text = f"{shard.where.partition}: records{behind} may have been deleted before they were read"
+        text = f"{shard.where.partition}: some records{behind} may have been deleted before they were read"
         self._gaps[shard.where] = text
         if self.settings.expired == STOP:
             shard.is_stopped, shard.iterator, shard.is_closed = True, None, False
-            shard.problem, self._gaps[shard.where] = f"{text}; set expired to trim_horizon to go on with those that are left", ""
+            shard.problem, self._gaps[shard.where] = (
+                f"{text}; set `expired` to `trim_horizon` to continue with the oldest remaining record",
+                "",
+            )
         else:
             self._lost += 1
             shard.expected, shard.complete_ms = None, self._now_ms()
         log.warning("input %s: %s", self.name, text)
 
     def _note_failure(self, shard: ReadShard, error: SourceError) -> None:
-        """A call failed: try again later, by itself longer after each failure."""
+        """Record a failed call. The shard is tried again later, after a longer wait for each failure in a row."""
         had_iterator, is_busy = shard.iterator is not None, isinstance(error, BusyError)
         shard.iterator = shard.iterator if is_busy else None
         if is_expired(error):

@@ -31,18 +31,20 @@ class KinesisInputSettings(AwsConnection, InputSettings):
 
     stream: Annotated[str, AfterValidator(_stream)] = Field(description="the stream to read, by its name or ARN")
     start: Annotated[str, AfterValidator(_start)] = Field(
-        default=TRIM_HORIZON, description="where to begin in the shards that are there at the first start: trim_horizon, latest, or a time"
+        default=TRIM_HORIZON, description="where to begin in shards that exist at the first start: trim_horizon, latest, or a time"
     )
     expired: str = Field(
         default=TRIM_HORIZON,
         pattern=f"^({TRIM_HORIZON}|{STOP})$",
-        description="what to do if records may have been deleted unread: trim_horizon (go on with those that are left), or stop",
+        description="what to do if records may have been deleted unread: trim_horizon (continue with the oldest remaining record), or stop",
     )
     reads_per_s: float = Field(
-        default=4.0, gt=0, le=5, description="calls a second to each shard at most; Kinesis allows 5, shared by all that read the stream"
+        default=4.0, gt=0, le=5, description="maximum calls per second to each shard; Kinesis allows 5, shared by all readers of the stream"
     )
-    at_once: int = Field(default=4, ge=1, le=64, description="shards that are called at the same time at most")
-    refresh_s: float = Field(default=30.0, ge=0.5, le=3600, description="seconds between two looks for new shards and a recreated stream")
+    at_once: int = Field(default=4, ge=1, le=64, description="maximum number of shards that are read at the same time")
+    refresh_s: float = Field(
+        default=30.0, ge=0.5, le=3600, description="seconds between two searches for new shards and a recreated stream"
+    )
 
     @property
     def stream_name(self) -> str:

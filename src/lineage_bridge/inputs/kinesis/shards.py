@@ -1,4 +1,4 @@
-"""Which shards are read now, and from where on. A shard is read once those that it was made from have been read to their ends.
+"""The shards that are read, and their positions. A shard is read once its parent shards have been read to their ends.
 
 The offset of a place is the sequence number of the last record that was read. It is asked for again: if it is not there any more, others
 behind it may have been deleted, too. A number from CHECKED on tells until when nothing had come behind it, and ENDED that nothing more will
@@ -21,18 +21,18 @@ from lineage_bridge.openlineage.times import parse_time
 CHECKED: Final = 1 << 62
 ENDED: Final = CHECKED + (1 << 61)
 CHECK_EVERY_MS: Final = 3_600_000
-"""How often it is stored that nothing comes."""
+"""Seconds between two writes of the position of an idle shard."""
 
 
 class RecordBuffer:
-    """Records that were read and not given away yet. Those that a producer put together are taken apart one after the other."""
+    """Records that were read but not returned yet. Aggregated records are split one after the other."""
 
     def __init__(self) -> None:
         self._answered: deque[tuple[StreamPartition, int, Any]] = deque()
         self._parts: Iterator[IncomingRecord] = iter(())
         self._next: IncomingRecord | None = None
         self.size = 0
-        """The bytes of what is kept."""
+        """The size of the buffered records in bytes."""
 
     def __bool__(self) -> bool:
         return self._next is not None or bool(self._answered)
@@ -92,7 +92,7 @@ class ShardTree:
         self.reading: dict[str, ReadShard] = {}
 
     def update(self, stream: Stream, shards: Sequence[Shard]) -> None:
-        """Note which shards there are. Stores where new ones begin."""
+        """Record the existing shards, and store where new shards begin."""
         if self.stream is None or self.stream.life != stream.life:
             self.reading = {}
         self.stream, self._listed = stream, {shard.id: shard for shard in shards}
@@ -103,9 +103,9 @@ class ShardTree:
         self._choose()
 
     def settle(self, now_ms: int) -> bool:
-        """Store which shards were read to their ends, and where nothing comes. Whether there were some of the former.
+        """Store which shards were read to their ends, and which are idle; returns whether any was read to its end.
 
-        The log has to have all that was taken from the buffers.
+        The log must have all records that were taken from the buffers.
         """
         ended, checked = dict[StreamPartition, int | EventPlace](), dict[StreamPartition, int | EventPlace]()
         for shard in self.reading.values():
@@ -150,7 +150,7 @@ class ShardTree:
         return StreamPartition(self._settings.stream_name, self.stream.life if self.stream else "", shard)
 
     def _beginning(self, shard: Shard, stream: Stream, *, is_first: bool) -> EventPlace:
-        """Where a new shard begins: as the settings say for those that are there at first, with its first record otherwise."""
+        """Where reading of a new shard begins: as the settings say at the first start, later with its first record."""
         start = self._settings.start if is_first else TRIM_HORIZON
         if start == TRIM_HORIZON:
             return EventPlace(0, stream.now_ms << 1)

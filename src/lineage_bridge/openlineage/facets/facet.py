@@ -14,7 +14,7 @@ MAX_NAME = 8192
 Name = Annotated[str, Meta(max_length=MAX_NAME)]
 Counter = int | float | None
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding the text of a facet may raise."""
+"""The errors that decoding a facet may raise."""
 
 
 class Facet(Struct, frozen=True, gc=False, kw_only=True):

@@ -1,4 +1,4 @@
-"""Reading a facet item by item: what is wrong with one element of a list or map costs that element only.
+"""Reads a facet item by item, so that a malformed element of a list or map only loses that element.
 
 Explicit lineage is the exception (`lineage`): it is complete, so without one of its elements it would state something else.
 """
@@ -14,9 +14,9 @@ from lineage_bridge.openlineage.facets.facet import MAX_NAME, UNREADABLE, Facet
 from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 
 MAX_LOST = 50
-"""Most lost items that are listed of one facet."""
+"""The maximum number of unreadable items that are listed for one facet."""
 _ITEM_NS = 3_000
-"""What reading an object by itself costs about."""
+"""The approximate cost of reading one object by itself, in nanoseconds."""
 
 
 def read_items(kind: type[Facet], text: bytes, spend: Spend = no_limit) -> tuple[Facet, tuple[str, ...]] | None:

@@ -1,4 +1,4 @@
-"""The mark of what LineageBridge publishes: a facet that says through which installations an event has come."""
+"""The facet that LineageBridge adds to published events. It lists the installations that have published the event."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +10,7 @@ PUBLICATION: Final = "lineagebridge_publication"
 
 
 class PublicationFacet(msgspec.Struct, frozen=True):
-    """`installations` are the ids of those that have published it, each after it got it from the one before."""
+    """`installations` are the ids of the installations that published the event, in order."""
 
     installations: list[str] = []
 

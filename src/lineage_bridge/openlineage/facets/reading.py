@@ -1,4 +1,4 @@
-"""Reading the text of a facet: as the type that its carrier and key call for, and what is wrong with it.
+"""Reads the text of a facet as the type for its carrier and key, with its problems.
 
 A facet that is a tombstone, has a wrong shape or is not known reads as None. A malformed item of a facet is left out (items.py).
 """
@@ -115,7 +115,7 @@ _CACHED_BYTES = 4096
 
 
 class Inspection(Struct, frozen=True, gc=False):
-    """The content of a facet's text, as `read` returns it, and what is wrong with the text.
+    """The content of a facet's text, as `read` returns it, and its problems.
 
     With `facet_item`, `lost` has the paths of the items that are malformed; the facet is read without them.
     """

@@ -31,7 +31,7 @@ _WITHOUT_SLASHES = re.compile(
 _LOCAL = re.compile(r"(?P<driver>postgresql|mysql|mariadb):(?P<database>\w+)(?:[?;].*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(r"(?:[\w.\-]+|\[[0-9a-f:.%]+\])(?::\d+)?|[0-9a-f]{0,4}(?::[0-9a-f.]{0,15}){3,8}", re.IGNORECASE)
 _SEARCH_PATH = re.compile(r"search_path=(?:\W*\$user\W*,)?\s*([\w\-]+)", re.IGNORECASE)
-"""PostgreSQL's option of a session: the first schema that has a name of its own."""
+"""PostgreSQL's session option `search_path`, from which the first schema with a literal name is taken."""
 HAS_PORT = re.compile(r"[^:\]]:\d+$|\]:\d+$")
 _OPTIONS = re.compile(r"[?;]|:(?=[A-Za-z][\w.]*=)")
 _OPTION = re.compile(r"(?:^|[?&;,:/])(?P<key>[\w.]+)=(?P<value>\{[^}]*\}|[^&;]*)")

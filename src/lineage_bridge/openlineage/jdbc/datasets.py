@@ -12,11 +12,11 @@ from lineage_bridge.openlineage.secret_rules.values import MASK
 _SCHEMAS = {"postgres": "public", "mssql": "dbo", "redshift": "public", "crate": "doc", "awsathena": "default", "databricks": "default"}
 """The default schema of databases that have schemas."""
 _DATABASES = {"clickhouse": "default", "hive": "default"}
-"""The database that an address without one leads to."""
+"""The database that a system uses if the address names none."""
 _IN_DATABASES = frozenset(("postgres", "mssql", "mysql", "oracle", "db2", "redshift", "snowflake", "trino", "singlestore", "oceanbase"))
-"""Systems whose tables have no name without their database, which the login decides if the address does not."""
+"""Systems whose table names need the database. If the address does not name it, the login decides, so the table has no name."""
 _OWN_DATABASE_ONLY = frozenset(("postgres", "redshift", "mysql", "oracle"))
-"""Systems in which a connection reaches no table of another database, or whose names have no further part."""
+"""Systems in which a connection reaches no other database, or whose table names have no further part."""
 _SCHEMAS_OF_USERS = frozenset(("oracle", "db2", "hana"))
 """Databases in which tables without a schema belong to the user who connects."""
 _DRIVER = re.compile(r"jdbc[a-z\-]*:(?:[a-z][\w+.\-]*:){1,3}", re.IGNORECASE)

@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?(?:\*/|\Z)|(?P<other>'[^']*(?:'|\Z)|\d\w*)|(?P<name>"[^"]*"|`[^`]*`|\[[^\]]*\]|[^\W\d]\w*)|(?P<mark>[^\s\w])""",
     re.DOTALL,
 )
-"""What matters of a query. A doubled quote in a text begins another one."""
+"""The tokens of a query that are read. A doubled quote in a string literal begins another literal."""
 _MODIFIERS = frozenset({"as", "not", "materialized"})
 _CLAUSES = frozenset({"where", "qualify", "order", "limit"})
 """Clauses behind FROM that leave the columns as they are."""
@@ -43,9 +43,9 @@ _NO_COLUMNS = frozenset(
 )
 """Words that are values or operators where a column may stand. An unquoted column that is called so counts as computed."""
 _MOST_HOPS = 50
-"""The longest chain of expressions that is followed."""
+"""The maximum depth of nested expressions that is followed."""
 _NESTING = 4
-"""How often the tokens of a text may be read again as parts of nested expressions."""
+"""How many times the tokens of a query may be read again as parts of nested expressions."""
 TableName = tuple[str, ...]
 
 

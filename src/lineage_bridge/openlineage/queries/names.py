@@ -18,11 +18,11 @@ from lineage_bridge.openlineage.queries.expressions import Expression, TableName
 _WITH = re.compile(r"\bwith\b", re.IGNORECASE)
 _CACHED_QUERY = 64 * 1024
 MAX_QUERY = 128 * 1024
-"""Longest query that is read for its expressions, in characters."""
+"""The maximum length, in characters, of a query whose expressions are read."""
 _SHORT_QUERY, _CHARACTER_NS = 4096, 1_000
-"""What reading a longer query costs about for each of the other characters."""
+"""The approximate cost, in nanoseconds, of each further character of a longer query."""
 _NAME_PARTS = 4
-"""Most parts of a name that a query may give a dataset."""
+"""The maximum number of parts of a dataset name in a query."""
 
 
 class _QueryNames(NamedTuple):

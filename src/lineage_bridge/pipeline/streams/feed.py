@@ -28,7 +28,7 @@ from lineage_bridge.ports.streams import JudgeRow, SparkRead, StreamRange, Taken
 CATCH_UP_BYTES = 8 << 20
 BATCH_BYTES = 64 << 20
 TASK_BYTES = 1 << 20
-"""How many bytes the tasks of a batch hold together, and one of many at least; a row more, each."""
+"""The maximum bytes of rows that the tasks of a batch hold together, and the minimum share of a task. Each may hold one row more."""
 _RANGES = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in OFFSET_RANGES)
 log = logging.getLogger(__name__)
 Ranges = Mapping[ArchivedPartition, tuple[int, int]]
@@ -69,7 +69,7 @@ class SparkFeed:
                 self._commit({of: (start, stop_at)}, *self._refold({of: (start, stop_at)}, frozenset()))
 
     def places(self, name: str) -> Mapping[StreamPartition, EventPlace]:
-        """Where an input has to read on."""
+        """The positions from which an input continues."""
         return {of.where: EventPlace.at(self._at(of)) for of in self.reader.partitions() if of.input == name}
 
     def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
@@ -111,7 +111,7 @@ class SparkFeed:
             commit.result()
 
     def progress(self, name: str) -> InputProgress:
-        """What the archive has of an input; saves it now and then."""
+        """The counts of an input's events in the archive; saves them from time to time."""
         saved = self._progress(name)
         saved.save()
         return saved.progress
@@ -127,12 +127,14 @@ class SparkFeed:
     def _fold(
         self, read: SparkRead, assigned: Mapping[tuple[str, str], ArchivedPartition], judge: JudgeRow, folder: Path, most: int
     ) -> tuple[Batch, list[Part], list[int]]:
-        """What the ranges hold. Raises UnreachableError if Spark cannot read them."""
+        """Read and fold the ranges. Raises UnreachableError if Spark cannot read them."""
         try:
             rows = self.session.read.format(read.format).options(**read.options).load().selectExpr(*read.columns)
             table = rows.transform(fold_incoming, assigned=assigned, judge=judge, folder=folder, key=self.key, most_bytes=most).toArrow()
         except SPARK_ERRORS as error:
-            raise UnreachableError(f"Spark cannot read: {gist(text_of(error))}", "logs/spark.log in the data folder has more") from error
+            raise UnreachableError(
+                f"Spark cannot read: {gist(text_of(error))}", "see logs/spark.log in the data folder for the full error"
+            ) from error
         packed = list(zip(table.column("relation").to_pylist(), table.column("rows").to_pylist(), strict=True))
         parts = [part for relation, some in packed if relation == PART for part in PARTS.decode(some)]
         batch, _ = gather((relation, some) for relation, some in packed if relation != PART)
@@ -148,7 +150,9 @@ class SparkFeed:
                 self.archive.put(ranges, {of: by_address.get((of.source, of.partition), []) for of in ranges})
         except OSError as error:
             # What is in place already is folded from there at the next start, so that nothing is read twice.
-            self.failure = UnavailableError(f"the archive cannot be written: {error}", "the pipeline starts again where it ended")
+            self.failure = UnavailableError(
+                f"the archive cannot be written: {error}", "the pipeline restarts at the last committed position"
+            )
             raise self.failure from error
 
     def _commit(self, ranges: Ranges, batch: Batch, workers: list[int]) -> None:

@@ -1,4 +1,6 @@
-"""The step that Spark's workers run for rows of an input: judge them, write what they hold to a part of the archive, and fold it."""
+"""The step that Spark's workers run for rows of an input: validate events, write their records to a part file of the archive, and fold
+them.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,14 +19,14 @@ from lineage_bridge.pipeline.schemas import FACTS, FACTS_ARROW
 from lineage_bridge.ports.streams import JudgeRow, StreamRow
 
 PART = "archive_part"
-"""The name of a relation that is not part of the graph. Its rows are `Part`s."""
+"""The name of a relation for internal use, which is not stored. Its rows are `Part`s."""
 _COLUMNS = ("stream", "partition", "offset", "value", "at_ms", "key", "headers")
 Assigned = Mapping[tuple[str, str], ArchivedPartition]
 """Stream and partition of a row to the partition whose records are archived."""
 
 
 class Part(msgspec.Struct, array_like=True):
-    """What one task wrote: the records of one partition in a file, from `first` on; and counts of what it read.
+    """The result of one task: a part file with the records of one partition, from `first` on, and counts of the rows it read.
 
     With `is_cut`, there were more rows than it may hold.
 
@@ -53,7 +55,7 @@ PARTS = msgspec.msgpack.Decoder(list[Part])
 def fold_incoming(rows: DataFrame, *, assigned: Assigned, judge: JudgeRow, folder: Path, key: bytes, most_bytes: int) -> DataFrame:
     """Fold rows as SparkRead describes them to FACTS, with the relation PART. `folder` is that of the batch's parts.
 
-    A task reads no further once it has `most_bytes` bytes of rows, or of what they hold.
+    A task stops reading when its rows, or the records in them, have `most_bytes` bytes.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -66,7 +66,7 @@ KAFKA = (
         "5273c8bc8c0dca2211175c0d27efbd7228efae99689aac001a8e1ef8e872e9ef",
     ),
 )
-"""Spark's Kafka source, and what it needs."""
+"""The archives of Spark's Kafka source and its dependencies."""
 
 
 @dataclass(frozen=True, slots=True)

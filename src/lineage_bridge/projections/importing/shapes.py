@@ -1,4 +1,4 @@
-"""What an import brings, and what it leaves out, as values."""
+"""The nodes and edges of an import, and those that are skipped, as values."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class EdgeIn(Struct, frozen=True):
 
 
 class GraphIn(Struct, frozen=True):
-    """What an import brings."""
+    """The body of an import."""
 
     nodes: list[NodeIn]
     edges: list[EdgeIn] = []

@@ -47,7 +47,7 @@ class TlsContext:
                         trusted.load_cert_chain(asked.client_cert_file, asked.client_key_file or None)
                 except OSError as error:
                     message = f"a TLS file cannot be used: {error}"
-                    raise SourceError(message, "ca_file, client_cert_file and client_key_file must be PEM files") from error
+                    raise SourceError(message, "`ca_file`, `client_cert_file` and `client_key_file` must name PEM files") from error
                 self._context = trusted
             return self._context
 
@@ -95,12 +95,12 @@ class HttpClient:
                 return
             token = next(iter(parse_qs(urlsplit(following).query).get("page_token", ())), "")
             if not token:
-                raise SourceError(f"{self._named('GET', path)} names a next page without a page_token")
+                raise SourceError(f"{self._named('GET', path)} returned a link to a next page without a page_token")
             if token in tokens:
                 break
             tokens.add(token)
             parameters["page_token"] = token
-        raise SourceError(f"{self._named('GET', path)} never ends: its pages form a cycle")
+        raise SourceError(f"{self._named('GET', path)} returned pages that form a cycle")
 
     def send(self, method: str, path: str, body: Any) -> Any:  # noqa: ANN401  # JSON
         """Send a call with a JSON body, which must be safe to repeat; return its JSON answer. Raises as `get` does."""
@@ -201,9 +201,9 @@ def _refused(named: str, response: httpx.Response) -> SourceError:
     status, detail = response.status_code, message_of(response)
     text = f"{named} answered {status}" + (f": {detail}" if detail else "")
     if status == 401:
-        return UnauthenticatedError(text, "check user, password or token")
+        return UnauthenticatedError(text, "check `username` and `password`, or `token`")
     if status == 403:
-        return ForbiddenError(text, "it has no permission to read this")
+        return ForbiddenError(text, "grant these credentials the permission to read it")
     if status in (404, 405, 410):
         return MissingError(text)
     if status == 429:

@@ -1,4 +1,4 @@
-"""What answers of REST APIs say: their whole body, an error in one line, and how long to wait."""
+"""Reads answers of REST APIs: their whole body, an error in one line, and how long to wait."""
 
 import email.utils
 import time
@@ -10,7 +10,7 @@ import httpx
 from lineage_bridge.errors import SourceError
 
 MOST_BYTES: Final = 64 << 20
-"""How long an answer may be, unpacked."""
+"""The maximum size of a decompressed answer in bytes."""
 _MESSAGE: Final = 300
 _OF_TRANSFER: Final = frozenset(("content-encoding", "content-length", "transfer-encoding"))
 

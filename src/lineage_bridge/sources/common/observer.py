@@ -1,4 +1,4 @@
-"""The interface of a source: it observes one system from outside and reports what it saw as OpenLineage events.
+"""The interface of a source: it observes one system from outside and reports it as OpenLineage events.
 
 A source has two halves: fetching (I/O) and translating (pure). Plain values pass between them, so tests can write them down.
 """

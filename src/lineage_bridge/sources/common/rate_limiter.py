@@ -31,7 +31,7 @@ class RateLimiter:
             if wait_s <= 0:
                 return
             self.stop.wait(wait_s)
-        raise StoppedError("stopped before the request was sent")
+        raise StoppedError("the poll was stopped before the request was sent")
 
     def _passing(self) -> float:
         """Return the seconds to wait; if 0, the call may be sent and is counted."""

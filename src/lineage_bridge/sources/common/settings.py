@@ -31,7 +31,7 @@ def _nothing_sealed(name: str) -> str:
 
 @dataclass(frozen=True)
 class Secrets:
-    """Where this process looks up secrets.
+    """The places where this process looks up secrets: variables, folders, the keyring and the sealed file.
 
     `sealed` returns a sealed secret by its name, or raises ConfigError; `given` are secrets that came with one request. Files are read only
     below `folders` (None: anywhere), variables only if their names begin with `variables`.
@@ -48,17 +48,19 @@ NO_SECRETS = Secrets()
 
 @dataclass(frozen=True)
 class SourceContext:
-    """What the sources of this process may use: the context in which their settings are validated."""
+    """The context in which the settings of sources are validated: the secrets, folders and addresses that sources of this process may
+    use.
+    """
 
     secrets: Secrets = NO_SECRETS
     outbound: Outbound = ANYWHERE
     input_folders: tuple[Path, ...] | None = None
-    """Below which folders inputs may read files; None: anywhere."""
+    """The folders below which inputs may read files; None: anywhere."""
     withheld: frozenset[str] = frozenset()
-    """The clouds (azure, google) whose clients would use the credentials that they give this machine, and may not."""
+    """The clouds (azure, google) that would give clients this machine's credentials, which they may not use."""
 
     def with_given(self, given: Mapping[str, str]) -> Self:
-        """The same with the secrets that came with one request."""
+        """A copy of the context with the secrets of one request."""
         return replace(self, secrets=replace(self.secrets, given=given))
 
 
@@ -77,7 +79,7 @@ class SecretReference(str):
         if found is None:
             raise ValueError(f"a secret must be a reference, not the secret itself: {REFERENCES}")
         if found["how"] == "given" and found["what"] not in secrets.given:
-            raise ValueError("a secret given with a request is deleted after the request, and cannot be used here")
+            raise ValueError("a secret from a request is only kept during the request, and cannot be used in stored settings")
         made = super().__new__(cls, text)
         made.secrets = secrets
         return made
@@ -88,7 +90,7 @@ def as_reference(value: object, info: ValidationInfo) -> SecretReference:
     if isinstance(value, SecretReference):
         return value
     if not isinstance(value, str):
-        raise ValueError("a reference to a secret must be text")  # noqa: TRY004  # pydantic reports ValueError to the user
+        raise ValueError("a reference to a secret must be a string")  # noqa: TRY004  # pydantic reports ValueError to the user
     return SecretReference(value, _context(info).secrets)
 
 
@@ -113,7 +115,7 @@ def check_address(value: str, info: ValidationInfo) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("an address must begin with http:// or https:// and have a host")
     if parts.username or parts.password:
-        raise ValueError("an address must not contain user and password; set username and password")
+        raise ValueError("an address must not contain user and password; set `username` and `password`")
     check_host(parts.hostname, info)
     return value.rstrip("/")
 
@@ -149,7 +151,7 @@ def _of_environment(path: str, secrets: Secrets) -> str:
     if not name.startswith(secrets.variables):
         raise ConfigError(
             f"variable {name} may not be read as a secret: its name does not begin with {secrets.variables!r}",
-            "the setting secret_variables says which may",
+            "an operator can allow other prefixes with the setting `secret_variables`",
         )
     value = os.environ.get(name)
     if value is None:
@@ -168,15 +170,15 @@ def _of_file(path: str, secrets: Secrets) -> str:
     if folders is not None and not any(file.resolve().is_relative_to(folder.expanduser().resolve()) for folder in folders):
         allowed = ", ".join(map(str, folders)) or "none"
         raise ConfigError(
-            f"secret file {path} may not be read: it is below none of the folders of secrets ({allowed})",
-            "put it there, or add its folder to the setting secret_folders",
+            f"secret file {path} may not be read: it is not below a folder of the setting secret_folders ({allowed})",
+            "move the file there, or add its folder to the setting `secret_folders`",
         )
     try:
         with file.open("rb") as opened:
             return opened.read(_MOST_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise ConfigError(f"secret file {path} cannot be read: {reason}", "it must only contain the secret") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"secret file {path} cannot be read: {reason}", "the file must contain the secret and nothing else") from error
 
 
 def _of_keyring(entry: str) -> str:
@@ -185,13 +187,15 @@ def _of_keyring(entry: str) -> str:
         import keyring  # noqa: PLC0415  # an optional dependency
         from keyring.errors import KeyringError  # noqa: PLC0415  # as above
     except ImportError as error:
-        raise ConfigError("secrets in the keyring require another package", "pip install 'lineage-bridge[keyring]'") from error
+        raise ConfigError("secrets in the keyring require the package keyring", "pip install 'lineage-bridge[keyring]'") from error
     try:
         value: str | None = keyring.get_password(service, user)
     except KeyringError as error:
-        raise ConfigError(f"the keyring cannot be read: {error}", "unlock it, or refer to a variable or a file") from error
+        raise ConfigError(
+            f"the keyring cannot be read: {error}", "unlock the keyring, or refer to an environment variable or a file"
+        ) from error
     if value is None:
-        raise ConfigError(f"the keyring has no entry of {service} for {user}", f"keyring set {service} {user}")
+        raise ConfigError(f"the keyring has no entry of {service} for {user}", f"add the entry with: keyring set {service} {user}")
     return value
 
 
@@ -217,7 +221,7 @@ class SourceSettings(BaseModel):
 
     @property
     def outbound(self) -> Outbound:
-        """Where the source may connect to."""
+        """The policy of the addresses that the source may connect to."""
         return self._context.outbound
 
     @property
@@ -251,5 +255,5 @@ class HttpSettings(SourceSettings):
     @model_validator(mode="after")
     def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         if self.token and (self.username or self.password):
-            raise ValueError("set either username and password, or token")
+            raise ValueError("set either `username` and `password`, or `token`")
         return self

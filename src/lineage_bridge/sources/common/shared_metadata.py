@@ -38,7 +38,7 @@ def topic_columns(keys: Iterable[SchemaField], values: Iterable[SchemaField]) ->
 
 @dataclass(frozen=True)
 class ClusterMetadata:
-    """What one source knows about a Kafka cluster.
+    """The metadata of a Kafka cluster from one source.
 
     `id`: as the brokers report it. `namespace`: the namespace of its topics (`kafka://host:port`). `servers`: all known `host:port` of it.
     `topics`: all topics, None if not listed. `groups`: group id to the topics it reads. `ends`: topic to the sum of its partitions' end

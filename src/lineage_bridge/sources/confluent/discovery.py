@@ -29,7 +29,7 @@ def discover(http: HttpClient, before: Organization | None, only: Selection) -> 
     organization = organization or _organization_id(http)
     selected = [environment.id for environment in environments if not only.environments or environment.id in only.environments]
     missing = sorted(only.environments - set(selected))
-    unseen += [Unseen(f"environment {name}", "it does not exist, or the key may not see it") for name in missing]
+    unseen += [Unseen(f"environment {name}", "it does not exist, or the API key may not read it") for name in missing]
     requests = [(kind, environment) for kind in range(len(_LISTINGS)) for environment in selected]
     found: list[list[Any]] = [[] for _ in _LISTINGS]
     with ThreadPoolExecutor(http.settings.at_once, thread_name_prefix="discover") as pool:
@@ -71,7 +71,7 @@ def _parse_each(
         if isinstance(resource, Exception):
             id_ = str(entry.get("id") or "")
             what = f"{listing.title} of {environment}" if environment else listing.title
-            unseen.append(Unseen(f"{what}: {id_ or 'an entry without an id'}", f"the listing has no valid member {resource} of it"))
+            unseen.append(Unseen(f"{what}: {id_ or 'an entry without an id'}", f"the listing has no valid member {resource} for it"))
             unreadable.add(id_)
         else:
             found.append(resource)

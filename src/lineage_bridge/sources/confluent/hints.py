@@ -1,4 +1,4 @@
-"""What to do when a plane cannot be observed: which key is missing or wrong, and which role its owner needs. Pure."""
+"""Hints for planes that cannot be observed: which key is missing or wrong, and which role its owner needs. Pure."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ DISCOVERY = "discovery"
 
 
 class _PlaneAccess(NamedTuple):
-    """How a plane is asked: the setting of its API key, what that key belongs to, and what the key's owner needs."""
+    """The access that a plane needs: the setting of its API key, the resource of that key, and the role that the key's owner needs."""
 
     setting: str
     owner: str
@@ -57,7 +57,7 @@ def missing_key_hint(settings: ConfluentSettings, plane: str, scope: str) -> str
     if access is None or _has_key(settings, access.setting, scope):
         return ""
     setting = "cloud" if access.setting == "metrics" else access.setting
-    where = setting if setting in _UNSCOPED else f"{setting}, under its id or *"
+    where = f"`{setting}`" if setting in _UNSCOPED else f"`{setting}`, under its id or *"
     names = " and ".join(f"{PREFIX}{_VARIABLES[setting]}_API_{end}" for end in ("KEY", "SECRET"))
     return f"set an API key of {access.owner} in {where}, or {names} where the server runs"
 
@@ -69,8 +69,8 @@ def error_hint(plane: str, error: LineageBridgeError) -> str:
         return error.hint
     if isinstance(error, UnauthenticatedError):
         other = "the key of a cluster" if access.owner == _CLOUD else "a Cloud API key or the key of another cluster"
-        return f"{access.setting} needs an API key of {access.owner}, {other} does not work; or its secret is wrong"
-    return f"the owner of the API key in {access.setting} needs {access.needs}"
+        return f"set `{access.setting}` to an API key of {access.owner}, as {other} does not work; if it is one, its secret is wrong"
+    return f"grant the owner of the API key in `{access.setting}` {access.needs}"
 
 
 def _has_key(settings: ConfluentSettings, setting: str, scope: str) -> bool:

@@ -123,7 +123,7 @@ class ClusterPlane(Plane[FetchedT]):
 
     def unavailable_hint(self) -> str:
         """An API key, or an address that is not listed."""
-        return super().unavailable_hint() or ("" if self._url else "set kafka_urls")
+        return super().unavailable_hint() or ("" if self._url else "set the cluster's address in `kafka_urls`")
 
     @property
     def _url(self) -> str:

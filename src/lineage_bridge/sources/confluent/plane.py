@@ -44,7 +44,7 @@ class Plane(ABC, Generic[FetchedT]):
         return f"{self.name} {self.scope}"
 
     def unavailable_reason(self) -> str:
-        """Why this plane cannot be observed at all, for example because it has no credential; empty if it can."""
+        """Why this plane cannot be observed, for example because it has no credential; empty if it can."""
         return ""
 
     def unavailable_hint(self) -> str:
@@ -60,7 +60,7 @@ class Plane(ABC, Generic[FetchedT]):
 
     @abstractmethod
     def translate(self, fetched: FetchedT, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
-        """Convert what was fetched to events and a snapshot. Pure.
+        """Convert fetched answers to events and a snapshot. Pure.
 
         `before` is this plane's previous snapshot; `shared` is the metadata of all other planes and sources.
         """

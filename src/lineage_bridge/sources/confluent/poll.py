@@ -30,7 +30,7 @@ _INTERNAL_ERROR = "plane %s of source %s"
 
 
 class Fetched(NamedTuple):
-    """What a plane fetched, and the duration."""
+    """The answers that a plane fetched, and the duration."""
 
     value: Any
     took_us: int
@@ -71,7 +71,7 @@ class OrganizationPoll:
             found, unseen = self._before, (Unseen("environments", str(error), error.hint),)
         self._check_same_organization(found)
         self._organization = found
-        reason = "several clusters have it, so events that only name the server cannot be attributed to a cluster"
+        reason = "several clusters have this bootstrap server, so events that only name the server cannot be attributed to a cluster"
         shared = [Unseen(f"bootstrap server {server}", reason) for server in sorted(found.shared_bootstraps)]
         aliases = [(key, alias) for key, alias in self._namespace_aliases() if key not in self._same]
         self._same += [key for key, _ in aliases]
@@ -178,7 +178,7 @@ class OrganizationPoll:
 
     def _check_same_organization(self, found: Organization) -> None:
         if self._before and found.id and self._before.id not in ("", found.id):
-            message = f"the Cloud API key belongs to another organization: '{found.id}', before it was '{self._before.id}'"
+            message = f"the Cloud API key belongs to the organization '{found.id}', but the source observed '{self._before.id}' before"
             raise SourceError(message, "if this is intended, remove the source and add it again")
 
     def _namespace_aliases(self) -> list[tuple[str, SameNamespace]]:

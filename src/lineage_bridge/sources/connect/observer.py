@@ -67,7 +67,12 @@ class ConnectObserver(Observer[ConnectSettings]):
         try:
             installed = self.worker.plugins()
         except SourceError as error:
-            return Check("list plugins", False, str(error), "secrets are only recognized by name, so configurations are not reported")
+            return Check(
+                "list plugins",
+                False,
+                str(error),
+                "without plugins, secrets are only recognized by name, so configurations are not reported",
+            )
         unknown = [name for name in used if self.classes.lookup(name) is None and name.endswith("Connector")]
         message = f"{len(installed)} plugins, {len(used)} used"
         return Check("list plugins", True, message + (f"; not in the catalogue: {', '.join(unknown)}" if unknown else ""))

@@ -42,14 +42,16 @@ class FlinkObserver(Observer[FlinkSettings]):
             "read its configuration", manager.listener, lambda count: f"OpenLineage's own listener {'runs' if count else 'does not run'}"
         )
         if sql is not None:
-            yield _check("open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "it can look up tables")
+            yield _check(
+                "open a session of the SQL gateway", lambda: gateway.tables(sql, "", ()), lambda _: "the SQL gateway can look up tables"
+            )
         if history is not None:
             yield _check("list the history server's jobs", JobManager(history).jobs, lambda jobs: f"{len(jobs)} jobs")
         yield _check("read init_sql", settings.ddl, lambda text: f"{len(read_declarations(text, ()).tables)} tables")
         yield _check(
             "read statements", settings.scripts, lambda texts: f"{sum(map(len, read_declarations('', texts).named.values()))} jobs"
         )
-        yield _check("read annotations", settings.read_annotations, lambda found: f"{len(found)} jobs or patterns")
+        yield _check("read annotations", settings.read_annotations, lambda found: f"{len(found)} jobs or patterns of jobs are annotated")
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Poll the jobs. Raises SourceError if the JobManager does not list them."""

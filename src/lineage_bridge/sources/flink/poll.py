@@ -169,7 +169,7 @@ class Poll:
             since = known.get("lost", self._now_us)
             if self._now_us - since < _REMEMBERED_US:
                 kept[jid] = {**known, "lost": since}
-                hint = "" if self._clients.history else "; set history_url to look it up on a history server"
+                hint = "" if self._clients.history else "; set `history_url` to look it up on a history server"
                 why = f"it left the JobManager's list while it was {known['state']}, and how it ended is not known{hint}"
                 self._unseen.append(Unseen(f"job {known['name']} ({jid}): end", why))
         return {jid: known for jid, known in kept.items() if not known.get("ended")}

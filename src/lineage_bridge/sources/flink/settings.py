@@ -51,7 +51,7 @@ def _read(path: Path) -> str:
     try:
         return path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(
             f"the SQL in {path} cannot be read: {reason}", "name a text file of SQL statements, each ended by a semicolon"
         ) from error

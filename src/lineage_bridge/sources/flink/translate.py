@@ -26,7 +26,7 @@ _SAME_FOR_ALL = "0" * 32
 
 @dataclass(frozen=True)
 class ClusterContext:
-    """What all jobs of a poll have in common."""
+    """Data that all jobs of a poll share."""
 
     namespace: str
     version: str

@@ -41,7 +41,7 @@ class KafkaObserver(Observer[KafkaSettings]):
         with KafkaProtocol(self.settings) as wire:
             seen = look(wire, self.settings, translate.recorded_names(before, now_us))
         if before and seen.cluster != before["cluster"]:
-            message = f"{self.settings.server} is another cluster now: {seen.cluster}, it was {before['cluster']}"
+            message = f"{self.settings.server} is now the cluster {seen.cluster}, but the source observed {before['cluster']} before"
             raise SourceError(message, "if this is intended, remove the source and add it again")
         topics = translate.topics_to_sample(self.settings, seen, before, now_us)
         if topics:

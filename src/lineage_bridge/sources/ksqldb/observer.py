@@ -27,7 +27,11 @@ class KsqldbObserver(Observer[KsqldbSettings]):
         yield _checked("health", self._health)
         yield _checked("streams, tables and queries", self._listed)
         hosts = _checked("hosts", self._hosts)
-        yield hosts if hosts.works else Check("hosts", True, f"not reported ({hosts.message}); hosts' states are taken from the queries")
+        yield (
+            hosts
+            if hosts.works
+            else Check("hosts", True, f"the server does not report its hosts ({hosts.message}); their states are taken from the queries")
+        )
 
     def observe(self, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """Send two requests: the server's information, and all listings."""
@@ -67,7 +71,7 @@ def _checked(step: str, look: Callable[[], str]) -> Check:
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (AttributeError, KeyError, TypeError) as error:
-        return Check(step, False, f"an answer has no {error}", "check that the address is that of a ksqlDB server")
+        return Check(step, False, f"an answer of the server lacks the member {error}", "check that the address is that of a ksqlDB server")
 
 
 KIND = SourceKind(KsqldbSettings, KsqldbObserver, "a ksqlDB server: streams, tables, persistent queries")

@@ -93,7 +93,7 @@ def _service(settings: MskSettings) -> "MskService":
     try:
         from lineage_bridge.sources.msk_connect.service import MskService  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("sources of kind msk-connect require another package", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError("sources of kind msk-connect require the extra aws", "pip install 'lineage-bridge[aws]'") from error
     return MskService(settings)
 
 

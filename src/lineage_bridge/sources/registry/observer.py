@@ -58,11 +58,13 @@ def _checked(step: str, look: Callable[[], str], without: str = "") -> Check:
     try:
         return Check(step, True, look())
     except MissingError as error:
-        return Check(step, True, f"this registry does not have it: {without}") if without else Check(step, False, str(error), error.hint)
+        return (
+            Check(step, True, f"the registry does not support this: {without}") if without else Check(step, False, str(error), error.hint)
+        )
     except SourceError as error:
         return Check(step, False, str(error), error.hint)
     except (KeyError, TypeError) as error:
-        return Check(step, False, f"an answer has no {error}", "check that it is a registry with Confluent's API")
+        return Check(step, False, f"an answer of the registry lacks the member {error}", "check that it is a registry with Confluent's API")
 
 
 KIND = SourceKind(RegistrySettings, RegistryObserver, "a schema registry: Confluent, Apicurio, Karapace")

@@ -166,7 +166,9 @@ class Extraction:
     def _write(self, state: SourceState, seen: Observation | None, polls: int) -> None:
         snapshot, messages = (encode(dict(seen.snapshot)), list(outbox_messages(seen))) if seen else (None, [])
         if not self.context.tasks.save_steps(self.task, state, snapshot, messages, polls=polls, begun=self._begun):
-            raise RequestError(f"source {self.task.source} was removed or polled by another process meanwhile", "start the task again")
+            raise RequestError(
+                f"source {self.task.source} was removed, or polled by another process, during the extraction", "start the task again"
+            )
         self._begun = True
 
     # waiting for the graph
@@ -200,5 +202,7 @@ class Extraction:
 def as_stepwise(observer: Observer[Any]) -> StepwiseObserver[Any]:
     """The observer, if tasks can extract its source. Raises RequestError."""
     if not isinstance(observer, StepwiseObserver):
-        raise RequestError(f"tasks cannot extract source {observer.name}", f"lineage-bridge source poll {observer.name}")
+        raise RequestError(
+            f"source {observer.name} is of a kind that tasks cannot extract", f"poll it instead: lineage-bridge source poll {observer.name}"
+        )
     return observer

@@ -36,12 +36,12 @@ def choose_source(
         return found[0]
     if not order.source and found:
         names = ", ".join(record.name for record in found)
-        raise RequestError(f"there are {len(found)} sources of kind {EXTRACTED_KIND}", f"name one as source: {names}")
+        raise RequestError(f"there are {len(found)} sources of kind {EXTRACTED_KIND}", f"choose one with `source`: {names}")
     if kind.is_self_contained(order) and order.source in ("", EXTRACTED_KIND) and EXTRACTED_KIND not in every:
         state = states.get(EXTRACTED_KIND, SourceState(paused=True))
         return SourceRecord(EXTRACTED_KIND, EXTRACTED_KIND, {}, "request", state)
     if order.source:
-        hint = f"the sources are {', '.join(every)}" if every else "lineage-bridge source add"
+        hint = f"the sources are {', '.join(every)}" if every else "add one with: lineage-bridge source add"
         raise RequestError(f"there is no source {order.source}", hint)
     raise RequestError("there is no source to extract from", kind.how_to_add)
 
@@ -59,7 +59,7 @@ def resumed_order(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:
     missing = sorted(set(task.given) - set(credentials.given))
     if missing:
         raise RequestError(
-            f"the credentials in this task's request were not kept: {', '.join(missing)}",
-            "send them again with the request to resume",
+            f"the credentials from the request that started this task are not stored: {', '.join(missing)}",
+            "send them again with the request that resumes the task",
         )
     return ExtractOrder(task.source, task.environments, task.clusters, task.off, task.hours, dict(task.addresses), credentials.credentials)

@@ -14,7 +14,7 @@ from lineage_bridge.tracing import span, trace_headers
 
 TIMEOUT_S = 60.0
 _LATER = frozenset({401, 403, 408, 429})
-"""Answers that say nothing about the message: it is sent again. 401 and 403: the API has another key by now."""
+"""Statuses after which a message is sent again, because they do not concern it. 401 and 403: the API was restarted with another key."""
 log = logging.getLogger(__name__)
 
 

@@ -168,7 +168,7 @@ class Poller:
             unseen=unseen_since(record.state.unseen, seen.unseen, began),
         )
         if not self._repository.save_poll(record.name, state, encode(dict(seen.snapshot)), list(outbox_messages(seen))):
-            log.info("source %s: it was removed or polled by another process meanwhile; this poll is discarded", record.name)
+            log.info("source %s was removed, or polled by another process, during this poll; the poll is discarded", record.name)
 
     def _save_failure(self, record: SourceRecord, began: int, error: str, hint: str) -> None:
         failures = record.state.failures + 1

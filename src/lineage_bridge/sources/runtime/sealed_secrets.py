@@ -18,7 +18,7 @@ from filelock import FileLock
 from lineage_bridge.errors import ConfigError, NotFoundError, RequestError
 
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
-"""The call that makes a file durable on macOS, where fsync does not."""
+"""The fcntl operation that makes a file durable on macOS, where fsync does not."""
 
 
 class SealedFile:
@@ -35,7 +35,7 @@ class SealedFile:
         """Return a secret."""
         found = self._opened().get(name)
         if found is None:
-            raise ConfigError(f"{self.path} has no secret {name}", f"lineage-bridge secret set {name}")
+            raise ConfigError(f"{self.path} has no secret {name}", f"add it with: lineage-bridge secret set {name}")
         return found
 
     def names(self) -> list[str]:
@@ -52,7 +52,7 @@ class SealedFile:
         with self._locked():
             kept = self._opened()
             if kept.pop(name, None) is None:
-                raise NotFoundError(f"{self.path} has no secret {name}", "lineage-bridge secret list")
+                raise NotFoundError(f"{self.path} has no secret {name}", "list the secrets: lineage-bridge secret list")
             self._seal(kept, self._read_keys())
 
     def make_key(self) -> None:
@@ -63,7 +63,9 @@ class SealedFile:
             if self.key_file.exists():
                 raise RequestError(f"a key already exists in {self.key_file}", "`lineage-bridge secret rotate` replaces it")
             if self.path.exists():
-                raise RequestError(f"the key of {self.path} is missing", f"put it into {self.key_file}, or remove the sealed file")
+                raise RequestError(
+                    f"the key of {self.path} is missing", f"put the key into {self.key_file}, or remove the file with the sealed secrets"
+                )
             self._write_keys([new_key()])
 
     def rotate(self) -> None:
@@ -125,7 +127,7 @@ class SealedFile:
         except FileNotFoundError:
             return ""
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise ConfigError(f"the key file {self.key_file} cannot be read: {reason}") from error
 
     def _key_location(self) -> str:

@@ -63,7 +63,7 @@ class SourceService:
         """A source by its name. Raises NotFoundError."""
         found = next((record for record in self.records() if record.name == name), None)
         if found is None:
-            raise NotFoundError(f"there is no source {name}", "lineage-bridge source list")
+            raise NotFoundError(f"there is no source {name}", "list the sources: lineage-bridge source list")
         return found
 
     def pending(self) -> int:
@@ -97,7 +97,7 @@ class SourceService:
     def poll(self, name: str) -> SourceRecord:
         """Schedule a poll of a source as soon as possible. Raises NotFoundError, RequestError if it is paused."""
         if self.record(name).state.paused:
-            raise RequestError(f"source {name} is paused", f"lineage-bridge source resume {name}")
+            raise RequestError(f"source {name} is paused", f"resume it first: lineage-bridge source resume {name}")
         self._repository.make_due(name)
         return self.record(name)
 

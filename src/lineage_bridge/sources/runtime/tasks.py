@@ -15,9 +15,9 @@ from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
 
 AT_ONCE, MOST_WAITING = 4, 100
-"""How many tasks run at once, and how many may wait for that."""
+"""The maximum number of tasks that run at once, and of tasks that wait for their turn."""
 STOP_TIMEOUT_S = 5.0
-"""How long extractions may take to stop when the process ends."""
+"""How many seconds extractions have to stop when the process ends."""
 CANCELLED, INTERRUPTED = "cancelled", "interrupted"
 log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ class TaskService:
         """The current state of a task."""
         found = self._context.tasks.record(task_id)
         if found is None:
-            raise NotFoundError(f"there is no task {task_id}", "lineage-bridge task list")
+            raise NotFoundError(f"there is no task {task_id}", "list the tasks: lineage-bridge task list")
         return self._with_fetched_planes(found)
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
@@ -119,10 +119,14 @@ class TaskService:
         return source
 
     def _check_room(self) -> None:
-        """Raise OverloadedError if so many tasks wait that another one may not."""
+        """Raise OverloadedError if the queue of tasks is full."""
         with self._lock:
             if len(self._waiting) >= MOST_WAITING:
-                raise OverloadedError(f"{MOST_WAITING} tasks wait already", "wait until some have ended, or cancel some", "too_many_tasks")
+                raise OverloadedError(
+                    f"the queue of tasks is full: {MOST_WAITING} tasks are waiting",
+                    "wait until some have ended, or cancel some",
+                    "too_many_tasks",
+                )
 
     def _start(self, task: TaskRecord, source: PreparedSource) -> TaskRecord:
         with self._lock:
@@ -150,7 +154,7 @@ class TaskService:
             extraction.fail(str(error), error.hint)
         except Exception as error:  # a boundary: a fault in one task must not stop the others
             log.exception("task %s", extraction.task.id)
-            extraction.fail(f"{type(error).__name__}: this is a fault of LineageBridge", "see the server's log")
+            extraction.fail(f"{type(error).__name__}: internal error of LineageBridge", "see the server's log")
         finally:
             extraction.forget_secrets()
             with self._lock:

@@ -146,7 +146,7 @@ class Calls(Expressions):
     def _in(self, relation: QueryRelation, name: str, token: Token) -> Value:
         found = relation.value(name)
         if found is None:
-            self.analysis.faults.append((f"the table has no column '{name}'", token))
+            self.analysis.faults.append((f"the table of the function has no column '{name}'", token))
         return found or NO_SOURCES
 
     def _predicted(self, models: list[Name], base: QueryRelation, given: Value) -> QueryRelation:

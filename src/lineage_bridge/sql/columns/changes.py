@@ -25,7 +25,7 @@ class RowChange:
 
 
 def merged_rows(node: exp.Merge, target: Table, resolver: Resolver) -> RowChange:
-    """What MERGE changes."""
+    """The rows that MERGE changes."""
     scope, found = Scope(), RowChange()
     found.conditions |= resolver.source(node.args["using"], scope, {})
     found.inputs |= set(resolver.analysis.tables)
@@ -46,7 +46,7 @@ def merged_rows(node: exp.Merge, target: Table, resolver: Resolver) -> RowChange
 
 
 def updated_rows(node: exp.Update, resolver: Resolver) -> RowChange:
-    """What UPDATE changes."""
+    """The rows that UPDATE changes."""
     scope, found = Scope(), RowChange()
     clause = part_of(node, "from")
     if clause is not None:

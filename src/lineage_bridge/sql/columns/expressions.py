@@ -189,7 +189,7 @@ class Expressions(ABC):
         if found is not None:
             return found if len(path) == 1 else found.through(Subtype.TRANSFORMATION)
         if not reserved and names[0].upper() not in MOMENTS:
-            self.fault(f"no table here has a column '{written(names)}'", node)
+            self.fault(f"no table of this query has a column '{written(names)}'", node)
         return NO_SOURCES
 
     def _is_reserved(self, node: exp.Expr) -> bool:

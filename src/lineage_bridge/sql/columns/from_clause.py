@@ -108,7 +108,7 @@ class FromClause(Calls):
     def _viewed(self, view: View) -> QueryRelation:
         """The columns of the query of a view."""
         if view.name in self.analysis.views:
-            raise StatementError(f"the view '{written(view.name)}' is made of itself", None)
+            raise StatementError(f"the view '{written(view.name)}' is defined by a query on itself", None)
         self.analysis.views.append(view.name)
         reported = len(self.analysis.faults)
         with self.analysis.catalog.at(view.home):

@@ -1,4 +1,4 @@
-"""What functions mean for lineage, by name, in all dialects."""
+"""The effect of functions on lineage, by name, in all dialects."""
 
 from lineage_bridge.sql.text.tokens import words
 
@@ -39,12 +39,12 @@ MOMENTS = UNITS | words(
 """Names that are not columns: the time of the query, a unit of time, the type of a literal."""
 
 RESERVED_MOMENTS = words("CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP")
-"""The words of Flink for the time of the query, which name a column only in back quotes."""
+"""Flink's keywords for the time of the query; as column names, they must be in back quotes."""
 
 RESERVED_CONTEXTS = words(
     "CURRENT_CATALOG CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE CURRENT_SCHEMA CURRENT_USER SESSION_USER USER"
 )
-"""The words of Flink's grammar for who runs the query, and where: functions without brackets, as those for its time."""
+"""Flink's keywords for the user, catalog and database of the query: functions without brackets."""
 
 MEASURED = words("DATEADD DATESUB EXTRACT TIMEADD TIMESTAMPADD TIMESTAMPDIFF TIMESTAMPSUB TIMESUB")
 """Functions whose first argument may be a unit of time, or the field of a time."""

@@ -1,4 +1,4 @@
-"""What a query reads from: tables, subqueries and functions, as columns with values, under the aliases of the query."""
+"""Relations that a query reads: tables, subqueries and functions, as columns with values, under the aliases of the query."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ class QueryRelation:
         return self.find(name) or (self.unknown(name) if self.unknown is not None else None)
 
     def renamed(self, names: Sequence[str]) -> "QueryRelation":
-        """The same columns under other names; further names are columns of a row whose definition is unknown."""
+        """A copy with other column names; further names are columns of a row whose definition is unknown."""
         if not names:
             return self
         rest = self.unknown("") if self.unknown is not None else NO_SOURCES
@@ -75,7 +75,7 @@ class QueryRelation:
         return replace(self, columns=(*before, *((name, value.doubted(LIKELY)) for name, value in behind)))
 
     def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
-        """The same relation with more conditions."""
+        """A copy of the relation with further conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
 
 

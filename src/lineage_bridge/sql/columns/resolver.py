@@ -178,7 +178,7 @@ class Resolver(FromClause):
             if value is not None:
                 break
         else:
-            self.fault(f"nothing is called '{written(path)}' here", node)
+            self.fault(f"no table, view or query is called '{written(path)}' in this statement", node)
             return
         names = self._fields(value, path[cut + 1 :])
         part = value.through(Subtype.TRANSFORMATION)

@@ -13,7 +13,7 @@ Condition = tuple[Source, str]
 """A source column that selects rows or values without being part of them, and how: FILTER, JOIN, GROUP_BY, WINDOW, SORT, CONDITIONAL."""
 
 CERTAIN, LIKELY, GUESSED = 1.0, 0.8, 0.5
-"""Confidence: columns known from definitions; columns of a table without a definition; one of several possibilities."""
+"""Levels of confidence: columns known from definitions; columns of a table without a definition; one of several possible columns."""
 
 
 class Subtype(IntEnum):

@@ -1,1 +1,3 @@
-"""What only ksqlDB has: the names of columns without an alias, and the keys of records. `docs/sql.md` has the rules."""
+"""Rules of ksqlDB only: the names of columns without an alias (naming.py), and the keys of records and joins (join_keys.py). See
+`docs/sql.md`.
+"""

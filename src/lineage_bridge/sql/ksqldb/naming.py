@@ -1,10 +1,10 @@
-"""Names that ksqlDB makes up for columns without an alias."""
+"""Names that ksqlDB generates for columns without an alias."""
 
 import re
 from collections.abc import Iterable
 
 SYNTHETIC_KEY = "ROWKEY"
-"""The key of a join that is the key of neither side."""
+"""Name of a join's key column if the key is neither side's key column."""
 
 _UNNAMED = "KSQL_COL"
 _NUMBERED = re.compile(r"(.*?)(?:_(\d+))?", re.DOTALL)

@@ -10,7 +10,7 @@ from lineage_bridge.sql.columns.functions import PSEUDO_COLUMNS, WINDOW_BOUNDS
 from lineage_bridge.sql.columns.relations import Columns, ProjectedColumns, QueryRelation, RecordKey, Scope
 from lineage_bridge.sql.columns.resolver import Resolver
 from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Subtype, Value, merged, source
-from lineage_bridge.sql.ksqldb.joins import viable_keys
+from lineage_bridge.sql.ksqldb.join_keys import viable_keys
 from lineage_bridge.sql.ksqldb.naming import SYNTHETIC_KEY, ColumnAliases, joined_name
 from lineage_bridge.sql.ksqldb.select import Select, equality, field_of, group_keys, path_of, unwrapped
 from lineage_bridge.sql.statements.catalog import Table
@@ -105,7 +105,7 @@ class KsqldbResolver(Resolver):
         named = star.parts[0].name if isinstance(star, exp.Column) else ""
         chosen = [(name, relation) for name, relation in select.sources if not named or name == named]
         if named and not chosen:
-            self.fault(f"nothing is called '{named}' here", star)
+            self.fault(f"no source of this query is called '{named}'", star)
         if select.synthetic and not named:
             found.add([_Projected(select.synthetic, self._synthetic_value(select), 0)])
         for name, relation in chosen:

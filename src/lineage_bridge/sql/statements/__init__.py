@@ -1,1 +1,1 @@
-"""What statements define, read and write."""
+"""The objects that statements define, read and write."""

@@ -12,7 +12,7 @@ from lineage_bridge.sql.text.tokens import Token
 
 
 class ColumnKind(Enum):
-    """Where a column's value comes from. METADATA comes from the connector; VIRTUAL is metadata that cannot be written."""
+    """The origin of a column's value. METADATA comes from the connector; VIRTUAL is metadata that cannot be written."""
 
     PHYSICAL = "physical"
     METADATA = "metadata"
@@ -86,7 +86,7 @@ class Model:
 
 
 class Catalog:
-    """What a script knows by name. Shorter names are resolved in the current catalog and database."""
+    """The named objects of a script. Shorter names are resolved in the current catalog and database."""
 
     def __init__(self, current: tuple[str, str] = ("", ""), *, folds_case: bool = False) -> None:
         self._folds_case = folds_case

@@ -1,4 +1,4 @@
-"""What may be meant where a statement is not understood: a misspelt keyword, a template, another dialect."""
+"""Suggestions for statements that are not understood: a misspelt keyword, a template, another dialect."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -44,7 +44,7 @@ def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
 
 
 def _known(message: str, texts: Sequence[str], *, ksql: bool) -> str:
-    """What is said about a mistake that the words before it show; empty if they show none."""
+    """The message for a known mistake, recognised by the preceding words; empty if there is none."""
     last = texts[-1] if texts else ""
     instead = f", not '{last}'" if last else ""
     before = texts[-2].upper() if len(texts) > 1 else ""

@@ -19,7 +19,9 @@ def quoted(text: str, *, is_string: bool) -> str:
 
 
 def explained(description: str, found: str, *, last: bool = False) -> str:
-    """What is wrong, with what was found instead, as `quoted` has it; that is empty at the end of a statement, or its `last` token."""
+    """The error message, with the token that was found instead (`quoted`); it is empty at the end of a statement, whose last token is
+    `last`.
+    """
     if _MISSING.fullmatch(description):
         return f"an expression is missing at {found}" if found else "an expression is missing at the end"
     expected = _EXPECTED.fullmatch(description.rstrip("."))
@@ -29,7 +31,7 @@ def explained(description: str, found: str, *, last: bool = False) -> str:
     if description.startswith("Invalid expression / Unexpected token"):
         return f"{found} is not expected here" if found else "the statement ends too early"
     if "<" in description or not description:
-        return f"{found} is not understood here" if found else "this is not understood"
+        return f"{found} is not understood here" if found else "this statement is not understood"
     return description.rstrip(".")
 
 

@@ -101,5 +101,5 @@ def parsed(text: str, line_tokens: Sequence[Token]) -> exp.Expr:
     except SqlglotError as err:
         raise StatementError(str(err).splitlines()[0], line_tokens[0] if line_tokens else None) from err
     if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):
-        raise StatementError("this is not understood", line_tokens[0] if line_tokens else None)
+        raise StatementError("this statement is not understood", line_tokens[0] if line_tokens else None)
     return found[0]

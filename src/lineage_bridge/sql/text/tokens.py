@@ -27,7 +27,7 @@ def words(text: str) -> frozenset[str]:
 
 
 class Kind(Enum):
-    """What a token is. NAME is a quoted identifier, VARIABLE a `${name}`."""
+    """The kind of a token. NAME is a quoted identifier, VARIABLE a `${name}`."""
 
     WORD = "word"
     NAME = "name"

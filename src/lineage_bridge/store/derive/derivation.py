@@ -33,7 +33,7 @@ FacetSets = dict[bytes, dict[str, bytes]]
 _REMEMBERED = 500_000
 _LAST_TIME = 2**63 - 1
 _ROWS_A_TEXT = 8
-"""What updating the searched text of one node costs, in rows of a budget."""
+"""The cost of updating the search text of one node, in rows of the budget."""
 
 
 class Derivation:
@@ -74,7 +74,7 @@ class Derivation:
         )
 
     def add_nodes(self, rows: Iterable[Row]) -> None:
-        """Add nodes (id, kind, namespace, name, first) that are not there yet; those that are may have been named earlier."""
+        """Add new nodes (id, kind, namespace, name, first); existing nodes may get an earlier first time."""
         earliest: dict[int, Row] = {}
         for row in rows:
             kept = earliest.setdefault(row[0], row)
@@ -119,7 +119,7 @@ class Derivation:
     # what a batch changes
 
     def asserters_with_new_members(self) -> set[Asserter]:
-        """The runs in the staged batch that name a dataset they had not named before, or not so early. Ask before the batch is merged."""
+        """The runs in the staged batch that name a dataset for the first time, or at an earlier time. Call before the batch is merged."""
         rows = self.connection.execute(
             "SELECT DISTINCT i.run, i.job FROM in_run_io i WHERE NOT EXISTS (SELECT 1 FROM run_io r WHERE r.run = i.run AND r.job = i.job "
             "AND r.dataset = i.dataset AND r.side = i.side AND r.first <= i.first)"
@@ -145,13 +145,15 @@ class Derivation:
         self.search.keep_up((budget.rows + batch_rows) // _ROWS_A_TEXT + 1)
 
     def settle(self, budget: Budget) -> None:
-        """Derive for keys that earlier batches left."""
+        """Derive the keys that earlier batches left in the queue."""
         self.run_shapes.clear_staged()
         self.stitching.keep_up(self._shapes([], budget), budget)
         self.search.keep_up(budget.rows // _ROWS_A_TEXT + 1)
 
     def _shapes(self, touched: list[Asserter], budget: Budget) -> list[Asserter]:
-        """Reshape what earlier batches left and what was touched, within the budget; the rest is left. Those that were reshaped."""
+        """Recompute shapes that earlier batches queued and those of touched runs, within the budget; the rest stays queued. Returns the
+        recomputed ones.
+        """
         left = self.connection.execute("SELECT asserted_by, job FROM derive_queue LIMIT 1000").fetchall()
         waiting = list(dict.fromkeys([*left, *touched]))
         done = self.run_shapes.reshape(waiting, budget, self.lineage_set_id)
@@ -212,7 +214,7 @@ class Derivation:
             self.lineage_set_of[facet, key], self.since[facet, key] = row or (self._store_lineage_set(facet, key, first), first)
 
     def _asserted_earlier(self, facet: bytes, key: str, first: int) -> None:
-        """A facet turned out to have an earlier first assertion; so have the nodes it names."""
+        """Record an earlier first assertion of a facet, and of the nodes it names."""
         self.since[facet, key] = first
         self.connection.execute("UPDATE facet_lineage_set SET first = ? WHERE facet = ? AND key = ?", (first, facet, key))
         self.add_nodes((*node, first) for node in (named_nodes(key, self.text(facet), self.names) if key in NAMING_KEYS else ()))

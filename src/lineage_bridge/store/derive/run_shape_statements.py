@@ -28,7 +28,7 @@ GAINS = {
     SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
     :job, :origin, evidence FROM shape_flow WHERE shape = :shape ON CONFLICT DO NOTHING""",
 }
-"""What a job gains with a shape, as rows of its own."""
+"""The rows of the job's own tables that a shape adds to the job."""
 OTHER_FLOW = """SELECT 1 FROM shape_flow f INDEXED BY shape_flow_ends JOIN shape s ON s.shape = f.shape
 WHERE f.source = ? AND f.target = ? AND f.evidence = ? AND s.origin = ?
 AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape) LIMIT 1"""

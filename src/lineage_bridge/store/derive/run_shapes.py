@@ -50,7 +50,7 @@ class RunShapeWriter:
         self.connection.execute("DELETE FROM in_day")
 
     def snapshots(self) -> set[Asserter]:
-        """The runs in the staged batch whose events are complete snapshots: each of them may take something back."""
+        """The runs in the staged batch whose events are complete snapshots, so that each event may remove earlier statements."""
         return {(asserter, job) for asserter, job, mark in self.connection.execute(statements.SNAPSHOTS).fetchall() if is_snapshot(mark)}
 
     def reshape(self, asserters: list[Asserter], budget: Budget, lineage_set_of: LineageSetOf) -> int:
@@ -190,7 +190,7 @@ class RunShapeWriter:
     # a job loses a shape
 
     def leave(self, left: set[tuple[int, int, int]], successors: dict[tuple[int, int], set[int]]) -> int:
-        """Recompute (job, shape, day) that asserters have left; what only they supported goes. Returns how many rows that took."""
+        """Recompute (job, shape, day) that asserters have left; rows that only they supported are deleted. Returns the number of rows."""
         for job, shape, day in sorted(left):
             self._respan(job, shape, day)
         lost = [(job, shape) for job, shape in sorted({key[:2] for key in left}) if not self._has(job, shape)]
@@ -246,7 +246,7 @@ class RunShapeWriter:
         return cost
 
     def _other_flow(self, source: int, target: int, job: int, origin: int, evidence: int) -> bool:
-        """Whether another shape of the job holds the flow, written with the job's id or as its own."""
+        """Whether another shape of the job contains the flow, written with the job's id or with OWN."""
         return any(
             self._exists(statements.OTHER_FLOW, a, b, evidence, origin, job)
             for a in {source, OWN if source == job else source}

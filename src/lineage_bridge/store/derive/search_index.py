@@ -12,7 +12,7 @@ WHERE c.node = ? AND c.job IN (0, {OF_RUNS}) AND f.deleted = 0 AND c.key IN ({_K
 _COLUMNS = ", ".join(FIELDS)
 _MARKS = ", ".join("?" * len(FIELDS))
 _WAITING = 1000
-"""How many queued nodes are updated at once."""
+"""How many queued nodes one step updates."""
 
 
 class SearchTextWriter:
@@ -27,7 +27,7 @@ class SearchTextWriter:
         self.changed.clear()
 
     def facets_changed(self, places: Iterable[tuple[int, str]]) -> None:
-        """Note the nodes whose current facets have changed, given as (node, key)."""
+        """Record the nodes whose current facets have changed, given as (node, key)."""
         self.changed.update(node for node, key in places if key in SEARCHED)
 
     def keep_up(self, limit: int) -> None:

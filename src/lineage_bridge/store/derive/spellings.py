@@ -1,4 +1,4 @@
-"""Keeping up what identity is made of besides symlinks: what the rules of naming make of the names that are there or that operators use.
+"""Updates the tables of aliases by naming rules, for the names that nodes have or that operators' aliases use.
 
 Groups are not stored (see names.py), so an alias or a veto costs the rows of its own two ends, whatever they join.
 """

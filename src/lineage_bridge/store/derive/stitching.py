@@ -44,7 +44,7 @@ FROM run_shape p JOIN run_shape r ON r.asserted_by = :reader AND r.job = :reader
 _SWITCH = "INSERT INTO rule (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _END_OF_TIME = 2**63 - 1
 _COST = 20
-"""What examining one writing run costs, in rows of a budget."""
+"""The cost of examining one writing run, in rows of the budget."""
 _CHUNK = 200
 
 
@@ -114,7 +114,7 @@ class StitchWriter:
             self.work_off(Budget(_END_OF_TIME))
 
     def _examine(self) -> None:
-        """Compare the runs in `in_stitch` with their last known states, and queue the writers that this concerns."""
+        """Compare the runs in `in_stitch` with their last known states, and queue the affected writers."""
         rows = self.connection.execute(_BEFORE).fetchall()
         before = {state.sibling.key: state for row in rows for state in [_SiblingState(Sibling(*row[:7]), *row[7:])]}
         now: dict[Asserter, _SiblingState] = {}
@@ -136,7 +136,7 @@ class StitchWriter:
             self._concern(before.get(key), now.get(key))
 
     def _concern(self, old: _SiblingState | None, new: _SiblingState | None) -> None:
-        """Queue the writers that a changed reader held, or may hold."""
+        """Queue the writers that a changed reader is, or may be, stitched to."""
         was, is_ = (row.sibling if row and row.sibling.side == Side.INPUT else None for row in (old, new))
         if was and is_ and old and new and was[:6] == is_[:6]:
             self.connection.execute(_ENDED, (*was[:2], *sorted((was.last, is_.last))))
@@ -168,7 +168,7 @@ class StitchWriter:
         self.run_shapes.move([((id_, job), NO_SHAPE, shape)])
 
     def _unstitch(self, asserter: bytes, job: int) -> None:
-        """Delete what was inferred for one writing run."""
+        """Delete the stitched shape of one writing run."""
         id_ = stitch_id(asserter, job)
         row = self.connection.execute("SELECT shape FROM run_shape WHERE asserted_by = ? AND job = ?", (id_, job)).fetchone()
         if row is None:
@@ -187,6 +187,6 @@ class StitchWriter:
 
 
 def is_on(connection: StoreConnection) -> bool:
-    """Whether the rule is on in a store."""
+    """Whether the rule is on in this store."""
     row = connection.execute("SELECT value FROM rule WHERE name = ?", (RULE,)).fetchone()
     return bool(row and row[0])

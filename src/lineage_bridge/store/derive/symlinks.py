@@ -1,6 +1,6 @@
 """Keeps up the symlinks of datasets: the union over what each job, and each design-time statement, stated last.
 
-What many state alike is one facet. The links of a dataset are touched only when the first states a facet, or the last ceases to.
+Equal statements are one facet. The links of a dataset only change when its first asserter states a facet, or the last one stops.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ _LATER = "(i.time, i.event, i.facet) > (s.time, s.event, s.facet)"
 _NEW = f"""SELECT i.dataset, i.facet, s.facet FROM in_job_symlinks i
 LEFT JOIN job_symlinks s ON s.dataset = i.dataset AND s.job = i.job AND s.declared_by = i.declared_by
 WHERE s.facet IS NULL OR (s.facet <> i.facet AND {_LATER})"""
-"""The facets that a batch makes the newest of somebody, each with the one that it replaces."""
+"""The symlinks facets that a batch makes the newest of their asserter, each with the facet that it replaces."""
 _MERGE = """INSERT INTO job_symlinks SELECT * FROM in_job_symlinks WHERE true ON CONFLICT (dataset, job, declared_by) DO UPDATE
 SET facet = excluded.facet, time = excluded.time, event = excluded.event
 WHERE (excluded.time, excluded.event, excluded.facet) > (job_symlinks.time, job_symlinks.event, job_symlinks.facet)"""
@@ -62,13 +62,13 @@ class SymlinkWriter:
         self.relink(sorted({key[0] for key in replaced if not self.connection.execute(_IS_STATED, key).fetchone()}))
 
     def forget_datasets(self, datasets: Iterable[int]) -> None:
-        """Delete what is stated of these datasets. Call `keep_up` for what remains, then `relink`."""
+        """Delete the symlinks of these datasets. Call `keep_up` for the remaining assertions, then `relink`."""
         for dataset in datasets:
             self.connection.execute("DELETE FROM symlink_evidence WHERE dataset = ?", (dataset,))
             self.connection.execute("DELETE FROM job_symlinks WHERE dataset = ?", (dataset,))
 
     def relink(self, datasets: Iterable[int]) -> None:
-        """Remove the links of these datasets that nobody states any more."""
+        """Remove the links of these datasets that no asserter states any more."""
         for dataset in datasets:
             links = self.connection.execute("SELECT dataset, other, type FROM symlink WHERE dataset = ?", (dataset,)).fetchall()
             if links:
@@ -81,7 +81,7 @@ class SymlinkWriter:
             self.changes.run("symlink", _LINK, link)
 
     def _facets(self, dataset: int) -> Iterator[bytes]:
-        """The facets that are the newest of somebody, each once: one look-up for each, however many state it."""
+        """The facets that are the newest of any asserter, each once."""
         found = self.connection.execute(_NEXT, (dataset, b"")).fetchone()
         while found:
             yield found[0]

@@ -45,15 +45,15 @@ STORED = (
     "name_alias",
     "namespace_alias",
 )
-"""Tables that hold exactly what `derive` gives under their name."""
+"""Tables whose rows equal those that `derive` returns under their name."""
 MAY_HOLD_MORE = frozenset({"mentioned_node"})
-"""Tables that only narrow a search: a surplus row costs time, not correctness."""
+"""Tables that only narrow a search. A surplus row costs time, but answers stay correct."""
 WAITING = ("derive_queue", "search_queue", "stitch_queue")
 """Tables of keys that are still to be derived: until they are empty, the others may differ."""
 SEARCH = {"node_search": "SELECT id FROM node", "node_search_text": "SELECT node FROM search_text"}
-"""Full-text indexes, and the ids of what they must hold."""
+"""Full-text indexes, each with the query for the ids that it must contain."""
 APART = frozenset({"position", "change", "change_epoch", "rule"})
-"""Tables about the store's own history and the rules it is derived by."""
+"""Tables about the store's own history, and about the rules that derived it."""
 
 
 def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:

@@ -1,4 +1,4 @@
-"""How a job stood at an earlier time: what its newest runs had named by then."""
+"""What the newest runs of a job had named by an earlier time."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _SCAN = 200
 
 
 class CompleteRunsAt:
-    """What labels need to know of a job, as of a time. Whether a job streams is a trait of the job, however late it became known."""
+    """What labels need to know about a job, as of a time. Whether a job is streaming holds for all times, even if it became known later."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
         """`nodes` are joined as of that time."""

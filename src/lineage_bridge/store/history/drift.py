@@ -1,4 +1,4 @@
-"""Drift: where what jobs were declared to do and what they were seen to do differ."""
+"""Drift: differences between the declared and the observed lineage of jobs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,8 +42,8 @@ class DriftFinder:
     def of_job(self, job: Node) -> list[Drift]:
         """Inputs, outputs and flows of a job that were declared and not observed, or observed and not declared.
 
-        All names of a job count as one. What was said under a name is told with that name; under one that declares nothing, with the
-        first of those that do.
+        All names of a job count as one job. A difference is listed under the name that stated it; if that name declares nothing, under the
+        first name that does.
         """
         names = self.nodes.members(job.id)
         ports = [port for name in names for side in (Side.INPUT, Side.OUTPUT) for port in self.when.flows.job_ports(name, side)]

@@ -11,9 +11,9 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 _SCAN = 50_000
-"""How many mentions of a node are read: the newest days'."""
+"""The maximum number of mentions of a node that are read, those of the newest days first."""
 _JOBS = 20
-"""How many jobs an entry names."""
+"""The maximum number of jobs that an entry names."""
 _NEVER = (0, b"")
 _ASSERTED = f"""SELECT c.facet, s.side, s.job, s.first, s.first_event, s.last, s.last_event
 FROM (SELECT * FROM assertion WHERE node = ? AND side = ? AND first <= ? ORDER BY day DESC LIMIT {_SCAN}) s
@@ -26,7 +26,7 @@ ORDER BY l.first DESC, l.first_event DESC, l.change, l.dataset LIMIT ? OFFSET ?"
 
 
 class _Entry:
-    """What is being gathered of one facet on one side."""
+    """The entry of one facet on one side, while it is collected."""
 
     def __init__(self) -> None:
         self.first: tuple[int, bytes] | None = None

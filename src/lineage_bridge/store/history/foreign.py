@@ -1,4 +1,4 @@
-"""What principals that are limited to namespaces said of datasets and jobs outside: kept, without effect."""
+"""Foreign assertions: what principals that are limited to namespaces asserted about datasets and jobs outside, without effect."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.query.nodes import Nodes
 
 _SCAN = 50_000
-"""How many assertions are read: the newest."""
+"""The maximum number of assertions that are read, the newest first."""
 _STATED = f"""SELECT s.principal, s.namespaces, s.job, s.node, s.side, s.why, c.key, c.facet, min(s.first) AS since, max(s.last) AS until
 FROM (SELECT * FROM foreign_assertion WHERE {{filters}} ORDER BY last DESC LIMIT {_SCAN}) s
 JOIN facet_set c ON c.facet_set = s.facet_set
@@ -20,7 +20,7 @@ WHERE NOT EXISTS (SELECT 1 FROM assertion a JOIN facet_set k ON k.facet_set = a.
 WHERE a.asserted_by = s.asserted_by AND a.job = s.job AND a.node = s.node AND a.side = s.side)
 GROUP BY s.principal, s.namespaces, s.job, s.node, s.side, s.why, c.key, c.facet
 ORDER BY until DESC, c.key, c.facet, s.node, s.job, s.side, s.principal, s.namespaces, s.why LIMIT ? OFFSET ?"""
-"""The same words of a run count all the same if somebody else sent them, so they are not listed."""
+"""Excludes an assertion of a run that another principal also sent, because that one has effect."""
 _COUNT = f"SELECT count(*) FROM (SELECT 1 FROM foreign_assertion WHERE {{filters}} LIMIT {_SCAN})"
 _NAMESPACES = msgspec.json.Decoder(tuple[str, ...])
 
@@ -32,7 +32,7 @@ class ForeignStatements:
         self.connection, self.nodes = connection, nodes
 
     def page(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
-        """Statements, the most recent first; fewer than `limit` where their texts reach `max_bytes`, but not none."""
+        """Foreign assertions, the most recent first; fewer than `limit` if their texts reach `max_bytes`, but at least one."""
         filters, values = self._filters(which)
         rows = self.connection.execute(_STATED.format(filters=filters), (*values, limit + 1, offset)).fetchall()
         shown: list[ForeignStatement] = []

@@ -35,17 +35,19 @@ class FollowedFlows:
     pending: PendingShapes | None
 
     def arrivals(self, direction: Direction) -> Arrivals:
-        """The gone datasets that a new walk comes to; with ended flows, a walk crosses them all."""
+        """The dropped datasets that a new walk reaches. With ended flows, a walk goes through all of them."""
         return Arrivals(self.standing.endings.ways, direction, ended=self.standing.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
-        """Those of these datasets that were dropped and have not come back."""
+        """Those of these datasets that were dropped and have not been written or created since."""
         drops = self.standing.endings.drops
         drops.load(ids)
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
 
     def left_out(self, followed: Collection[FlowKey], cut: Collection[FlowKey]) -> int:
-        """How many flows that have ended, or are cut off, the answers so far left out; inputs and outputs without a flow count as flows."""
+        """The number of ended flows, and of flows behind them, that answers left out so far; inputs and outputs without a flow count as
+        flows.
+        """
         hidden = {*self.standing.hidden, *cut} - set(followed)
         ends = {(edge[2], end) for edge in hidden for end in edge[:2]}
         dropped_by = self.standing.endings.drops.was_dropped_by
@@ -73,7 +75,7 @@ def graph_moment(
     *,
     ended: bool = False,
 ) -> GraphMoment:
-    """Now, which labels need to know; or, if given, the time `at_us`. With `ended`, also what has ended."""
+    """The flows and labels of now or, if given, of the time `at_us`; with `ended`, including ended flows."""
     raw, spans = _raw(connection, nodes, at_us)
     pending = _pending(raw)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, pending) if pending else runs
@@ -87,7 +89,7 @@ def graph_moment(
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
-    """The flows of now or, if given, of the time `at_us`, without what has ended; for questions that need no labels."""
+    """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
     standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)
@@ -110,5 +112,7 @@ def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[
 
 
 def resolution(at_us: int | None) -> str:
-    """How exact an answer is: which of several assertions came last within a day is known at midnights (UTC) and now."""
+    """How exact an answer is: "exact" for now and at UTC midnights, else "day", because only the first and last assertion of a day are
+    stored.
+    """
     return "exact" if at_us is None or at_us % DAY_US == 0 else "day"

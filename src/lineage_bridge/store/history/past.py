@@ -18,7 +18,7 @@ _HELD = f"""CASE WHEN w.source = w.job OR w.target = w.job THEN EXISTS (
 ELSE EXISTS (
     SELECT 1 FROM shape_flow f STRAIGHT_JOIN {_HAD_SHAPE}
     WHERE f.source = w.source AND f.target = w.target AND f.evidence = w.evidence) END"""
-"""Whether a run or statement that holds the flow now had its shape by then."""
+"""Whether a run or statement that has the flow now already had its shape at that time."""
 _FEW_SHAPES = 64
 _IN_MANY_SHAPES = f"""SELECT n.id FROM node n WHERE n.id IN ({{}})
 AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1})) > {_FEW_SHAPES}"""

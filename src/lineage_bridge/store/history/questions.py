@@ -43,7 +43,7 @@ class HistoryQuestions:
         return FacetHistories(self.connection, self.nodes).life(self.nodes.members(dataset.id), limit, offset)
 
     def foreign(self, which: ForeignFilter, limit: int, offset: int, max_bytes: int) -> ForeignPage:
-        """What limited principals said of what lies outside, without effect, the most recent first."""
+        """Foreign assertions of limited principals, the most recent first."""
         return ForeignStatements(self.connection, self.nodes).page(which, limit, offset, max_bytes)
 
     def diff(self, node: Node, direction: str, depth: int, limits: WalkLimits, between: Between, *, now_us: int) -> GraphDiff:

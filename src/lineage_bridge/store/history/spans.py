@@ -11,13 +11,13 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.pending_shapes import PendingShape, PendingShapes
 
 FEW_SHAPES = 64
-"""Of a job with more shapes, those that hold an edge are looked up by the edge."""
+"""For a job with more shapes, the shapes with an edge are looked up by the edge."""
 _HELD = f"""WITH RECURSIVE counted (job, shape, number) AS (
     SELECT id, (SELECT min(shape) FROM job_shape WHERE job = id), 0 FROM (SELECT DISTINCT column1 AS id FROM (VALUES {{}}))
     UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = counted.job AND j.shape > counted.shape), number + 1
     FROM counted WHERE shape IS NOT NULL AND number < {FEW_SHAPES}),
 held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM counted m STRAIGHT_JOIN shape s ON s.shape = m.shape)"""
-"""The shapes of some jobs; of each job at most one more than FEW_SHAPES."""
+"""The shapes of some jobs, at most FEW_SHAPES + 1 for each job."""
 _THIS_SHAPE = "WITH held (job, shape, origin) AS (SELECT ?, ?, 0)"
 _LASTS = """ SELECT job, shape, origin,
 (SELECT last FROM job_shape l WHERE l.job = h.job AND l.shape = h.shape ORDER BY day DESC LIMIT 1) FROM held h"""
@@ -58,7 +58,7 @@ class Span(NamedTuple):
 
 
 class Spans(ABC):
-    """Look-ups over one connection; what concerns a whole job is read once."""
+    """Look-ups over one connection. Data about a whole job is read once."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -103,7 +103,7 @@ class Spans(ABC):
         return []
 
     def alone(self, job: int) -> Span | None:
-        """The job's only shape, which holds all its edges; None if it has several."""
+        """The job's only shape, which contains all its edges; None if it has several."""
         spans = self.shapes(job)
         return spans[0] if spans is not None and len(spans) == 1 else None
 
@@ -150,7 +150,7 @@ class Spans(ABC):
         return None
 
     def shapes(self, job: int) -> list[Span] | None:
-        """The shapes of a job, newest first; None if they are too many to look through."""
+        """The shapes of a job, newest first; None if there are too many."""
         if job not in self._shapes:
             self.load([job])
         return self._shapes[job]

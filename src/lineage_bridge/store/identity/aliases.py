@@ -1,4 +1,4 @@
-"""Lists aliases of operators, symlinks, facets and rules, each with whether it is in effect; symlinks with who states them."""
+"""Lists aliases of operators, symlinks, facets and rules, each with whether it has effect; symlinks also with their asserters."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -28,7 +28,7 @@ from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.derive.spellings import ALIAS_COLUMNS
 from lineage_bridge.store.identity.claims import Claims
-from lineage_bridge.store.identity.ends import HAS_ALIAS, HAS_CLAIM, HAS_STEP
+from lineage_bridge.store.identity.has_step import HAS_ALIAS, HAS_CLAIM, HAS_STEP
 from lineage_bridge.store.identity.names_at import NamesAt
 from lineage_bridge.store.identity.preferences import Preferences
 from lineage_bridge.store.identity.symlinks import Symlinks
@@ -105,7 +105,7 @@ class Identities:
         return {id_: joined.get(id_) or NameGroup((self.names[id_],), ()) for id_ in unique if id_ in self.names}
 
     def joined(self, ids: Iterable[int]) -> dict[int, NameGroup]:
-        """The groups of those of these nodes that anything may join with other spellings: few of all there are."""
+        """The groups of those of these nodes that may have several names, which are few."""
         if not (joining := self._what_joins()):
             return {}
         unique = set(ids)
@@ -137,7 +137,7 @@ class Identities:
         return self._joining
 
     def _was_end(self, id_: int) -> bool:
-        """Whether a node was an end of a step that only the past has."""
+        """Whether a node had a step at the earlier time that it no longer has."""
         return self.past is not None and self.past.is_end(self.names[id_])
 
     def members(self, group: NameGroup) -> list[int]:
@@ -145,16 +145,16 @@ class Identities:
         return [self.ids[spelling] for spelling in group.spellings if spelling in self.ids]
 
     def head(self, group: NameGroup) -> int:
-        """The canonical node of a group: the one whose name the group goes by before the others."""
+        """The canonical node of a group: the one with the preferred name."""
         return self.ids[group.first(s for s in group.spellings if s in self.ids)]
 
     def group_of(self, spelling: Spelling) -> NameGroup:
-        """The group of any spelling: that of the nodes it joins as written, else what the naming rules make of it."""
+        """The group of any spelling: the group that it belongs to as written, or else by the naming rules."""
         group = groups([spelling], self)[spelling]
         return group if self.members(group) else groups([spelling], WithSpelling(self, self.vetoes, spelling))[spelling]
 
     def all(self) -> Iterator[Identity]:
-        """The identity of every node that is not alone under its own name. Reads all names at once."""
+        """The identity of every node that has other names, or another canonical name. Reads all names at once."""
         found = self.groups_of(row[0] for row in self.connection.execute("SELECT id FROM node").fetchall())
         for id_, group in sorted(found.items()):
             identity = _identity(id_, self.names[id_], self.head(group), group)

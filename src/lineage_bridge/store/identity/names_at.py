@@ -1,4 +1,4 @@
-"""What the naming rules applied to at an earlier time: the names in use then, and the aliases of operators that were in effect."""
+"""The names to which the naming rules applied at an earlier time: names in use then, and names in operators' aliases that had effect."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator

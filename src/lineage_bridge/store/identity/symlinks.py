@@ -33,7 +33,7 @@ _LATEST = """SELECT n.id, n.kind, n.namespace, n.name, s.declared_by, s.time FRO
 JOIN node n ON n.id = CASE WHEN s.job = 0 THEN s.dataset ELSE s.job END
 WHERE s.dataset = ? AND s.facet IN ({}) ORDER BY s.time DESC, n.namespace, n.name, s.declared_by LIMIT {}"""
 LISTED = 10
-"""How many of those who state a symlink are listed."""
+"""The maximum number of asserters that are listed for a symlink."""
 
 
 class LinkAsserters:
@@ -43,7 +43,7 @@ class LinkAsserters:
         self.connection = connection
 
     def of_link(self, dataset: Spelling, other: Spelling, type_: str) -> tuple[int, tuple[LinkAsserter, ...]]:
-        """How many state that `dataset` is also `other`, and those of them who stated it last, the latest first."""
+        """How many asserters state that `dataset` is also `other`, and the latest of them, the most recent first."""
         row = self.connection.execute("SELECT id FROM node WHERE namespace = ? AND name = ? AND kind = 1", dataset[1:]).fetchone()
         stating = self.connection.execute(_STATING, (*other[1:], *row)).fetchall()
         facets = [facet for facet, text in stating if (*other[1:], type_) in symlinks(text.encode())]
@@ -93,7 +93,7 @@ class Symlinks:
             yield from self.connection.execute(sql.format(marks(some)), some)
 
     def _then(self, dataset: int) -> list[Pair]:
-        """What was stated of a dataset last as of the time in question, by anybody."""
+        """The last symlinks of a dataset as of the time, by any asserter."""
         if dataset not in self._of:
             rows = self.connection.execute(_THEN, {"dataset": dataset, "at": self.at_us}).fetchall()
             links = {link for (text,) in rows for link in symlinks(text.encode())}

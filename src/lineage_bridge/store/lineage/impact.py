@@ -1,4 +1,6 @@
-"""Impact and paths: what a walk meets, weighed by the pure functions of graph.reach. Names of one dataset are one node."""
+"""Impact and paths: collects the nodes that a walk reaches, and evaluates them with the pure functions of graph.reach. Names of one dataset
+are one node.
+"""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -55,7 +57,7 @@ class ImpactFinder:
         self.flows = followed.flows
 
     def impact(self, node: Node, direction: str, depth: int) -> Impact:
-        """What lies behind a node in a direction, with the jobs on the way."""
+        """The nodes up- or downstream of a node, with the jobs on the way."""
         ahead = Direction(direction)
         walked = self._follow(node, ahead, depth)
         own = self.nodes.head(node.id)
@@ -70,7 +72,7 @@ class ImpactFinder:
         return Impact(node, direction, depth, tuple(sorted(affected, key=_order)), walked.truncated, walked.hidden, ended=ended)
 
     def paths(self, source: Node, target: Node, depth: int, most: int) -> Paths:
-        """The ways from one node to another, with the data."""
+        """The paths from one node to another, in the direction of the data."""
         walked = self._between(source, target, depth)
         edges = adjacency(walked.jobs)
         start, end = self.nodes.head(source.id), self.nodes.head(target.id)
@@ -106,7 +108,7 @@ class ImpactFinder:
     # walking
 
     def _between(self, source: Node, target: Node, depth: int) -> ReachedNodes:
-        """The flows that can lie on a way from one to the other: those that a walk meets from either end."""
+        """The flows that can lie on a path from one to the other: those that walks from both ends reach."""
         walked, back = self._follow(source, Direction.DOWN, depth), self._follow(target, Direction.UP, depth)
         kept = {(a, b): jobs for (a, b), jobs in walked.jobs.items() if (b, a) in back.jobs}
         truncated, hidden = walked.truncated or back.truncated, walked.hidden + back.hidden
@@ -130,7 +132,9 @@ class ImpactFinder:
         return walked
 
     def _hop(self, expanded: set[int], arrivals: Arrivals, walked: ReachedNodes) -> tuple[set[int], set[int]]:
-        """What the flows from these nodes lead to, and of that the gone datasets from which the walk goes on though it has been there."""
+        """The nodes that flows from these nodes lead to, and the dropped datasets among them from which the walk continues although it was
+        there before.
+        """
         far_ends: set[int] = set()
         again: set[int] = set()
         edges = list(self.flows.edges(expanded, arrivals.direction))
@@ -150,7 +154,7 @@ class ImpactFinder:
         return far_ends, again
 
     def _from_job(self, job: Node, ahead: Direction, walked: ReachedNodes) -> list[int]:
-        """A job's own flows, and what it writes (down) or reads (up) as if it flowed from or to the job."""
+        """A job's own flows, and its outputs (down) or inputs (up) as flows from or to the job."""
         own, names = self.nodes.head(job.id), self.nodes.members(job.id)
         for edge in self.flows.edges(names, ahead):
             self._note(edge, ahead, walked)
@@ -173,7 +177,7 @@ class ImpactFinder:
         return pair[1]
 
     def _note_readers(self, ids: Collection[int], ahead: Direction, walked: ReachedNodes) -> None:
-        """Jobs that name a dataset from this side, whether or not anything flows on from it; through what is gone, only flows lead."""
+        """Record jobs that read (down) or write (up) a dataset, with or without a flow. Beyond a dropped dataset, only flows count."""
         living = set(ids) - {id_ for id_ in self.followed.gone(ids) if walked.distances[self.nodes.head(id_)]}
         for port in self.flows.ports(living, ahead.near, self.limits.edges):
             job, dataset = port[0], self.nodes.head(port[1])
@@ -182,15 +186,15 @@ class ImpactFinder:
                 walked.sound.add((dataset, None, job))
 
     def _fed(self, walked: ReachedNodes, own: int, back: Direction) -> set[int]:
-        """The nodes that flows reach which the walk did not come by."""
+        """The nodes that are reached by flows that the walk did not follow."""
         members = self.flows.expand(walked.distances.keys() - {own})
         elsewhere = (edge for edge in self.flows.edges(members, back) if self.nodes.head(back.ahead(edge)) not in walked.distances)
         return {self.nodes.head(edge[0] if back is Direction.DOWN else edge[1]) for edge in elsewhere}
 
     def _jobs(self, walked: ReachedNodes, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
-        """The jobs that read what was reached: as near as the nearest node they take from, wholly affected if all they take is.
+        """The jobs that read reached nodes. A job's distance is that of its nearest input; it is wholly affected if all its inputs are.
 
-        A dataset that declares what it is made of is in the place of a job there; it is no job, and was reached itself.
+        A dataset that declares its own lineage is in place of a job there; it is left out, because it was reached itself.
         """
         taken: dict[int, set[int]] = {}
         for job, nears in walked.readers.items():
@@ -205,7 +209,7 @@ class ImpactFinder:
                 yield Affected(self.nodes.by_id(job), distance, None, nears <= wholly and named <= wholly)
 
     def _named(self, job: int, ahead: Direction) -> set[int]:
-        """What a job takes, under any of its names."""
+        """The inputs of a job, under any of its names."""
         ports = (port for name in self.nodes.members(job) for port in self.flows.job_ports(name, ahead.near))
         return {self.nodes.head(port[1]) for port in ports}
 

@@ -1,4 +1,4 @@
-"""Proofs: the last event that asserted a column statement, found through the shapes that hold it."""
+"""Proofs: the last event that asserted a column statement, found through the shapes that contain it."""
 
 from functools import lru_cache
 

@@ -58,18 +58,18 @@ class LineageQuestions:
         return ImpactFinder(nodes, followed, limits, _stopwatch(), failed)
 
     def ledger(self, paths: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much passed each hop of one of these paths (`number` from 0) in a window, compared with a baseline window."""
+        """How much each hop of one of these paths (`number` from 0) read and wrote in a window, compared with a baseline window."""
         return self._ledger_maker().ledger(paths, number, window, baseline, factor)
 
     def upstream_ledger(self, walk: Walk, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """How much passed each hop of a walk upstream in a window, compared with a baseline window."""
+        """How much each hop of a walk upstream read and wrote in a window, compared with a baseline window."""
         return self._ledger_maker().upstream(walk, window, baseline, factor)
 
     def _ledger_maker(self) -> LedgerMaker:
         return LedgerMaker(followed_flows(self.connection, self.nodes).flows, Statistics(self.connection, self.nodes))
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """The columns that a column is made from, or goes into. A trace as of an earlier time has no proofs."""
+        """The columns from which a column is derived, or which are derived from it. A trace as of an earlier time has no proofs."""
         nodes = self.nodes.at(at_us)
         tracer = Tracer(self.connection, nodes, followed_flows(self.connection, nodes, at_us).flows, limits, _stopwatch(), at_us)
         return replace(tracer.trace(node, options), resolution=resolution(at_us))

@@ -21,7 +21,7 @@ _SIDES = {int(side): side for side in Side}
 _RENAMED = int(Evidence.RENAMED)
 _ENDS = (Side.INPUT, Side.OUTPUT)
 _MOST_NAMES = 20
-"""Inputs, or outputs, of a job up to which a walk looks whether they are names of one dataset."""
+"""Up to this many inputs, or outputs, of a job, a walk checks whether they are names of the same dataset."""
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Walker:
         return found
 
     def _own_ports(self, names: Iterable[int], direction: Direction, found: FoundEdges) -> set[int]:
-        """A walk that begins at a job begins at what it writes (down) or reads (up), under any of its names."""
+        """The outputs (down) or inputs (up) of a job, under any of its names, at which a walk from the job begins."""
         rows = [row for name in names for row in self.flows.job_ports(name, direction.far)]
         found.ports |= set(rows)
         far_ends = self.flows.expand(row[1] for row in rows)
@@ -115,7 +115,7 @@ class Walker:
         return far_ends
 
     def _standing_ports(self, found: FoundEdges, direction: Direction) -> set[RawPort]:
-        """The inputs and outputs that a walk met; at what is gone, only those of jobs whose flows lead on from there."""
+        """The inputs and outputs at reached nodes; at dropped datasets, only those of jobs whose flows lead further."""
         ports = found.ports
         if not self.when.arrivals(direction).any:
             return ports
@@ -126,7 +126,9 @@ class Walker:
         return {port for port in ports if port[2] != side or port[1] not in gone or (port[0], self.nodes.head(port[1])) in leading}
 
     def _hop(self, frontier: set[int], found: FoundEdges, arrivals: Arrivals) -> tuple[set[int], set[int]]:
-        """What the flows from these nodes lead to, and of that the gone datasets from which the walk goes on though it has been there."""
+        """The nodes that flows from these nodes lead to, and the dropped datasets among them from which the walk continues although it was
+        there before.
+        """
         far_ends: set[int] = set()
         again: set[int] = set()
         direction = arrivals.direction

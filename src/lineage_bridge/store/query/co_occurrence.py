@@ -1,7 +1,7 @@
-"""Co-occurrence by what names denote: a run's column lineage may name an input otherwise than its inputs do.
+"""Checks co-occurrence by datasets instead of names: a run's column lineage may use another name of an input than its inputs do.
 
 Flows are computed per run from ids of names. Which names denote one dataset is known only when an answer is made, so here co-occurrence is
-checked again: a flow that rests on it does not count if, in every run that has it, column lineage says where the target comes from and
+checked again: a flow with this evidence does not count if, in every run that has it, column lineage states the sources of the target and
 mentions the source, each under any of its names.
 """
 
@@ -64,7 +64,7 @@ class CoOccurrence:
         return self._counts[edge]
 
     def _holding(self, edge: RawEdge) -> list[_Stated]:
-        """What the shapes that have a flow state; nothing of a flow in very many shapes, which counts."""
+        """The column lineage of the shapes that have a flow; empty for a flow in very many shapes, which counts."""
         source, target, job, origin, _, hub = edge
         values = {"source": source, "target": target, "job": job, "origin": origin}
         shapes = [hub, hub ^ 1] if hub else [row[0] for row in self.connection.execute(_SHAPES, values).fetchall()]
@@ -95,7 +95,7 @@ class CoOccurrence:
 
 
 class FlowsByGroup:
-    """The flows at a point in time, without co-occurrence that does not count by what names denote."""
+    """The flows at a point in time, without co-occurrence that does not count because of other names."""
 
     def __init__(self, flows: Flows, counted: CoOccurrence) -> None:
         self.flows, self.counted = flows, counted

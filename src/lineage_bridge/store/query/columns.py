@@ -24,7 +24,7 @@ _FIELDS = " AND s.{side}_field IN (:field, '')"
 
 
 class ColumnStep(NamedTuple):
-    """One statement of one job: `source_field` of `source` goes into `target_field` of `target`; an empty field is the whole dataset.
+    """One statement of one job: `target_field` of `target` is derived from `source_field` of `source`; an empty field is the whole dataset.
 
     `carrier` and `lineage_set` are where it was asserted. Types are empty where the producer gave none.
     """

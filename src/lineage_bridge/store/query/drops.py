@@ -1,7 +1,7 @@
-"""Drops of datasets: when a dataset was dropped under any of its names, and whether it has come back since. Now, or as of a time.
+"""Drops of datasets: when a dataset was dropped under any of its names, and whether it was written or created since. Now, or as of a time.
 
 A dataset lives if it was never dropped, or was written, created or overwritten after its last drop by a run other than the one that dropped
-it. Reads do not count. A drop of a table reaches its partitions, a drop of a partition leaves the table.
+it. Reads do not count. A drop of a table drops its partitions; a drop of a partition does not drop the table.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from lineage_bridge.store.query.nodes import Nodes
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _RUNS_SEARCHED = 200
-"""How many of a job's newest runs are searched for the last time they named a dataset."""
+"""How many of a job's newest runs are searched for the last mention of a dataset."""
 _LAST_DROPS = f"""SELECT dataset, max({_TIME}) FROM lifecycle
 WHERE dataset IN ({{}}) AND change = 'DROP' AND first <= ? GROUP BY dataset"""
 _CREATED = f"""SELECT DISTINCT asserted_by, job FROM lifecycle
@@ -36,7 +36,9 @@ WHERE dataset IN ({{}}) AND change = 'DROP' AND first <= ? AND first < ? AND las
 
 
 class _Names(NamedTuple):
-    """For one name of a dataset: all its names, those of them that denote all of it, and the last drops of this name and of all of it."""
+    """For one name of a dataset: all its names, those that denote the whole dataset, and the last drops of this name and of the whole
+    dataset.
+    """
 
     group: tuple[int, ...]
     outermost: tuple[int, ...]
@@ -45,7 +47,7 @@ class _Names(NamedTuple):
 
 
 class _Spread(NamedTuple):
-    """What the names of one dataset share: their extents with the last drop of each, the names that denote all of it, and its last drop."""
+    """The drops of one dataset: its extents with the last drop of each, the names that denote the whole dataset, and its last drop."""
 
     extents: Extents
     drops: dict[int, int]
@@ -114,7 +116,7 @@ class Drops:
         return _Spread(extents, drops, wholes, whole)
 
     def last(self, id_: int) -> int | None:
-        """When a dataset was last dropped under this name or one whose drop reaches it; None if it never was. It must have been loaded."""
+        """When a dataset was last dropped under this name, or under a name that contains it; None if never. It must have been loaded."""
         names = self.dropped.get(id_)
         return names.drop if names else None
 
@@ -134,7 +136,7 @@ class Drops:
         return names.group if names else (id_,)
 
     def is_gone(self, id_: int) -> bool:
-        """Whether a dataset, as a whole, was dropped and has not come back. It must have been loaded."""
+        """Whether a dataset, as a whole, was dropped and has not been written or created since. It must have been loaded."""
         names = self.dropped.get(id_)
         if names is None or names.whole is None:
             return False
@@ -145,7 +147,7 @@ class Drops:
     def between(self, id_: int, after: int, before: int) -> bool:
         """Whether a drop of a dataset as a whole certainly lies between two times.
 
-        What one run reported on one day is one drop, at some time from its first report to its last.
+        All reports of one run on one day are one drop, at some time between the first and the last report.
         """
         names = self.dropped.get(id_)
         if names is None or names.whole is None or before <= after:

@@ -1,6 +1,6 @@
 """Determines which flows have ended, and which continue under another name.
 
-A DROP of a dataset ends its flows, and so does an operator's statement; a RENAME continues them. Answers leave out what has ended here.
+A DROP of a dataset ends its flows, and so does an operator's statement; a RENAME continues them. Answers leave out ended flows.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -22,11 +22,11 @@ _NAMED = "SELECT 1 FROM job_io WHERE job = ? AND dataset = ? AND side = ? AND or
 class Endings:
     """Whether a flow or port has ended: now, or as of a time.
 
-    An operator ended it; or its target was dropped and lives again, but its job has not written it since; or one of its ends was dropped
-    and is gone, and no way through it leads to something that lives. What the job itself names again after that has not ended.
+    A flow has ended if an operator ended it; or if its target was dropped and exists again, but its job has not written it since; or if one
+    of its ends is dropped and no path through it leads to an existing dataset. A flow that its job states again afterwards has not ended.
 
-    Of the flows of a job into partitions that were dropped the newest stays if the dataset was read before the drop, and the job has not
-    written another partition that is left.
+    Of a job's flows into dropped partitions, the newest one stays if the dataset was read before the drop, and the job has not
+    written a partition that still exists.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, spans: Spans, at_us: int | None) -> None:
@@ -48,7 +48,9 @@ class Endings:
         self.drops.load(ids)
 
     def touches(self, *ids: int) -> bool:
-        """Whether anything may have ended at one of these nodes, which must be loaded: operators ended flows, or one was dropped."""
+        """Whether flows at one of these nodes may have ended, because operators ended flows or a node was dropped. The nodes must be
+        loaded.
+        """
         return self.ordered or not self.drops.dropped.keys().isdisjoint(ids)
 
     def has_ended(self, source: int, target: int, job: int, origin: int) -> bool:
@@ -59,20 +61,22 @@ class Endings:
         return self._is_ended(edge) or (self.drops.any and any(self._ends_at(edge, direction) for direction in Direction))
 
     def leads_nowhere(self, edge: RawEdge, direction: Direction) -> bool:
-        """Whether a walk in a direction leaves out a flow: it has ended, or its far end is gone and leads to nothing that lives."""
+        """Whether a walk in a direction leaves out a flow: it has ended, or its far end is dropped and leads to no existing dataset."""
         if not self.touches(edge[0], edge[1]):
             return False
         return self._is_ended(edge[:4]) or (self.drops.any and self._ends_at(edge[:4], direction))
 
     def _is_ended(self, edge: FlowKey) -> bool:
-        """Whether a flow was ended by an operator, or by a drop of what it wrote to and what lives again."""
+        """Whether a flow was ended by an operator, or by a drop of its target, which exists again."""
         source, target, job, _ = edge
         if self.drops.last(target) is not None and not self.drops.is_gone(target) and not self._named_later(edge, Side.OUTPUT):
             return not (self.drops.is_part(target) and self._is_trace(edge))
         return self.ordered and any(not self._asserted_later(edge, *end) for end in self._stated_ends(job, (source, target)))
 
     def _is_trace(self, edge: FlowKey) -> bool:
-        """Whether a flow into a dropped partition is all that is left of what its job wrote, and the dataset was read before the drop."""
+        """Whether a flow into a dropped partition is the last remaining flow of its job into the dataset, which was read before the
+        drop.
+        """
         source, target, job, origin = edge
         key = self.nodes.head(source), self.nodes.head(target), job, origin
         if key not in self._traces:
@@ -80,7 +84,7 @@ class Endings:
         return self._traces[key] == edge and self._was_read(target)
 
     def _newest_trace(self, flow: FlowKey, names: tuple[int, ...]) -> FlowKey | None:
-        """The newest of the flows into dropped partitions that are one by what names denote; None if one into what is left stands."""
+        """The newest of the flows into dropped partitions of one dataset; None if a flow into an existing partition stands."""
         self.load(names)
         edges = {edge[:4] for edge in self.flows.edges(names, Direction.UP) if edge[2:4] == flow[2:]}
         same = [edge for edge in sorted(edges) if self.nodes.head(edge[0]) == flow[0]]
@@ -89,20 +93,20 @@ class Endings:
         return max(same, key=lambda edge: (self.ways.last(edge), edge), default=None)
 
     def _was_read(self, target: int) -> bool:
-        """Whether anything flowed on from a dropped partition, or from its dataset as a whole, before the drop."""
+        """Whether a job read a dropped partition, or its dataset as a whole, before the drop."""
         drop, names = self.drops.last(target) or 0, set(self.drops.names(target))
         onward = self.flows.edges(self.drops.around(target), Direction.DOWN)
         return any(edge[1] not in names and self.ways.first(edge[:4]) <= drop for edge in onward)
 
     def _ends_at(self, edge: FlowKey, direction: Direction) -> bool:
-        """Whether the far end of a flow is gone, and no way leads on from there."""
+        """Whether the far end of a flow is dropped, and no path leads further from there."""
         far = direction.ahead((*edge, 0, 0))
         if not self.drops.is_gone(far) or self._named_later(edge, direction.far):
             return False
         return not self.ways.leads_on(far, direction, self.ways.time(edge, direction))
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
-        """The same of an input or output."""
+        """Whether an input or output has ended."""
         if not self.touches(dataset):
             return False
         ends = (dataset, 0) if side == Side.INPUT else (0, dataset)
@@ -117,19 +121,19 @@ class Endings:
         return side == Side.OUTPUT
 
     def _has_flow(self, job: int, dataset: int, side: Side) -> bool:
-        """Whether a flow of a job at a gone dataset has not ended."""
+        """Whether a job has a flow at a dropped dataset that has not ended."""
         edges = self._edges([dataset], Direction.DOWN if side is Side.INPUT else Direction.UP)
         return any(edge[2] == job and not self.has_ended(*edge[:4]) for edge in edges)
 
     def is_outdated(self, job: int, dataset: int, origin: int) -> bool:
-        """Whether a dataset was dropped and lives again, and a job has not read it since."""
+        """Whether a dataset was dropped and exists again, and a job has not read it since."""
         drop = self.drops.last(dataset)
         if drop is None or self.drops.is_gone(dataset):
             return False
         return not self._port_asserted_later(job, dataset, int(Side.INPUT), origin, drop)
 
     def _edges(self, ids: Collection[int], direction: Direction) -> list[RawEdge]:
-        """The flows and renames that lead on from these nodes, but those that have ended whatever lies behind them."""
+        """The flows and renames that lead further from these nodes, without those that have ended by themselves."""
         edges = list(self.flows.edges(ids, direction))
         self.load({end for edge in edges for end in edge[:2]})
         standing = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
@@ -173,7 +177,7 @@ class Endings:
                 yield source, target, job, int(Origin.OBSERVED), int(Evidence.RENAMED), 0
 
     def renamed_on(self, ids: Collection[int], direction: Direction, *, ended: bool) -> Iterator[RawEdge]:
-        """The flows of renames, but those to what is gone and leads to nothing that lives (unless `ended`)."""
+        """The flows of renames, without those to dropped datasets that lead to no existing one (unless `ended`)."""
         edges = list(self.renamed(ids, direction))
         self.load(direction.ahead(edge) for edge in edges)
         came = ALWAYS_US if direction is Direction.DOWN else NEVER_US
@@ -190,7 +194,7 @@ class Endings:
 
 
 class FlowsWithoutEnded:
-    """The flows of a moment without those that have ended (unless `ended`), and with those that renames make.
+    """The flows of a moment without ended ones (unless `ended`), and with those of renames.
 
     `hidden` has the flows that were left out so far, `hidden_ports` the inputs and outputs as (job, dataset).
     """

@@ -1,4 +1,4 @@
-"""Of several names of one job, one may state its flow where the others only let it be guessed: then what is guessed is left out."""
+"""If one name of a job states its flows explicitly, flows that are only implied under its other names are left out."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
@@ -37,7 +37,7 @@ class ExplicitFlows:
             yield from (edge for edge in some if edge[2] not in joined or not self._is_hidden(edge))
 
     def _is_hidden(self, edge: RawEdge) -> bool:
-        """Whether another name of the job states explicitly what flows into the edge's target."""
+        """Whether another name of the job states explicitly which flows lead to the edge's target."""
         _, target, job, _, evidence, _ = edge
         if evidence != Evidence.CO_OCCURRENCE:
             return False

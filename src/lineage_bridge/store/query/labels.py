@@ -12,7 +12,7 @@ from lineage_bridge.store.runs.heartbeats import Heartbeats
 
 
 class CompleteRuns(Protocol):
-    """What labels ask of a job."""
+    """The newest runs of a job, from which labels are computed."""
 
     def is_streaming(self, job: int) -> bool:
         """Whether the job does not end by itself."""
@@ -25,7 +25,7 @@ class CompleteRuns(Protocol):
 
 
 class Labels:
-    """Labels as of `now_us`; what concerns a whole job is computed once."""
+    """Labels as of `now_us`. Data about a whole job is computed once."""
 
     def __init__(self, flows: Flows, runs: CompleteRuns, now_us: int, spans: Spans, endings: Endings, heartbeats: Heartbeats) -> None:
         self.flows, self.runs, self.now_us, self.spans, self.endings, self.heartbeats = flows, runs, now_us, spans, endings, heartbeats
@@ -97,7 +97,7 @@ class Labels:
         return gone and dataset in self.named(job, side) and self._is_gone_under_all_names(job, dataset, side)
 
     def _is_gone_under_all_names(self, job: int, dataset: int, side: Side) -> bool:
-        """The same of all names of a dataset, for one that is gone under one name."""
+        """Whether a dataset that is superseded under one name is superseded under all its names."""
         names = self.flows.expand([dataset])
         if len(names) == 1:
             return True
@@ -106,7 +106,7 @@ class Labels:
         return is_superseded(names, self.complete(job, side))
 
     def named(self, job: int, side: Side) -> frozenset[int]:
-        """What the job ever named on a side itself; a column's source need not be an input."""
+        """The datasets that the job ever named on a side itself. The source of a column need not be an input."""
         if (job, side) not in self._named:
             self._named[job, side] = frozenset(port[1] for port in self.flows.job_ports(job, side))
         return self._named[job, side]

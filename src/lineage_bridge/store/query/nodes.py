@@ -40,7 +40,7 @@ class Nodes:
         return self if at_us is None else Nodes(self.connection, at_us, self.within)
 
     def by_id(self, id_: int) -> Node:
-        """The node of an id that an edge or a fact holds."""
+        """The node with an id from an edge or a fact."""
         if id_ not in self.loaded:
             self.load([id_])
         return self.loaded[id_]
@@ -171,7 +171,7 @@ class Nodes:
         return out
 
     def by_spelling(self, kind: NodeKind, namespace: str, name: str) -> Node | None:
-        """The node that a name means in any spelling: the node of exactly this name, else the canonical node of its group."""
+        """The node of a name in any spelling: the node with exactly this name, or else the canonical node of its group."""
         node = self.find(kind, namespace, name)
         if node is not None:
             return node

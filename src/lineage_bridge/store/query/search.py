@@ -142,7 +142,7 @@ class Search:
         )
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
-        """What of a node matched: its name, and lines of its facet texts under any of its names."""
+        """The match of a node: its name, and lines of its facet texts under any of its names."""
         names = self.nodes.members(node.id) if words else []
         rows = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node IN ({marks(names)})", names).fetchall()
         texts = [dict(zip(FIELDS, row, strict=True)) for row in rows]
@@ -157,7 +157,7 @@ class Search:
 
 
 def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> str:
-    """The query of the index of texts; empty if there is nothing to ask it."""
+    """The query for the text index; empty if the search has no words or filters for it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
     terms = [search.prefix(plain(word)) for word in words if plain(word)]
     if not columns or not terms:

@@ -1,7 +1,8 @@
-"""Ways through datasets that are gone: a dropped table between others does not hide what it was made into.
+"""Paths through dropped datasets: a dropped table in the middle of a pipeline does not hide the datasets derived from it.
 
-A way goes through a dataset by a flow into it and a flow out of it. It is cut if a drop certainly lies between the last time of the one and
-the first time of the other. A flow at a gone dataset counts if it lies on ways that lead to something that lives, in both directions.
+Such a path goes through a dataset by a flow into it and a flow out of it. It is cut if a drop certainly lies between the last time of the
+one and the first time of the other. A flow at a dropped dataset counts if it lies on paths that lead to existing datasets in both
+directions.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -14,14 +15,14 @@ from lineage_bridge.store.query.nodes import Nodes
 
 ALWAYS_US, NEVER_US = 2**63 - 1, -(2**63)
 MOST_GONE = 5_000
-"""How many gone datasets in a row are followed; beyond that, all of them are taken to lead on."""
+"""The maximum number of consecutive dropped datasets that are followed. Beyond it, all count as leading to a living dataset."""
 
 FlowKey = tuple[int, int, int, int]
 """source, target, job, origin"""
 
 
 class _Hop(NamedTuple):
-    """A flow from a gone dataset (by its canonical node) in the direction of a way."""
+    """A flow from a dropped dataset (by its canonical node) in the direction of a path."""
 
     near: int
     far: int
@@ -64,7 +65,7 @@ class Ways:
         return self._is_between(dataset, direction, came, left)
 
     def leads_on(self, dataset: int, direction: Direction, came: int) -> bool:
-        """Whether a way that came to a gone dataset at a time leads on from it to something that lives."""
+        """Whether a path that reached a dropped dataset at a time leads further to an existing dataset."""
         head = self.nodes.head(dataset)
         if (head, direction) not in self._limits:
             self._search(head, direction)

@@ -13,9 +13,9 @@ from lineage_bridge.store.query.nodes import Nodes
 from lineage_bridge.store.runs.runs import Runs
 
 _SCAN = 200
-"""How many of the newest runs of a shape are looked at; all of them have sent a FAIL."""
+"""How many of the newest runs of a shape are examined. The shape counts as failed if all of them have sent a FAIL."""
 _MOST_SHAPES = 10_000
-"""How many shapes of a job are looked at; a job with more of them is taken as sound."""
+"""How many shapes of a job are examined. A job with more shapes counts as sound."""
 _NOW = 2**63 - 1
 _HAS_RUN = "SELECT 1 FROM run_shape p WHERE p.job = j.job AND p.shape = j.shape AND p.current_since <= ?"
 _DOUBTFUL = f"""WITH wanted (job) AS (VALUES {{}}), held AS MATERIALIZED (SELECT DISTINCT j.job, j.shape FROM wanted w

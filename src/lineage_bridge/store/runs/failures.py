@@ -19,9 +19,9 @@ FROM assertion s STRAIGHT_JOIN facet_set c ON c.facet_set = s.facet_set AND c.ke
 STRAIGHT_JOIN facet f ON f.facet = c.facet AND f.deleted = 0 WHERE s.asserted_by IN ({}) AND s.side IN (0, 4)"""
 _WHERE: dict[str, Where] = {"errorMessage": "run", "test": "run", "dataQualityAssertions": "input"}
 _MOST_CHARACTERS = 4_000
-"""Characters of one reason."""
+"""The maximum characters of one reason for a failure."""
 _MOST = 20
-"""Reasons of one run."""
+"""The maximum number of reasons that are listed for one run."""
 
 
 def failures(

@@ -13,7 +13,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.runs.runs import RunKey, Runs
 
 _SCAN = 20_000
-"""How many runs a search for a state looks at."""
+"""How many runs a search by state examines."""
 _SPANNING = 5_000
 """How many runs with events after `until` are searched for those that began before it."""
 _ALL_TIME = 2**63 - 1
@@ -38,7 +38,7 @@ UNION ALL SELECT root_run, root_job, parent_time FROM (SELECT * FROM run
 WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run AND parent_sure = 1 ORDER BY parent_time DESC LIMIT :spanning)) c
 WHERE c.last >= :since AND c.last < :until AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.run)
 GROUP BY c.run, c.job ORDER BY max(c.last) DESC, c.run DESC"""
-"""Runs that others name for a job and that never sent an event; from the newest of those that name them."""
+"""Runs of a job that never sent an event, as named by other runs; the newest of those other runs are read."""
 
 
 class _Candidates(NamedTuple):

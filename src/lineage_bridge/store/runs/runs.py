@@ -22,7 +22,7 @@ _NAMED = """SELECT parent_raw, parent_job, max(parent_time) FROM (SELECT parent_
 WHERE parent_run = :run AND parent_sure = 1 LIMIT 1000) GROUP BY parent_job UNION ALL
 SELECT root_raw, root_job, max(parent_time) FROM (SELECT root_raw, root_job, parent_time FROM run
 WHERE root_run = :run AND root_run <> parent_run AND parent_sure = 1 LIMIT 1000) GROUP BY root_job"""
-"""The jobs that others give a run, and when they did last; from a thousand of those who do."""
+"""The jobs under which other runs name a run, and when last; at most a thousand of those other runs are read."""
 _BY_RAW_ID = """SELECT run FROM run WHERE raw_id = ? UNION SELECT parent_run FROM run WHERE parent_raw = ?
 AND parent_sure = 1 UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run AND parent_sure = 1 ORDER BY 1"""
 _EVENTS = "SELECT type, min(first), max(last) FROM run_event WHERE run = ? AND job IN ({}) GROUP BY type"

@@ -21,7 +21,7 @@ _JOBS = 1_000
 """The maximum number of jobs that are read for a dataset."""
 
 _FEW_DATASETS = 20
-"""Of more datasets than these, only those that a job names are looked for in its runs."""
+"""If there are more datasets, only those that the job names are searched in its runs."""
 
 _JOBS_OF = "SELECT job FROM job_io WHERE dataset = ? AND side = ? AND origin = 1 LIMIT ?"
 _NAMED_BY = "SELECT dataset FROM job_io WHERE job = ? AND origin = 1"

@@ -54,7 +54,7 @@ def connect_reader(path: Path) -> StoreConnection:
     _require_sqlite()
     found = version(path)
     if found is None:
-        raise StoreMissingError(f"there is no graph store at {path}", "start the server once: lineage-bridge serve")
+        raise StoreMissingError(f"there is no graph store at {path}", "start the server, which creates it: lineage-bridge serve")
     if found != GRAPH.version:
         raise StoreVersionError(
             f"the {GRAPH.name} {path} has schema {found}, this version reads {GRAPH.version}", "start the server to migrate it"

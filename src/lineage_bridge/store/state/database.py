@@ -16,11 +16,11 @@ from lineage_bridge.store.migration import Schema, migrate, version
 KEY_BYTES = 32
 STATE = Schema("state database", Path(__file__).parent / "migrations", "0009")
 BUSY_S = 30
-"""How long to wait for other connections."""
+"""How many seconds to wait for the locks of other connections."""
 EARLIER_NAME = "control.db"
 """The name of the file in earlier versions."""
 RESTORE = "lineage-bridge restore --state"
-"""The command that puts the last copy back."""
+"""The command that restores the last copy of the database."""
 
 
 class StateDatabase:
@@ -37,7 +37,7 @@ class StateDatabase:
                 _carry_over(path.with_name(EARLIER_NAME), path)
                 migrate(path, STATE)
         except StoreDamagedError as error:
-            raise StoreDamagedError(str(error), f"stop the server and run: {RESTORE}; it has the copy made at the last start") from error
+            raise StoreDamagedError(str(error), f"stop the server and restore the copy of its last start: {RESTORE}") from error
         with self.transaction() as connection:
             connection.execute("INSERT INTO installation (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING", (random_bytes(KEY_BYTES),))
 

@@ -75,13 +75,13 @@ class PublicationLedger:
         self._state = state
 
     def entries(self, place: str) -> dict[str, LedgerEntry]:
-        """Key to what is known of it."""
+        """The entries by key."""
         with self._state.transaction() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM published WHERE place = ?", (place,)).fetchall()
         return {row[0]: _entry(row) for row in rows}
 
     def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
-        """Entries behind a key, by key."""
+        """Entries after a key, in the order of keys."""
         sql = f"SELECT {_COLUMNS} FROM published WHERE place = ? AND key > ? ORDER BY key LIMIT ?"
         with self._state.transaction() as connection:
             return [_entry(row) for row in connection.execute(sql, (place, after, limit)).fetchall()]

@@ -1,4 +1,4 @@
-"""Tasks, and what each step of one gave: in the state database."""
+"""Tasks and the results of their steps, in the state database."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from lineage_bridge.store.state.database import StateDatabase
 from lineage_bridge.store.state.sources import pack, write_poll
 
 MOST_KEPT = 500
-"""How many tasks are stored."""
+"""The maximum number of tasks that are stored."""
 _ENCODER = msgspec.json.Encoder()
 _RECORDS = msgspec.json.Decoder(TaskRecord)
 

@@ -1,4 +1,4 @@
-"""What an analysis of the whole graph found, kept as a file of lines: first what it is, then its parts, each in its order.
+"""The findings of an analysis of the whole graph, stored as a file of lines: first a summary, then the parts, each in its order.
 
 One object a line. The first line has the offset of each part, so a page is read without the lines before its part.
 """
@@ -92,7 +92,7 @@ def _orphans(found: Analysis) -> Iterator[Line]:
 
 
 def _unused(found: Analysis) -> Iterator[Line]:
-    """The one read longest ago first."""
+    """Unused datasets, the one that was last read the longest ago first."""
     for touched in sorted(found.unused, key=lambda t: (t.read or 0, *_name(t.dataset).values())):
         read = {} if touched.read is None else {"last_read": format_time(touched.read)}
         yield {**_name(touched.dataset), "last_written": format_time(touched.written), **read}

@@ -36,7 +36,7 @@ UNION SELECT parent_run, parent_job FROM run c WHERE parent_run IS NOT NULL AND 
 AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.parent_run)
 UNION SELECT root_run, root_job FROM run c WHERE root_run IS NOT NULL AND parent_sure = 1
 AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.root_run)"""
-"""Every run with the jobs of its events; a run that never sent an event, with the jobs that other runs name for it."""
+"""Every run with the jobs of its events. A run that never sent an event has the jobs under which other runs name it."""
 _ENCODER = msgspec.json.Encoder()
 
 

@@ -9,7 +9,7 @@ from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 
 LONG = 16_384
-"""A facet of more characters is long."""
+"""A facet with more characters than this is not read with the others."""
 _FACETS = f"""SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, CASE WHEN length(f.text) <= {LONG} THEN f.text END
 FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node IN ({{}}) AND c.job IN (0, c.node) AND f.deleted = 0"""
 _TEXT = "SELECT text FROM facet WHERE facet = ?"

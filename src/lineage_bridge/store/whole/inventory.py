@@ -1,4 +1,4 @@
-"""The whole graph, dataset by dataset and job by job, and what node ids mean.
+"""The whole graph, dataset by dataset and job by job, and the nodes of node ids.
 
 The graph is read in portions. Nothing of earlier portions is kept, so only one is in memory, without its long facets.
 """
@@ -24,7 +24,7 @@ from lineage_bridge.store.whole.facet_texts import current_facets
 
 PORTION = 256
 MOST_SPACES = 5_000
-"""How many namespaces are looked through for a node id that names none."""
+"""How many namespaces are searched for a node id without a namespace."""
 _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) AND {} ORDER BY namespace, name, kind"
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
@@ -78,7 +78,7 @@ class Inventory:
             yield self.open_reader(nodes), [nodes.by_id(found.get(id_, id_)) for id_ in some if self._is_listed(nodes, id_, found)]
 
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
-        """Whether a group is listed where this name of it stands: at its canonical name, or where lists lack that, at its first name."""
+        """Whether a group is listed at this name: its canonical name, or its first name if lists do not contain the canonical one."""
         head = heads.get(id_, id_)
         if head == id_ or nodes.within.holds(nodes.by_id(head).namespace):
             return head == id_

@@ -1,4 +1,4 @@
-"""Everything the store holds: to export, verify, analyse or fold again."""
+"""Reads the whole store: to export, verify, analyse or fold it again."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

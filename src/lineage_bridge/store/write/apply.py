@@ -104,7 +104,7 @@ class GraphWriter:
                 raise
 
     def settle(self, budget: Budget) -> int:
-        """Derive what earlier batches left; the number of keys that are still left."""
+        """Derive keys that earlier batches left; returns the number of keys that are still left."""
         if not self.left():
             return 0
         with suspected_on_damage(self.path):

@@ -1,8 +1,8 @@
-"""The change feed, written: what a transaction really changed among the derived rows, one row of `change` for each.
+"""Writes the change feed: the net changes of derived rows in a transaction, one row of `change` for each.
 
-Whoever changes a fed table says so here; rows that come and go within one transaction cancel out. A feed belongs to one store: each
-opening for writing begins an epoch, so a store that was put back to an older copy, or computed again, never continues a cursor it
-did not give.
+All changes of a fed table are recorded here; rows that are added and deleted within one transaction cancel out. A feed belongs to one
+store: each opening for writing begins an epoch, so a store that was restored from an older copy, or computed again, never accepts a cursor
+that it did not issue.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from lineage_bridge.store.connection import StoreConnection
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 KEPT = 1_000_000
-"""How many changes a store keeps."""
+"""The maximum number of changes that a store keeps."""
 COLUMNS = ("node", "other", "job", "side", "origin", "evidence", "key", "value")
 _EMPTY: dict[str, Any] = {"key": "", "value": b""}
 

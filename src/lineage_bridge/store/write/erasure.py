@@ -55,7 +55,7 @@ _FIRSTS = (
     """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.facet_set = d.facet_set""",
     "SELECT n.node, m.first FROM touched t STRAIGHT_JOIN facet_node n ON n.node = t.node JOIN facet_lineage_set m ON m.facet = n.facet",
 )
-"""All mentions of the nodes that lost one, except those of parents."""
+"""The remaining mentions of the nodes that lost one, except mentions as a parent."""
 _PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
 _USES = (
     "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",

@@ -34,7 +34,7 @@ def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter
 
 
 def remove(path: Path) -> None:
-    """Remove a store and what lies beside it."""
+    """Remove a store and its write-ahead log."""
     for suffix in _SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -47,14 +47,14 @@ def compare(path: Path, fresh: GraphWriter) -> list[RowCount]:
 
 
 def refuse_loss(path: Path, fresh: GraphWriter, counted: list[RowCount]) -> None:
-    """Raise StoreError if the log holds less than the store in use was made from."""
+    """Raise StoreError if the log has fewer records than the store in use was computed from."""
     behind = sorted(offset for offset, at in _position_of(path).items() if fresh.position(offset[0]).get(offset[1], 0) < at)
     records = {row.relation: row for row in counted if row.relation in _RECORD_RELATIONS}
     before, after = (sum(getattr(row, side) for row in records.values()) for side in ("before", "after"))
     if behind or after < before:
         raise StoreError(
             f"part of the log is missing: the graph has {before} records, the log only {after}; the graph was not replaced",
-            "restore the log, or give up the missing records: lineage-bridge replay --anyway",
+            "restore the log, or replace the graph without the missing records: lineage-bridge replay --anyway",
         )
 
 

@@ -37,7 +37,7 @@ COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main", "publication")
 
 
 def followers_report(settings: Settings) -> FollowersReport | None:
-    """What the process that publishes continuously reported last; None if it does not run."""
+    """The last report of the process that publishes continuously; None if it does not run."""
     try:
         found = _FOLLOWERS.decode(settings.paths.followers_report.read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -50,7 +50,7 @@ def _unknown(_: str) -> int:
 
 
 def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:
-    """What users can do with targets; `behind` is how many changes of the graph follow a cursor.
+    """The service for users' operations on targets; `behind` returns the number of changes of the graph after a cursor.
 
     Raises ConfigError for an invalid target in the settings file.
     """
@@ -110,7 +110,7 @@ class PublishingProcesses:
         with self._lock:
             last = self._repository.report(name)
             if last is not None and last.state == "running" and self._is_publishing(last.pid):
-                raise RequestError(f"a publication to target {name} is under way", f"lineage-bridge target show {name}")
+                raise RequestError(f"a publication to target {name} is under way", f"follow it with: lineage-bridge target show {name}")
             self._repository.save_report(name, begun)
             try:
                 process = subprocess.Popen(  # noqa: S603  # our own command
@@ -166,7 +166,7 @@ def publish(
             finally:
                 target.close()
     except Timeout as error:
-        busy = UnavailableError(f"another process publishes to target {name}", f"lineage-bridge target show {name}")
+        busy = UnavailableError(f"another process publishes to target {name}", f"follow it with: lineage-bridge target show {name}")
         failed = PublicationReport("failed", plan_only, prune, overwrite, now_us(), os.getpid(), now_us(), str(busy), busy.hint, "busy")
         TargetRepository(state).save_report(name, failed)
         raise busy from error

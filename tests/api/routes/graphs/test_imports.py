@@ -142,7 +142,7 @@ def test_an_export_comes_back_the_same_in_an_empty_store(server: Server, tmp_pat
         ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, CONNECTOR, "consumes")]}, f"edges[0]: {CONNECTOR!r} is not among the nodes"),
         ({"nodes": [node(TOPIC)], "edges": [edge(TOPIC, TOPIC, "eats")]}, "edges[0]: 'eats' is not an edge type"),
         ({"edges": []}, "invalid graph: "),
-        ([], "an import is one JSON object"),
+        ([], "the body of an import must be one JSON object"),
     ],
 )
 def test_an_invalid_import_is_refused_with_the_reason_and_nothing_is_stored(server: Server, change: Any, reason: str) -> None:

@@ -99,7 +99,7 @@ def test_readiness_names_inputs_that_are_not_read_and_is_ready_all_the_same(serv
     assert part() is None
     add(server)
     assert part() == {"state": "failing", "detail": "no process reads inputs"}
-    for status, expected in ((InputStatus("reading", lag_records=3), "3 records are still to be read"), (InputStatus(), "not known yet")):
+    for status, expected in ((InputStatus("reading", lag_records=3), "3 records are not read yet"), (InputStatus(), "not known yet")):
         server.parts.report = InputsReport(7, NOW, {"events": status})
         assert (part()["state"], expected in part()["detail"]) == ("ok", True)
     server.parts.report = InputsReport(7, NOW, {"events": InputStatus("failing")})

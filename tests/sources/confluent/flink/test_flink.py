@@ -302,8 +302,8 @@ def test_offsets_are_compared_with_the_text(polling: Polling) -> None:
     event = event_of(seen, "s")
     assert inputs(event) == [f"{SPACE} orders", f"{SPACE} customers", f"{SPACE} hidden.topic"]
     assert errors(event) == [
-        "Flink reports that it reads hidden.topic, but its text does not",
-        "its text reads customers, but Flink reports no offsets for them",
+        "Flink reports that the statement reads hidden.topic, but its SQL does not",
+        "the statement's SQL reads customers, but Flink reports no offsets for these topics",
     ]
     polling.api.statements["s"]["status"]["latest_offsets"] = {**offsets, "orders": "partition:0,offset:9;partition:1,offset:17"}
     (beat,) = polling.poll().events

@@ -54,7 +54,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         "/{graph_id}/import",
         post_import,
         methods=["POST"],
-        description="Import nodes and edges, as export returns them, as design-time events: all of them, or none.",
+        description="Import nodes and edges in the format of the export, as design-time events. If one is invalid, none is imported.",
         response_model=None,
         openapi_extra=body_docs(GraphIn),
         responses=response_docs({200: ImportAnswer, **dict.fromkeys((400, 404, 413, 415, 422), ErrorAnswer)}),
@@ -63,10 +63,10 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _imported(payload: Payload, now_us: int) -> ImportedGraph:
-    """The events that say what an import says. Raises RefusedError, RequestError."""
+    """The events that state the nodes and edges of an import. Raises RefusedError, RequestError."""
     events = split_payload(payload)
     if events.rejected or not events.single:
-        problem = events.rejected or Rejected("wrong_type", "$", "an import is one JSON object")
+        problem = events.rejected or Rejected("wrong_type", "$", "the body of an import must be one JSON object")
         raise RefusedError(STATUS[problem.code], problem.code, problem.message, 'send {"nodes": [...], "edges": [...]}')
     return translate_graph(events.items[0], now_us)
 

@@ -1,4 +1,4 @@
-"""The graph as nodes and edges, and what lies up- or downstream of a node, in the shapes that LineageBridge's users know."""
+"""The graph as nodes and edges, and the nodes up- or downstream of a node, in LineageBridge's own JSON format."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -42,17 +42,19 @@ _ENCODER = msgspec.json.Encoder()
 _NOT_FOUND = {404: ErrorAnswer}
 _ONE_NODE = {404: ErrorAnswer, 409: ErrorAnswer}
 GraphId = Annotated[str, Path(description="The id of the one graph: GET /api/v1/graphs")]
-NodeId = Annotated[str, Path(description="system:type:scope:name, as answers write it, or shorter where that is clear"), Mended]
-Limit = Annotated[int | None, Query(ge=1, le=10_000, description="A page of so many; without it, all")]
+NodeId = Annotated[
+    str, Path(description="Node id: system:type:scope:name, as in answers; it may be shortened if it stays unambiguous"), Mended
+]
+Limit = Annotated[int | None, Query(ge=1, le=10_000, description="Page size; without it, all nodes are listed")]
 TYPES = (*DATASET_TYPES, *CATALOG_TYPES, *JOB_TYPES)
 
 
 def one_of(allowed: Sequence[str]) -> AfterValidator:
-    """A validator that accepts one of some words. It raises ValueError for others."""
+    """A validator that accepts the given words, and raises ValueError for others."""
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in allowed:
-            raise ValueError(f"not one of {', '.join(allowed)}")
+            raise ValueError(f"use one of {', '.join(allowed)}")
         return value
 
     return AfterValidator(check)

@@ -17,7 +17,7 @@ from lineage_bridge.projections.views import run_events, statement_events
 
 Systems = Annotated[
     str | None,
-    Query(description="Comma-separated: only jobs in one of these systems, or that read or write a dataset in one; by default all"),
+    Query(description="Comma-separated systems: only jobs of these systems, or that read or write their datasets; by default all jobs"),
     Mended,
 ]
 
@@ -28,12 +28,12 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/confluent/view", response_model=None, responses=response_docs({200: ViewAnswer}, writes=False))
     def get_confluent_view(names: Style = "lineagebridge") -> Response:
-        """The jobs of Confluent Cloud with all they read and write, as OpenLineage events."""
+        """The jobs of Confluent Cloud with the datasets they read and write, as OpenLineage events."""
         return _view(services, "confluent", None, names)
 
     @router.get("/enriched/view", response_model=None, responses=response_docs({200: ViewAnswer}, writes=False))
     def get_enriched_view(systems: Systems = None, names: Style = "lineagebridge") -> Response:
-        """All jobs with what they read and write, or those that have to do with some systems, as OpenLineage events."""
+        """All jobs with the datasets they read and write, or only those related to the given systems, as OpenLineage events."""
         chosen = [system for text in (systems or "").split(",") if (system := text.strip().lower())]
         return _view(services, "enriched", chosen or None, names)
 
@@ -42,7 +42,7 @@ def routes(services: Services) -> APIRouter:
 
 def _view(services: Services, name: str, systems: list[str] | None, style: str) -> Response:
     def includes(job: str, datasets: Iterable[str]) -> bool:
-        """Whether the view has the event of a job, by the namespaces of the job and of its datasets."""
+        """Whether the view includes a job, by the namespaces of the job and of its datasets."""
         if name == CONFLUENT:
             return system_of(job) == CONFLUENT
         return systems is None or any(_is_in(namespace, systems) for namespace in (job, *datasets))

@@ -1,1 +1,1 @@
-"""Taking events in, and running the server: intake, quarantine, sources, tasks, health."""
+"""Routes to ingest events and to operate the server: intake, quarantine, sources, tasks, health."""

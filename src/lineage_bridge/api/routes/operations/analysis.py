@@ -49,7 +49,9 @@ def routes(services: Services) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         offset: Offset = 0,
     ) -> Response:
-        """Results of the last `lineage-bridge analyse`: how much is down- and upstream of each node, cycles, orphans, unused datasets."""
+        """Results of the last `lineage-bridge analyse`: the numbers of nodes down- and upstream of each node, cycles, orphans, unused
+        datasets.
+        """
         # Whoever is limited has every line judged, so this counts as a question that reads long lists.
         async with services.lanes[Cost.HEAVY].slot(caller_in(request.scope)):
             return await to_thread.run_sync(read, request, part, limit, offset)

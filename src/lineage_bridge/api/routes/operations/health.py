@@ -24,7 +24,7 @@ _ERASURE = msgspec.json.Decoder(EraseRequest)
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The calls that operate the server."""
+    """The routes for health, readiness, version and erasing."""
     router = api_router("operations")
 
     @router.get("/health", response_model=None, responses=response_docs({200: Health}, writes=False))
@@ -52,7 +52,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses=response_docs({202: Erased, 422: ErrorAnswer}),
     )
     async def post_erase(request: Request) -> Response:
-        """Erase runs from every answer, by their UUIDs. What they stated is removed; what other runs stated stays."""
+        """Erase runs from every answer, by their UUIDs. Facts that only these runs stated are removed."""
         erasure = await to_thread.run_sync(_parse_erase_request, await read_body(request))
         position = await intake.ingest_operation(request, {"operation": "erase", "runs": erasure.runs})
         return json_response(Erased(len(erasure.runs), position), 202, {POSITION_HEADER: position})

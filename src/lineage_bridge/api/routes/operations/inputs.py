@@ -1,4 +1,4 @@
-"""Inputs: list, add, pause, test and remove them; and what LineageBridge's own process takes in of them."""
+"""Inputs: list, add, pause, test and remove them; and the internal route at which their events are ingested."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -37,7 +37,7 @@ from lineage_bridge.ports.inputs import InputStart, unpack_batch
 _ORDER = msgspec.json.Decoder(InputRequest)
 _START = msgspec.json.Decoder(InputStart)
 _EXACT: Final = 2**53
-"""Integers from here on are rounded by readers of JSON that have floats only."""
+"""Larger integers are rounded by JSON parsers that represent all numbers as doubles."""
 _BodyT = TypeVar("_BodyT")
 
 
@@ -83,7 +83,7 @@ def _add_route(router: APIRouter, services: Services) -> None:
         "/inputs",
         post_input,
         methods=["POST"],
-        description="Add an input. It is read at once.",
+        description="Add an input. Reading starts immediately.",
         response_model=None,
         openapi_extra=body_docs(InputRequest),
         responses=response_docs({201: InputItem, 422: ErrorAnswer}, writes=False),
@@ -99,7 +99,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: InputRemoved, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     def delete_input(name: str) -> Response:
-        """Remove an input. The events that it brought stay."""
+        """Remove an input. Its events stay in the graph."""
         services.inputs.remove(name)
         return json_response(InputRemoved(name))
 
@@ -110,18 +110,18 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
     @router.post("/inputs/{name}/resume", response_model=None, responses=documented)
     def resume_input(name: str) -> Response:
-        """Read a paused input again, from where it ended."""
+        """Resume a paused input, at the position where it was paused."""
         return json_response(_item(services.inputs.pause(name, paused=False)))
 
     @router.post("/inputs/{name}/test", response_model=None, responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False))
     async def test_input(request: Request, name: str) -> Response:
-        """Test each step of reading, without taking anything in."""
+        """Test each step of reading, without ingesting any event."""
         checks = await services.trials.run(caller_in(request.scope), lambda: services.inputs.test(name))
         return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
 
 
 def _intake_routes(router: APIRouter, services: Services) -> None:
-    """What the process calls that reads inputs. Its records are judged already, so no other principal may."""
+    """The internal routes for the process that reads inputs. Its records are already validated, so no other principal may call them."""
 
     @router.get("/inputs/{name}/positions", include_in_schema=False)
     def get_positions(name: str, files: str = "") -> Response:
@@ -153,7 +153,7 @@ def _intake_routes(router: APIRouter, services: Services) -> None:
 
 
 def _decoded(decode: Callable[[bytes], _BodyT], body: bytes) -> _BodyT:
-    """The body of a call of our own process. Raises RequestError."""
+    """Decode the body of an internal request. Raises RequestError."""
     try:
         return decode(body)
     except msgspec.DecodeError as error:

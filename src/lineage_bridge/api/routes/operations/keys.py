@@ -53,7 +53,7 @@ def _creating_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({201: KeyItem, 422: ErrorAnswer}, writes=False),
     )
     async def post_key(request: Request) -> Response:
-        """Create an API key. The answer has its text, this once."""
+        """Create an API key. Only this answer contains the key's text."""
         asked = _read(_ORDERS, await read_body(request))
         expires_us = None if asked.expires_in_s is None else services.clock_us() + _duration_us(asked.expires_in_s)
         order = KeyOrder(
@@ -69,7 +69,7 @@ def _creating_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({201: KeyItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     async def post_rotate(request: Request, name: str) -> Response:
-        """Create another key with the same name and rights; the previous one still works for a while."""
+        """Create another key with the same name and rights. The previous key stays valid for a grace period."""
         body = await read_body(request)
         grace_us = _duration_us(_read(_ROTATIONS, body).grace_s if body.strip() else RotateRequest().grace_s)
         return json_response(_item(services, *await to_thread.run_sync(services.keys.rotate, name, grace_us, _by(request))), 201)
@@ -84,7 +84,7 @@ def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT:
 
 def _duration_us(seconds: int) -> int:
     if not 0 <= seconds <= LONGEST_S:
-        raise RequestError(f"{seconds} seconds are no time for a key", f"send 0 to {LONGEST_S}")
+        raise RequestError(f"{seconds} seconds is not a valid lifetime of a key", f"send 0 to {LONGEST_S}")
     return seconds * SECOND_US
 
 

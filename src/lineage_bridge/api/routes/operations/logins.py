@@ -38,7 +38,7 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/session", response_model=None, responses=response_docs({200: SessionInfo}, writes=False))
     def get_session(request: Request) -> Response:
-        """Who sends the request, and for a browser that has logged in, the token that it sends with what it writes."""
+        """The principal of the request; for a logged-in browser also the CSRF token that its writes must contain."""
         principal, browsers = admission(request).principal, services.access.browsers
         found = browsers.signed_in(request.headers) if browsers else None
         return json_response(
@@ -54,7 +54,7 @@ def routes(services: Services) -> APIRouter:
 
     @router.post("/logout", response_model=None, responses=response_docs({200: LoggedOut}, writes=False))
     def post_logout(request: Request) -> Response:
-        """End the session of a browser. The answer has the address at which it logs out at the issuer, if there is one."""
+        """End the session of a browser. The answer has the issuer's logout address, if there is one."""
         browsers, logins = services.access.browsers, services.logins
         found = browsers.signed_in(request.headers) if browsers else None
         if browsers is None or logins is None or found is None:
@@ -74,8 +74,8 @@ def _login_routes(router: APIRouter, services: Services) -> None:
     @router.get("/login", response_model=None, responses=_with_page(response_docs({303: ErrorAnswer, **refused}, writes=False)))
     def get_login(
         request: Request,
-        issuer: Annotated[str, Query(max_length=40, description="Where to log in; with a single issuer, there")] = "",
-        target: Annotated[str, Query(alias="next", max_length=4096, description="The path to go on to, such as `/docs`")] = "",
+        issuer: Annotated[str, Query(max_length=40, description="Name of the issuer to log in at; not needed if there is only one")] = "",
+        target: Annotated[str, Query(alias="next", max_length=4096, description="The path to open after the login, such as `/docs`")] = "",
     ) -> Response:
         """Send a browser to an issuer to log in. With several issuers, and none named, a page offers them."""
         browsers, logins = _installed(services)
@@ -92,7 +92,9 @@ def _login_routes(router: APIRouter, services: Services) -> None:
         responses=_with_unknown(response_docs({303: ErrorAnswer, 400: ErrorAnswer, **refused}, writes=False)),
     )
     async def get_callback(request: Request, state: _Text = None, code: _Text = None, iss: _Text = None, error: _Text = None) -> Response:
-        """Where issuers send a browser back to that has logged in there. It gets a session, and goes on to where the login began."""
+        """The redirect address for issuers after a login. The browser gets a session, and is redirected to the page where the login
+        began.
+        """
         browsers, logins = _installed(services)
         answer = IssuerAnswer(state, code, iss, error)
 
@@ -109,12 +111,12 @@ def _login_routes(router: APIRouter, services: Services) -> None:
 def _installed(services: Services) -> tuple[SignedInBrowsers, Logins]:
     browsers, logins = services.access.browsers, services.logins
     if browsers is None or logins is None:
-        raise NotFoundError("nobody logs in to this server with a browser", "client_id in the settings of an issuer lets people log in")
+        raise NotFoundError("this server has no login for browsers", "set `client_id` of an issuer to let people log in")
     return browsers, logins
 
 
 async def _limited(services: Services, work: Callable[[], _ResultT]) -> _ResultT:
-    """Work that waits for an issuer: a few at once, so that a slow one holds up nobody else. Raises OverloadedError."""
+    """Run work that waits for an issuer, a few at once, so that a slow issuer delays nobody else. Raises OverloadedError."""
     if services.login_threads.available_tokens < 1:
         raise OverloadedError("too many people are logging in at this moment", "open the page again in a moment")
     return await to_thread.run_sync(work, limiter=services.login_threads)
@@ -132,9 +134,9 @@ def _with_page(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[st
 
 
 def _with_unknown(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[str, Any]]:
-    return _without_body({**docs, 400: {**docs[400], "description": "This browser has not begun the login, or it is over"}})
+    return _without_body({**docs, 400: {**docs[400], "description": "This browser has not started the login, or the login has expired"}})
 
 
 def _without_body(docs: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[str, Any]]:
-    """An answer that leads elsewhere has no body."""
+    """Remove the body of a redirect."""
     return {**docs, 303: {"description": docs[303]["description"]}}

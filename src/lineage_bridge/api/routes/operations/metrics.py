@@ -16,7 +16,7 @@ from lineage_bridge.api.telemetry.exposition import Exposition
 from lineage_bridge.errors import UnavailableError
 
 LANES: Final = "/lanes"
-"""Where the process that answers questions tells how many it answers, on its local socket only."""
+"""The path, on the local socket only, at which the answering process reports how many questions it answers."""
 _LANES = msgspec.json.Decoder(dict[str, dict[str, int]])
 
 
@@ -36,7 +36,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def lane_routes(services: Services) -> APIRouter:
-    """The route by which the API learns how many questions another process answers."""
+    """The internal route at which the answering process reports how many questions it answers."""
     router = APIRouter()
 
     @router.get(LANES, include_in_schema=False)
@@ -47,7 +47,7 @@ def lane_routes(services: Services) -> APIRouter:
 
 
 async def _lanes(services: Services) -> Mapping[str, Mapping[str, int]]:
-    """How many questions are answered, and wait, by their cost; nothing while the process that answers them does not answer."""
+    """For each cost, how many questions are being answered and wait; empty while the answering process does not respond."""
     if services.questions is None:
         return services.lanes.counts()
     try:

@@ -1,4 +1,4 @@
-"""Pages that need no network: the web page, the interactive API documentation, and the schemas of our facets."""
+"""Pages that load nothing from other hosts: the web page, the interactive API documentation, and the schemas of LineageBridge's facets."""
 
 import re
 from base64 import b64encode
@@ -22,7 +22,7 @@ from lineage_bridge.api.web.page import ASSETS, VIEWS, WebPage
 FILES = "/docs/files"
 FACETS = "/spec/facets"
 _SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
-"""The scripts that are part of the page; a browser runs those whose hashes the policy names."""
+"""The inline scripts of the page. Browsers only run those whose hashes are in the content security policy."""
 _POLICY = (
     "default-src 'none'; connect-src 'self'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " frame-ancestors 'none'"
@@ -42,7 +42,7 @@ def install_pages(app: FastAPI) -> None:
 
 
 def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None:
-    """Serve the web page: at `/` and below `/view` its shell, which then shows what the address names, and its assets."""
+    """Serve the web page: its shell at `/` and below `/view`, and its assets."""
 
     async def get_shell(request: Request) -> Response:
         return page.shell(server_prefix(request.scope), has_logins=has_logins)
@@ -59,7 +59,7 @@ def install_web_page(app: Starlette, page: WebPage, *, has_logins: bool) -> None
 
 
 def _page(title: str, prefix: str) -> bytes:
-    """The documentation of a server below a path."""
+    """The documentation page of a server that is shown below a path prefix."""
     return bytes(
         get_swagger_ui_html(
             openapi_url=f"{prefix}/openapi.json",

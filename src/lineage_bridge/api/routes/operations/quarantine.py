@@ -27,7 +27,7 @@ from lineage_bridge.model.events import QuarantineRecord
 from lineage_bridge.openlineage.verdict import Rejected
 
 MAX_READ_BYTES = 8 * 1024 * 1024
-"""Bytes of rejected events that one answer reads for their jobs and producers."""
+"""The maximum bytes of rejected events that one answer reads to find their jobs and producers."""
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
@@ -63,7 +63,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         dependencies=[Depends(wait_for_position(services))],
         responses={
             **response_docs({404: ErrorAnswer}, writes=False),
-            200: {"description": "The bytes as kept", "content": {"application/octet-stream": {}}},
+            200: {"description": "The stored bytes of the event", "content": {"application/octet-stream": {}}},
         },
     )
     def get_body(event_id: str) -> Response:
@@ -77,7 +77,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses=response_docs({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
     )
     async def post_retry(request: Request, event_id: str) -> Response:
-        """Judge a rejected event again. If it is accepted now, it is used; otherwise nothing is written."""
+        """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes."""
 
         def ingest_again() -> Ingested:
             record = _quarantined_record(services, event_id)
@@ -100,7 +100,7 @@ def routes(services: Services, intake: Intake) -> APIRouter:
 
 
 def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[bytes, EventSender]:
-    """Event id to the sender, for the first records that have MAX_READ_BYTES together; without what the log has lost."""
+    """Event id to sender, for the first records up to MAX_READ_BYTES in total; without records that the log has lost."""
     found: dict[bytes, EventSender] = {}
     sizes = accumulate(record.size for record in records)
     for record, size in zip(records, sizes, strict=True):
@@ -113,7 +113,7 @@ def _senders(services: Services, records: Sequence[QuarantineRecord]) -> dict[by
 
 def _quarantined_record(services: Services, event_id: str) -> LogRecord:
     """The log record that is in quarantine. Raises NotFoundError."""
-    missing = NotFoundError(f"there is no event {event_id!r} in quarantine", "GET /api/v1/quarantine lists its events")
+    missing = NotFoundError(f"the quarantine has no event {event_id!r}", "GET /api/v1/quarantine lists the events in quarantine")
     try:
         event = bytes.fromhex(event_id)
     except ValueError:

@@ -38,7 +38,7 @@ def routes(services: Services) -> APIRouter:
         """End the session with this id, or all sessions of the principal with this name, from their next request on."""
         browsers = services.access.browsers
         if browsers is None:
-            raise NotFoundError("nobody logs in to this server with a browser", "client_id in the settings of an issuer lets people log in")
+            raise NotFoundError("this server has no login for browsers", "set `client_id` of an issuer to let people log in")
         return json_response(SessionsEnded(browsers.sessions.end_named(name)))
 
     return router

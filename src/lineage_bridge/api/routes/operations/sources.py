@@ -79,7 +79,7 @@ def _add_route(router: APIRouter, services: Services) -> None:
         "/sources",
         post_source,
         methods=["POST"],
-        description="Add a source. It is polled at once.",
+        description="Add a source. The first poll starts immediately.",
         response_model=None,
         openapi_extra=body_docs(SourceRequest),
         responses=response_docs({201: SourceItem, 422: ErrorAnswer}, writes=False),
@@ -106,7 +106,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
     @router.post("/sources/{name}/resume", response_model=None, responses=documented)
     def resume_source(name: str) -> Response:
-        """Resume a paused source; it is polled at once."""
+        """Resume a paused source. It is polled immediately."""
         return json_response(_item(services.sources.pause(name, paused=False)))
 
     @router.post("/sources/{name}/poll", response_model=None, responses=documented)

@@ -1,4 +1,4 @@
-"""Targets: list, add, pause, test and remove them; publish to them, and what was published."""
+"""Targets: list, add, pause, test and remove them; publish to them, and list the published objects."""
 
 from typing import Annotated, Final, TypeVar
 
@@ -37,7 +37,7 @@ _TARGET = msgspec.json.Decoder(TargetRequest)
 _PUBLISH = msgspec.json.Decoder(PublishRequest)
 _BodyT = TypeVar("_BodyT")
 MOST_KEY: Final = 3 * MAX_NAME
-"""How long the key of an object may be in a request: a namespace and a name, with quotes and escapes."""
+"""The maximum length, in characters, of an object's key in a request: namespace and name, with quotes and escapes."""
 
 
 def routes(services: Services) -> APIRouter:
@@ -76,10 +76,10 @@ def _reading_routes(router: APIRouter, services: Services) -> None:
     )
     def get_ledger(
         name: str,
-        after: Annotated[str, Query(max_length=MOST_KEY, description="`next` of the page before")] = "",
+        after: Annotated[str, Query(max_length=MOST_KEY, description="The `next` of the previous page")] = "",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
-        """What was published to a target, by kind, namespace and name."""
+        """The objects that were published to a target, by kind, namespace and name."""
         found = services.targets.ledger(name, after, limit + 1)
         shown = list(map(_published, found[:limit]))
         return json_response(PublishedObjects(shown, found[limit - 1].key if len(found) > limit else UNSET))
@@ -119,17 +119,17 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
     @router.post("/targets/{name}/pause", response_model=None, responses=documented)
     def pause_target(name: str) -> Response:
-        """Publish nothing to a target until it is resumed."""
+        """Pause a target: nothing is published to it until it is resumed."""
         return json_response(_item(services.targets.pause(name, paused=True)))
 
     @router.post("/targets/{name}/resume", response_model=None, responses=documented)
     def resume_target(name: str) -> Response:
-        """Allow to publish to a paused target again."""
+        """Resume a paused target."""
         return json_response(_item(services.targets.pause(name, paused=False)))
 
     @router.post("/targets/{name}/test", response_model=None, responses=response_docs({200: SourceChecks, 404: ErrorAnswer}, writes=False))
     async def test_target(request: Request, name: str) -> Response:
-        """Test each step of publishing, without changing anything there."""
+        """Test each step of publishing, without changing the target."""
         checks = await services.trials.run(caller_in(request.scope), lambda: services.targets.test(name))
         return json_response(SourceChecks(all(check.works for check in checks), [CheckItem(*check) for check in checks]))
 
@@ -141,13 +141,15 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: PublicationItem, 404: ErrorAnswer}, writes=False),
     )
     def get_publication(
-        name: str, continuous: Annotated[bool, Query(description="The last publication that nobody asked for")] = False
+        name: str, continuous: Annotated[bool, Query(description="The last continuous publication, which no request started")] = False
     ) -> Response:
-        """The last plan or publication of a target that was asked for, or the last continuous one, and how it goes."""
+        """The last requested plan or publication of a target, or its last continuous publication, with its progress."""
         record = services.targets.record(name)
         report = record.report if not continuous else record.continuous.report if record.continuous else None
         if report is None:
-            raise NotFoundError(f"nothing was published to target {name} yet", f"lineage-bridge publish {name} --plan")
+            raise NotFoundError(
+                f"nothing has been published to target {name} yet", f"see what would be published: lineage-bridge publish {name} --plan"
+            )
         return json_response(_publication(report))
 
     async def post_publication(name: str, request: Request) -> Response:
@@ -182,7 +184,7 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
 
 
 def _read(decoder: "msgspec.json.Decoder[_BodyT]", body: bytes, hint: str) -> _BodyT:
-    """What a body asks. Raises RequestError."""
+    """Decode the body of a publication request. Raises RequestError."""
     try:
         return decoder.decode(body)
     except (ValueError, msgspec.DecodeError) as error:
@@ -205,7 +207,7 @@ def _item(record: TargetRecord) -> TargetItem:
 
 
 def continuous_item(status: ContinuousStatus) -> ContinuousItem:
-    """How continuous publishing to a target stands, as an answer."""
+    """The state of continuous publishing to a target, as an answer."""
     state, report = status.state, status.report
     return ContinuousItem(
         state=status.activity,

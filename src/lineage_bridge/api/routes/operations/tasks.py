@@ -29,7 +29,7 @@ _SWITCHES = {
     "enable_tableflow": ("tableflow",),
     "enable_metrics": ("metrics",),
 }
-"""Switch -> the planes that are left out when it is false."""
+"""Switch of the request -> the planes that are skipped when it is false."""
 _SCOPED = {
     "cluster_credentials": "kafka",
     "sr_credentials": "registry",
@@ -134,7 +134,7 @@ def _change_routes(router: APIRouter, services: Services) -> None:
 
 
 def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
-    """The decoded body, None if it is empty. Raises RequestError, which quotes nothing of it: it may hold credentials."""
+    """The decoded body, None if it is empty. Raises RequestError, which never quotes the body, because it may contain credentials."""
     if not body.strip() or body.strip() == b"null":
         return None
     try:
@@ -144,11 +144,11 @@ def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
 
 
 def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str, ...]:
-    """Ids of the query or the body. Raises RequestError if both have some."""
+    """The ids of the query or of the body. Raises RequestError if both contain ids."""
     in_query = {id_.strip() for text in asked for id_ in text.split(",")} - {""}
     in_body = {id_.strip() for id_ in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:
-        raise RequestError(f"{name} is both in the query and in the body", "send it once")
+        raise RequestError(f"{name} is both in the query and in the body", "send it in one of the two only")
     return tuple(sorted(in_query or in_body))
 
 
@@ -174,7 +174,7 @@ def _credentials(asked: Credentials) -> dict[tuple[str, str], Credential]:
 
 def _credential(pair: KeyPair) -> Credential:
     if not pair.api_key or not pair.api_secret:
-        raise RequestError("a credential is empty", "send api_key and api_secret")
+        raise RequestError("the request contains an empty credential", "send both `api_key` and `api_secret`")
     return Credential(pair.api_key, pair.api_secret)
 
 

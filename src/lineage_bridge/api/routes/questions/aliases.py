@@ -1,4 +1,4 @@
-"""Aliases: which names stand for one dataset or job, and why; how operators state, veto and lift them, and choose among names."""
+"""Aliases: list the names of one dataset or job with their evidence; state, veto and lift aliases, and choose preferred names."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -64,7 +64,7 @@ def _list_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         """Which names stand for one dataset or job, with the evidence of each."""
         if name is not None and namespace is None:
-            raise RequestError("name is given without namespace", "send namespace too")
+            raise RequestError("`name` needs `namespace`", "send both, or `namespace` alone")
         which = AliasFilter(kind, KINDS[entity] if entity else None, namespace, name, limit + 1, offset)
         with services.graph() as reader:
             shown, link = page(request, reader.nodes.aliases(which), limit, offset)
@@ -101,10 +101,10 @@ def _asserter(asserter: LinkAsserter) -> AliasAsserter:
 def _operation_route(router: APIRouter, services: Services, intake: Intake, operation: str) -> None:
     descriptions = {
         "alias": "State that names, or whole namespaces, are aliases. An alias that is vetoed stays vetoed until the veto is lifted.",
-        "veto": "Veto aliases, as if they had never been stated: by an operator, by a producer, or by a naming rule.",
-        "lift": "Lift vetoes, each as it was given.",
-        "prefer": "Choose the name that a dataset or job goes by, among its names: `a`. Of several, the one chosen last counts.",
-        "withdraw": "Take back the choice of a name.",
+        "veto": "Veto aliases: what an operator, a producer or a naming rule states about them has no effect.",
+        "lift": "Lift vetoes. Each has to be given with the same values as when it was made.",
+        "prefer": "Choose the preferred name of a dataset or job: `a`, one of its names. The latest choice counts.",
+        "withdraw": "Withdraw the choice of a preferred name.",
     }
 
     async def post(request: Request) -> Response:
@@ -126,7 +126,9 @@ def _operation_route(router: APIRouter, services: Services, intake: Intake, oper
 
 
 def _unknown_ends(services: Services, statements: Sequence[AliasStatement]) -> list[UnknownEnd]:
-    """What statements name and nothing has, each once; nothing while there is no graph. Looks at spellings of a bounded number of names."""
+    """The names in statements that no node has, each once; empty while there is no graph. Checks the spellings of a bounded number of
+    names.
+    """
     found: dict[UnknownEnd, None] = {}
     ends = dict.fromkeys((ENTITIES[item.entity], end) for item in statements for end in (item.a, item.b) if end != End(""))
     corrected = 0

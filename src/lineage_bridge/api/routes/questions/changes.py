@@ -48,13 +48,15 @@ def routes(services: Services) -> APIRouter:
     async def get_changes(
         request: Request,
         after: Annotated[
-            str | None, Query(description="Cursor (an answer's `next`), or `now`; by default from the oldest change on")
+            str | None, Query(description="Cursor (the `next` of an answer), or `now`; by default the oldest change that is kept")
         ] = None,
         kind: Annotated[list[Kind] | None, Query(description="Only changes of this kind, repeatable")] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-        wait_s: Annotated[float, Query(ge=0, le=60, description="If there is no change, wait this many seconds for one")] = 0.0,
+        wait_s: Annotated[float, Query(ge=0, le=60, description="How many seconds to wait for a change if there is none yet")] = 0.0,
     ) -> Response:
-        """Changes of the graph since a cursor; repeated statements are no changes. 410 if changes after the cursor are no longer kept."""
+        """Changes of the graph since a cursor. Repeated statements do not count as changes. 410 if changes after the cursor are no longer
+        kept.
+        """
         until = anyio.current_time() + wait_s
         async with services.lanes[Cost.WAITING].slot(caller_in(request.scope)):
             while True:

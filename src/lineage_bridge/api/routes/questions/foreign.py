@@ -1,4 +1,4 @@
-"""What principals that are limited to namespaces said of what lies outside, without effect."""
+"""Foreign assertions: what principals that are limited to namespaces asserted about datasets outside of them, without effect."""
 
 from typing import Annotated
 
@@ -38,7 +38,7 @@ def routes(services: Services) -> APIRouter:
         kind: Kind = "dataset",
         job_namespace: Part = None,
         job_name: Part = None,
-        principal: Annotated[str | None, Query(description="Only what this principal said"), Mended] = None,
+        principal: Annotated[str | None, Query(description="Only assertions of this principal"), Mended] = None,
         names: Style = "standard",
         limit: Limit = 100,
         offset: Offset = 0,
@@ -62,7 +62,7 @@ def routes(services: Services) -> APIRouter:
 
 def _named(nodes: NodeReader, kind: NodeKind, namespace: str | None, name: str | None, prefix: str) -> Node | None:
     if (namespace is None) != (name is None):
-        raise RequestError(f"{prefix}namespace and {prefix}name belong together", "give both, or neither")
+        raise RequestError(f"{prefix}namespace and {prefix}name must be given together", "send both, or neither")
     return None if namespace is None or name is None else require_node(nodes, kind, namespace, name)
 
 

@@ -55,7 +55,7 @@ _NOT_FOUND = {404: ErrorAnswer}
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls that weigh the graph."""
+    """The routes for impact, paths and traces."""
     router = question_router(services, "graph", "/graph")
     _impact_route(router, services)
     _paths_route(router, services)
@@ -77,7 +77,9 @@ def _impact_route(router: APIRouter, services: Services) -> None:
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         offset: Offset = 0,
     ) -> Response:
-        """What a change of a dataset or job affects: how far away, over how many paths, and whether all or some of the data."""
+        """The nodes that a change of a dataset or job affects: their distance, the number of paths, and whether all or some of their data
+        is affected.
+        """
         with services.graph() as reader:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)
             impact = reader.lineage.impact(node, direction, depth, WalkLimits(), parse_time_argument("at", at))
@@ -119,7 +121,7 @@ def _affected(item: Affected) -> AffectedNode:
 def _paths_route(router: APIRouter, services: Services) -> None:
     @router.get("/paths", response_model=None, responses=response_docs({200: PathsAnswer, **_NOT_FOUND}, writes=False))
     def get_paths(
-        source_namespace: Annotated[str, Query(description="Where the data comes from"), Mended],
+        source_namespace: Annotated[str, Query(description="The dataset or job where the path starts"), Mended],
         source_name: Annotated[str, Query(), Mended],
         target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
         target_name: Annotated[str, Query(), Mended],
@@ -171,11 +173,11 @@ def _trace_route(router: APIRouter, services: Services) -> None:
         at: At = None,
         names: Style = "standard",
         indirect: Annotated[bool, Query(description="Include indirect flows: filters, joins, sorting")] = False,
-        through_masking: Annotated[bool, Query(description="Continue behind masked columns")] = False,
+        through_masking: Annotated[bool, Query(description="Continue beyond masked columns")] = False,
         proofs: Annotated[bool, Query(description="Include the latest event that states each flow")] = True,
         gaps: Annotated[int, Query(ge=0, le=10_000, description="Maximum number of gaps to list")] = 100,
     ) -> Response:
-        """The columns that a column comes from, or goes into."""
+        """The columns from which a column is derived, or which are derived from it."""
         options = TraceOptions(field, direction, depth, indirect, through_masking, proofs, gaps)
         with services.graph() as reader:
             node = require_node(reader.nodes, KINDS[kind], namespace, name)

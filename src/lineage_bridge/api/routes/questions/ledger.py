@@ -1,4 +1,4 @@
-"""The hop ledger: how much passed each hop of a path."""
+"""The hop ledger: how much each job on a path read and wrote."""
 
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ Kind = Literal["dataset", "job"]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 _MOST_PATHS = 100
 _SPINE = WalkLimits(nodes=500, edges=1_000)
-"""How much of what lies upstream is looked at: the amounts of each hop are read from the statistics."""
+"""The limits of the upstream graph that is compared; the amounts of each hop are read from the statistics."""
 
 
 def routes(services: Services) -> APIRouter:
@@ -38,7 +38,7 @@ def routes(services: Services) -> APIRouter:
         target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
         target_name: Annotated[str, Query(), Mended],
         source_namespace: Annotated[
-            str | None, Query(description="Where the data comes from; by default all that lies upstream"), Mended
+            str | None, Query(description="The dataset or job where the path starts; by default everything upstream"), Mended
         ] = None,
         source_name: Annotated[str | None, Query(), Mended] = None,
         source_kind: Kind = "dataset",
@@ -49,7 +49,9 @@ def routes(services: Services) -> APIRouter:
         until: Moment = None,
         baseline_since: Moment = None,
         baseline_until: Moment = None,
-        factor: Annotated[float, Query(gt=1, le=1000, description="Factor from which more or less counts as a change")] = FACTOR,
+        factor: Annotated[
+            float, Query(gt=1, le=1000, description="Factor by which an amount must exceed or undercut the baseline to count as a change")
+        ] = FACTOR,
         names: Style = "standard",
     ) -> Response:
         """What each job on a path read and wrote in a window (default: the last day), compared with a baseline (as long, right before)."""
@@ -59,7 +61,9 @@ def routes(services: Services) -> APIRouter:
             target = require_node(reader.nodes, KINDS[target_kind], target_namespace, target_name)
             if source_namespace is None or source_name is None:
                 if source_namespace != source_name:
-                    raise RequestError("one of source_namespace and source_name is missing", "send both, or neither for all upstream")
+                    raise RequestError(
+                        "one of source_namespace and source_name is missing", "send both, or neither to compare everything upstream"
+                    )
                 walk = reader.lineage.walk(target, "upstream", depth, _SPINE, now_us=services.clock_us())
                 ledger = reader.lineage.upstream_ledger(walk, window, baseline, factor)
             else:
@@ -75,7 +79,7 @@ def routes(services: Services) -> APIRouter:
 
 
 def _window(since: tuple[str, str | None], until: tuple[str, str | None], default: LedgerWindow) -> LedgerWindow:
-    """The requested window; with one end only, as long as the default. Raises RequestError for an empty window."""
+    """The requested window. If only one end is given, it has the default length. Raises RequestError for an empty window."""
     begins, ends = parse_time_argument(*since), parse_time_argument(*until)
     if begins is None and ends is None:
         return default

@@ -1,4 +1,4 @@
-"""Events, datasets and jobs, in the shapes that LineageBridge's users know."""
+"""Events, datasets and jobs, in LineageBridge's own JSON format."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -50,11 +50,11 @@ Direction = Literal["upstream", "downstream", "both"]
 Depth = Annotated[int, Query(ge=1, le=50, description="Hops of flows, from dataset to dataset")]
 EventLimit = Annotated[int, Query(ge=1, le=1000)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
-Records = Annotated[bool, Query(description="Each event with who sent it, over which channel and when")]
+Records = Annotated[bool, Query(description="Include the sender, channel and arrival time of each event")]
 Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zone")]
 
 UNREADABLE_HEADER = "X-Lineage-Unreadable-Events"
-"""How many events are left out of an answer because the log cannot be read there."""
+"""The response header with the number of events that are missing because the log cannot be read at their offsets."""
 _NOT_FOUND = {404: ErrorAnswer}
 
 
@@ -96,20 +96,20 @@ def _event_routes(router: APIRouter, services: Services) -> None:
         with services.graph() as reader:
             events = reader.events.of_run(run_id, offset + limit + 1)
             if not events:
-                raise NotFoundError(f"there are no events of run {run_id!r}")
+                raise NotFoundError(f"no event of run {run_id!r} was received")
             stored = _StoredEvents(services.records, as_records=records)
             bodies, link = page_of_texts(request, events[offset:], stored.text, (limit, offset), services.max_page_bytes)
             return raw_json_list(bodies, {**link, **stored.header(), **position_header(reader.progress)})
 
 
 class _StoredEvents:
-    """Reads events as they were sent, or with `as_records` also who sent them, and counts those that the log has lost."""
+    """Reads events as they were sent, with `as_records` also their senders, and counts the events that the log has lost."""
 
     def __init__(self, log: RecordReader, *, as_records: bool) -> None:
         self._log, self._lost, self._as_records = log, 0, as_records
 
     def text(self, event: EventRecord) -> bytes | None:
-        """The event as JSON; None if it was erased since, or the log is damaged or missing there."""
+        """The event as JSON; None if it was erased, or if the log cannot be read at its offset."""
         try:
             stored = self._log.record_at(event.address)
         except (RecordError, OffsetError):
@@ -123,7 +123,7 @@ class _StoredEvents:
         return msgspec.json.encode(SentEvent(event.event.hex(), stored.channel, arrived_at, body, stored.principal or UNSET))
 
     def header(self) -> dict[str, str]:
-        """How many events are left out because the log has lost them, if any."""
+        """The header with the number of events that the log has lost, if any."""
         return {UNREADABLE_HEADER: str(self._lost)} if self._lost else {}
 
 
@@ -160,7 +160,9 @@ def _dataset_routes(router: APIRouter, services: Services) -> None:
         at: AsOf = None,
         ended: IncludeEnded = False,
     ) -> Response:
-        """What a dataset comes from, or what comes from it: one event for each job on the way, or dataset that declares its own lineage."""
+        """The lineage up- or downstream of a dataset: one event for each job on the way, and for each dataset that declares its own
+        lineage.
+        """
         style = style_of(namespace, names)
         now_us, at_us = services.clock_us(), parse_time_argument("at", at)
         with services.graph() as reader:
@@ -207,7 +209,9 @@ def _dataset_events(lineage: LineageReader, nodes: NodeReader, walk: Walk, now_u
 
 
 def _job_events(reader: GraphReader, jobs: Sequence[Node], now_us: int, style: str, at_us: int | None) -> list[RunEvent]:
-    """The newest run of each job with the datasets it named; where it named none, or as of a time, with the job's inputs and outputs."""
+    """An event for the newest run of each job with its datasets; if the run named none, or for an earlier time, with the job's inputs and
+    outputs.
+    """
     runs = reader.runs.latest_of(jobs, with_datasets=True) if at_us is None else {}
     rest = [job for job in jobs if job.id not in runs]
     ports = reader.lineage.job_ports_of(rest, now_us=now_us, at_us=at_us)
@@ -250,7 +254,7 @@ def _job_routes(router: APIRouter, services: Services) -> None:
 
     @router.get("/jobs/detail", response_model=None, responses=response_docs({200: JobDetail, **_NOT_FOUND}, writes=False))
     def get_job(namespace: Namespace, name: NodeName, names: Style = "standard") -> Response:
-        """One job, with what its newest run that named a dataset read and wrote."""
+        """One job, with the inputs and outputs of its newest run that named a dataset."""
         with services.graph() as reader:
             node = require_node(reader.nodes, NodeKind.JOB, namespace, name)
             detail = _job_detail(reader, node, services.clock_us())

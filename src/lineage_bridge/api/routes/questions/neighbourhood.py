@@ -59,7 +59,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
         names: Style = "standard",
         at: AsOf = None,
         ended: IncludeEnded = False,
-        details: Annotated[bool, Query(description="Say what each node is, and count what lies one hop beyond the answer")] = False,
+        details: Annotated[bool, Query(description="Include the kind of each node, and count the nodes one hop beyond the answer")] = False,
     ) -> Response:
         """The nodes and edges around a dataset or a job."""
         at_us, now_us, limits = parse_time_argument("at", at), services.clock_us(), WalkLimits()
@@ -75,7 +75,7 @@ def _walk_routes(router: APIRouter, services: Services) -> None:
 
 
 def _with_details(reader: GraphReader, walk: Walk, items: list[WalkNode], beyond: Mapping[int, NextHop], now_us: int) -> list[WalkNode]:
-    """The nodes of an answer, each with what it is, and what lies beyond it."""
+    """The nodes of an answer, each with its details and the number of nodes beyond it."""
     named = {node.id: node for node in (*walk.nodes, *(end for edge in walk.edges for end in edge[:3]), *_port_ends(walk))}
     found = reader.inventory.described(named.values())
     jobs = {entry.node.id: entry.node for entry in found.values() if entry.node.kind == NodeKind.JOB}

@@ -1,4 +1,4 @@
-"""The estate at a glance."""
+"""An overview of the whole graph."""
 
 from collections import Counter
 from typing import Annotated
@@ -23,8 +23,8 @@ def routes(services: Services) -> APIRouter:
 
     @router.get("/overview", response_model=None, responses=response_docs({200: OverviewAnswer}, writes=False))
     def get_overview(
-        urgent: Annotated[int, Query(ge=0, le=1000, description="Maximum number of jobs to list that need attention")] = 20,
-        namespaces: Annotated[int, Query(ge=0, le=1000, description="Maximum number of namespaces to list of each system")] = 10,
+        urgent: Annotated[int, Query(ge=0, le=1000, description="Maximum number of jobs in the list of those that need attention")] = 20,
+        namespaces: Annotated[int, Query(ge=0, le=1000, description="Maximum number of namespaces to list for each system")] = 10,
         names: Style = "standard",
     ) -> Response:
         """How many datasets each system has, how many jobs of each type are in which state, and the jobs that need attention."""

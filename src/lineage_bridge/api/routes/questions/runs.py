@@ -85,7 +85,7 @@ def _lineage_route(router: APIRouter, services: Services) -> None:
         names: Style = "standard",
         limit: Limit = 200,
     ) -> Response:
-        """Which runs produced what a run read, or read what it produced."""
+        """The runs that produced the data a run read, or that read the data it produced."""
         with services.graph() as reader:
             found = reader.runs.lineage(UUID(require_run(reader.runs, run_id)[0].run_id).bytes, direction, depth, limit)
             answer = RunLineageAnswer(

@@ -50,8 +50,8 @@ from lineage_bridge.openlineage.times import format_time
 from lineage_bridge.ports.history_reader import HistoryReader
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
-At = Annotated[str | None, Query(description="As stated until this time: RFC 3339; UTC if it has no zone")]
-Pick = Annotated[str | None, Query(description="A version, by eight or more digits of its id, or by a time"), Mended]
+At = Annotated[str | None, Query(description="The schema as it was stated at this time: RFC 3339; UTC if it has no zone")]
+Pick = Annotated[str | None, Query(description="A version: eight or more digits of its id, or a time"), Mended]
 _LEAST_DIGITS = 8
 _NOT_FOUND = {404: ErrorAnswer}
 
@@ -126,13 +126,13 @@ def _diff_route(router: APIRouter, services: Services) -> None:
 
 
 _NamedVersion = tuple[Node, SchemaVersion]
-"""A version, and the name that the dataset had with it."""
+"""A schema version, and the name of the dataset at that time."""
 
 
 def _current_version(history: SchemaHistory) -> SchemaVersion:
     found = next((version for version in history.versions if version.current), None)
     if found is None:
-        raise NotFoundError("no schema was recorded for this dataset")
+        raise NotFoundError("no event has stated a schema for this dataset")
     return found
 
 
@@ -161,7 +161,7 @@ def _pick_version(reader: HistoryReader, node: Node, history: SchemaHistory, tex
             return name, matching[-1]
     if at_us is None:
         raise NotFoundError(f"the dataset has no schema version {text!r}", "GET /api/v1/graph/schemas lists its versions")
-    raise RequestError(f"no schema was recorded before {text}")
+    raise RequestError(f"no event stated a schema before {text}")
 
 
 def _version(version: SchemaVersion, *, fields: bool) -> SchemaVersionItem:
@@ -194,7 +194,7 @@ def _facet_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         at: At = None,
         names: Style = "standard",
-        texts: Annotated[bool, Query(description="Include the facets' texts")] = True,
+        texts: Annotated[bool, Query(description="Include the JSON of the facets")] = True,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:

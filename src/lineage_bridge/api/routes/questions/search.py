@@ -30,20 +30,22 @@ def routes(services: Services) -> APIRouter:
     @router.get("/search", response_model=None, responses=response_docs({200: SearchAnswer}, writes=False))
     def get_search(
         request: Request,
-        q: Annotated[Text, Query(description="Words: each a part of a name, or the beginning of a word in a facet", max_length=500)] = None,
+        q: Annotated[
+            Text, Query(description="Words; each must be part of a name, or the beginning of a word in a facet", max_length=500)
+        ] = None,
         where: Annotated[list[In] | None, Query(alias="in", description="Where to search; by default everywhere")] = None,
         kind: Kind | None = None,
         namespace: Annotated[Text, Query(description="Only in this namespace, exactly")] = None,
-        owner: Annotated[Text, Query(description="Only what this owner owns under any of its names, exactly")] = None,
-        tag: Annotated[Text, Query(description="Only what has this tag: a key, or key=value")] = None,
-        has: Annotated[list[str] | None, Query(description="Only what currently has a facet with this key")] = None,
+        owner: Annotated[Text, Query(description="Only nodes with exactly this owner, under any of their names")] = None,
+        tag: Annotated[Text, Query(description="Only nodes with this tag: a key, or key=value")] = None,
+        has: Annotated[list[str] | None, Query(description="Only nodes that currently have a facet with this key")] = None,
         names: Style = "standard",
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Response:
         """Datasets and jobs by parts of their names, by columns, owners, tags, descriptions and SQL; names first."""
         if q is None and owner is None and tag is None and not has:
-            raise RequestError("nothing to search for", "send q, owner, tag or has")
+            raise RequestError("the search has no condition", "send one of `q`, `owner`, `tag` and `has`")
         which = SearchFilter(
             q or "",
             kind=KINDS[kind] if kind else None,

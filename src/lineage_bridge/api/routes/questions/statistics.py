@@ -32,7 +32,7 @@ Moment = Annotated[str | None, Query(description="RFC 3339; UTC if it has no zon
 
 
 def routes(services: Services) -> APIRouter:
-    """The call on amounts."""
+    """The route for statistics."""
     router = question_router(services, "statistics")
 
     @router.get("/graph/statistics", response_model=None, responses=response_docs({200: StatisticsAnswer, 404: ErrorAnswer}, writes=False))
@@ -42,7 +42,7 @@ def routes(services: Services) -> APIRouter:
         name: Annotated[Text, Query(description="The dataset's name, exactly")] = None,
         job_namespace: Annotated[Text, Query(description="The job's namespace, exactly")] = None,
         job_name: Annotated[Text, Query(description="The job's name, exactly")] = None,
-        run: Annotated[Text, Query(description="Only of this run: by default over all its time")] = None,
+        run: Annotated[Text, Query(description="Only statistics of this run; the window is then by default its whole duration")] = None,
         side: Literal["input", "output"] | None = None,
         since: Moment = None,
         until: Moment = None,
@@ -51,7 +51,7 @@ def routes(services: Services) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Response:
-        """What was read and written within a window (default: the last day), by job, dataset and side."""
+        """The amounts read and written within a window (default: the last day), by job, dataset and side."""
         with services.graph() as reader:
             record = require_run(reader.runs, run)[0] if run is not None else None
             span = _window(services, (since, until), bucket, whole=run is not None)
@@ -66,7 +66,9 @@ def routes(services: Services) -> APIRouter:
                 offset=offset,
             )
             if which.job is None and which.datasets is None and which.run is None:
-                raise RequestError("name a dataset, a job or a run", "send namespace and name, job_namespace and job_name, or run")
+                raise RequestError(
+                    "name a dataset, a job or a run", "send `namespace` and `name`, `job_namespace` and `job_name`, or `run`"
+                )
             found = reader.runs.statistics(which)
             shown, link = page(request, found.series, limit, offset)
             answer = StatisticsAnswer(
@@ -89,7 +91,7 @@ def _window(services: Services, texts: tuple[str | None, str | None], bucket: in
     if since >= until:
         raise RequestError("the window is empty: since is not before until", "send a since that is earlier than until")
     if bucket and (until - since) > bucket * 1_000_000 * MAX_BUCKETS:
-        raise RequestError(f"the window holds more than {MAX_BUCKETS} buckets of {bucket} s", "ask for wider buckets, or a shorter window")
+        raise RequestError(f"the window holds more than {MAX_BUCKETS} buckets of {bucket} s", "use larger buckets or a shorter window")
     return since, until
 
 

@@ -196,6 +196,6 @@ def _parse_end(body: bytes) -> EndRequest:
     except msgspec.DecodeError as error:
         raise RequestError(f"invalid request: {error}", _HINT) from error
     if request.source is None and request.target is None:
-        raise RequestError("name the source or the target of the flow", _HINT)
+        raise RequestError("give the source or the target of the flow", _HINT)
     parse_time_argument("at", request.at or None)
     return request

@@ -1,4 +1,4 @@
-"""When things changed around a node, and how much flows there now."""
+"""The timeline of changes around a node, and the current rates of its jobs."""
 
 from typing import Annotated
 
@@ -95,11 +95,11 @@ def _pulse_route(router: APIRouter, services: Services) -> None:
         kind: Kind = "dataset",
         direction: Direction = "both",
         depth: Depth = 1,
-        window_s: Annotated[int, Query(ge=60, le=86_400, description="How far back to count")] = 3600,
+        window_s: Annotated[int, Query(ge=60, le=86_400, description="How many days back to count")] = 3600,
         until: Moment = None,
         names: Style = "standard",
     ) -> Response:
-        """How much jobs around a node read and wrote lately (or before `until`), as rates, and when they last did."""
+        """The recent rates at which jobs around a node read and write (now, or before `until`), and when they last did."""
         last = parse_time_argument("until", until)
         now_us = last if last is not None else services.clock_us()
         with services.graph() as reader:

@@ -18,9 +18,9 @@ class TargetRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """`plan_only`: change nothing. `prune`: delete there what has left the graph, where it was created from here.
+    """`plan_only`: change nothing. `prune`: delete objects in the target that have left the graph, if LineageBridge created them.
 
-    `overwrite`: replace also what was changed or removed there, or was there before.
+    `overwrite`: also replace objects that others created, changed or removed in the target.
     """
 
     plan_only: bool = False
@@ -31,9 +31,10 @@ class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
 class PublicationItem(Struct, frozen=True, omit_defaults=True):
     """A plan, or a publication and how it goes. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
 
-    `counts` are planned operations by action, `outcomes` those made by outcome: `done`, `refused`, `failed` (made or not), `not_tried`.
-    `operations` and `drift` list the first 1,000, what was refused or failed before the rest. `desired` objects should be there,
-    `unchanged` ones are. `kept` is what nothing is done about, `not_expressible` what the target cannot hold, by what it is.
+    `counts` are planned operations by action, `outcomes` operations by outcome: `done`, `refused`, `failed` (perhaps made), `not_tried`.
+    `operations` and `drift` list the first 1,000, refused and failed ones first. `desired` is how many objects the target should have,
+    `unchanged` how many it has as desired. `kept` counts objects left as they are, by reason; `not_expressible` what the target cannot
+    store.
     """
 
     state: str
@@ -59,13 +60,13 @@ class PublicationItem(Struct, frozen=True, omit_defaults=True):
 
 
 class ContinuousItem(Struct, frozen=True, omit_defaults=True):
-    """How continuous publishing to a target stands.
+    """The state of continuous publishing to a target.
 
-    `state` is `idle` (everything is published), `pending` (changes wait until there are no more for a moment), `publishing`, `retrying`
-    (from `next_at` on), `waiting` (the graph does not contain all events yet), `busy` (another publication is under way), `paused`, or
-    `stopped` (no process publishes). `lag_changes` is how many changes of the graph are not published, absent if unknown, as before the
-    first publication; `lag_s` is how long the first of them has waited. `publications` and `failed` are numbers, `failures` those since the
-    last success, `operations` the changes made there. `last_error` stays until a publication succeeds.
+    `state` is `idle` (everything is published), `pending` (changes wait until the graph stays unchanged for a moment), `publishing`,
+    `retrying` (from `next_at` on), `waiting` (the graph does not contain all events yet), `busy` (another publication is under way),
+    `paused`, or `stopped` (no process publishes). `lag_changes` is how many changes of the graph are not published, absent if unknown, as
+    before the first publication; `lag_s` is how long the first of them has waited. `publications` and `failed` are numbers, `failures`
+    those since the last success, `operations` the changes made in the target. `last_error` stays until a publication succeeds.
     """
 
     state: str
@@ -87,7 +88,7 @@ class TargetItem(Struct, frozen=True, omit_defaults=True):
     """A target. `state` is `paused`, `new` (nothing was published yet) or that of its last plan or publication.
 
     `origin` is `file` (the settings file) or `added`; `published` is how many objects were published, by their state: `published`,
-    `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is there if it is published to continuously.
+    `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is present for targets with continuous publishing.
     """
 
     name: str
@@ -114,7 +115,7 @@ class TargetRemoved(Struct, frozen=True):
 
 
 class PublishedObject(Struct, frozen=True, omit_defaults=True):
-    """A job or dataset that was published. `ours`: it was not there before. `revision` counts what was sent of it."""
+    """A job or dataset that was published. `ours`: LineageBridge created it there. `revision` is the number of times that it was sent."""
 
     kind: str
     namespace: str

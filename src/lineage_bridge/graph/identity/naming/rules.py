@@ -1,4 +1,4 @@
-"""The naming rules, as data. Whoever changes them must raise VERSION, so that the graph is folded again from the log.
+"""The naming rules, as data. After a change, raise VERSION, so that the graph is folded again from the log.
 
 A rule states that two spellings denote the same dataset, judged by *the spellings alone*: a scheme's synonym, a driver's default port, an
 identifier's case, a directory of a partitioned table. `openlineage/jdbc` reads the addresses of drivers. Facts that spellings do not

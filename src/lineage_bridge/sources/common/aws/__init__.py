@@ -1,1 +1,1 @@
-"""What everything has in common that calls Amazon's APIs: how it finds credentials, and what its errors mean."""
+"""Shared by all clients of Amazon's APIs: credentials, and the meaning of errors."""

@@ -29,9 +29,10 @@ TRIES: Final = 4
 """Maximum attempts of one call; botocore repeats it, each time after a longer pause."""
 SESSION: Final = "lineage-bridge"
 _DESCRIPTIONS: Final = botocore.loaders.create_loader()
-"""Amazon's descriptions of its APIs, which botocore reads once: reading them is most of what a client costs."""
+"""Amazon's API descriptions, loaded once: loading them is the main cost of creating a client."""
 _KEYS: Final = (
-    "set a profile or keys, or use what the AWS SDK finds: variables; a role of this machine, if its operator sets machine_credentials"
+    "set `profile` or `access_key_id`, or let the AWS SDK find credentials: environment variables, or the role of this machine if an "
+    "operator sets `machine_credentials`"
 )
 _UNKNOWN_CALLER: Final = frozenset(
     (
@@ -165,7 +166,7 @@ def service_errors(what: str, rights: str = "") -> Iterator[None]:
     except exceptions.ClientError as error:
         raise _refused(what, rights, error) from error
     except (exceptions.NoRegionError, exceptions.ProfileNotFound) as error:
-        raise ConfigError(f"{what}: {line(error)}", "set region, and a profile that your AWS configuration has") from error
+        raise ConfigError(f"{what}: {line(error)}", "set `region`, and a `profile` that exists in your AWS configuration") from error
     except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.CredentialRetrievalError) as error:
         raise ForbiddenError(f"{what}: {line(error)}", _KEYS) from error
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
@@ -199,11 +200,11 @@ def _refused(what: str, rights: str, error: exceptions.ClientError) -> SourceErr
 
 
 def _asked_wait(error: exceptions.ClientError) -> float | None:
-    """How many seconds an answer asks to wait, if it does."""
+    """The seconds to wait that an answer states, if any."""
     asked = str(error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", ""))
     return float(asked) if asked.isdigit() and len(asked) < 7 else None
 
 
 def line(error: BaseException) -> str:
-    """What an error says, in one line and without secrets."""
+    """The message of an error, in one line and without secrets."""
     return mask_text(" ".join(str(error).split()))[:300]

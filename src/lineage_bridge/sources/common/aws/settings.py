@@ -45,11 +45,11 @@ class AwsConnection(SourceSettings):
     @model_validator(mode="after")
     def _one_way_in_to_aws(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         if bool(self.access_key_id) != bool(self.secret_access_key):
-            raise ValueError("set access_key_id and secret_access_key together")
+            raise ValueError("set both `access_key_id` and `secret_access_key`, or neither")
         if self.access_key_id and self.profile:
-            raise ValueError("set either a profile or an access key")
+            raise ValueError("set either `profile` or `access_key_id`, not both")
         if self.session_token and not self.access_key_id:
-            raise ValueError("a session token belongs to an access key")
+            raise ValueError("`session_token` requires `access_key_id`")
         if (self.external_id or self.role_session_name or self.role_source_identity or self.sts_endpoint_url) and not self.role_arn:
-            raise ValueError("external_id, role_session_name, role_source_identity and sts_endpoint_url require role_arn")
+            raise ValueError("`external_id`, `role_session_name`, `role_source_identity` and `sts_endpoint_url` require `role_arn`")
         return self

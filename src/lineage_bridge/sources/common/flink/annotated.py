@@ -15,7 +15,7 @@ def annotated(job: str, flows: JobFlows, annotation: JobAnnotation, evidence: Jo
 
     def named(texts: tuple[str, ...]) -> list[DatasetName]:
         found = [(text, dataset_of(text, shared, evidence.kafka)) for text in texts]
-        hint = "its Kafka cluster is unknown; set kafka, or write kafka://host:port/topic"
+        hint = "its Kafka cluster is unknown; set `kafka`, or write kafka://host:port/topic"
         missing.extend(Unseen(f"job {job}: {text}", hint) for text, name in found if name is None)
         return [name for _, name in found if name is not None]
 

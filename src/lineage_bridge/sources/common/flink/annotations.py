@@ -51,7 +51,7 @@ def read_folder(address: str) -> tuple[JobAnnotation, ...]:
         files = sorted(file for file in path.rglob("*") if file.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
         return tuple(found for file in files for found in read_text(file.read_text(encoding="utf-8"), str(file)))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(
             f"the annotations in {address} cannot be read: {reason}", "name a YAML file, or a folder of YAML files"
         ) from error

@@ -59,12 +59,12 @@ def _finder(origin: JobStatement | None, declared: DeclaredTables) -> Find:
 
 def _statement_unseen(job: str, origins: list[JobStatement], declared: DeclaredTables) -> list[Unseen]:
     if len(origins) > 1:
-        return [Unseen(f"job {job}: statement", f"{len(origins)} statements may have started it; distinguish them by pipeline.name")]
+        return [Unseen(f"job {job}: statement", f"{len(origins)} statements may have started the job; give each its own pipeline.name")]
     if not origins and job in declared.named:
         return [
             Unseen(
                 f"job {job}: statement",
-                "the statement with its name does not have the tables of its plan; check that the job runs this statement",
+                "the tables of the job's plan are not in the statement with the job's name; check that the job runs this statement",
             )
         ]
     return []
@@ -99,9 +99,11 @@ def _unknown_sides(job: str, flows: JobFlows, plan: Plan, inputs: TableAccesses,
     bare = sorted({operators[int(key[1])].name for found, operators in sides for key, accesses in found.items() if not accesses})
     unseen = []
     if tables:
-        why = f"the datasets of {', '.join(tables)} are unknown; give their DDL in init_sql or statements, or annotate the job"
+        why = (
+            f"the datasets of the tables {', '.join(tables)} are unknown; give their DDL in `init_sql` or `statements`, or annotate the job"
+        )
         unseen.append(Unseen(f"job {job}: tables", why))
     if bare and not flows.sql:
-        why = f"its plan only has operators without tables ({', '.join(bare)}); name its inputs and outputs in annotations, under {job!r}"
+        why = f"the plan only has operators without tables ({', '.join(bare)}); name the inputs and outputs of {job!r} in `annotations`"
         unseen.append(Unseen(f"job {job}: datasets", why))
     return unseen

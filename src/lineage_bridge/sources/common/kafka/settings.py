@@ -23,7 +23,7 @@ _FIXED = frozenset(
         "ssl.providers",
     }
 )
-"""Properties of librdkafka that name addresses to call, commands to run or libraries to load: past what is checked here."""
+"""Properties of librdkafka that name addresses to call, commands to run or libraries to load. They would bypass the checks."""
 _SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:,/@\[\]]+):\d{1,5}")
 
 
@@ -42,7 +42,7 @@ Servers = Annotated[str, AfterValidator(_servers)]
 
 def _properties(value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
     if fixed := sorted(_FIXED & value.keys()):
-        raise ValueError(f"{fixed[0]} cannot be set here: it says where to connect, or what to run")
+        raise ValueError(f"{fixed[0]} cannot be set in `properties`: it names an address to call, or code to run")
     return {name: _referred(name, setting, info) if SECRET_PROPERTY.search(name) else setting for name, setting in value.items()}
 
 
@@ -64,7 +64,7 @@ class KafkaConnection(SourceSettings):
     ssl_cert_file: str = Field(default="", description="PEM file of the client's certificate")
     ssl_key_file: str = Field(default="", description="PEM file of the client's key")
     ssl_key_password: Secret | None = Field(default=None, description="password of the client's key, as a reference")
-    ssl_check_hostname: bool = Field(default=True, description="whether the brokers' certificates must match their host names")
+    ssl_check_hostname: bool = Field(default=True, description="require the brokers' certificates to match their host names")
     sasl_mechanism: Literal["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"] = Field(
         default="", description="SASL mechanism for SASL_PLAINTEXT and SASL_SSL"
     )
@@ -103,15 +103,15 @@ class KafkaConnection(SourceSettings):
     def _consistent(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
         sasl = self.security_protocol.startswith("SASL")
         if sasl != bool(self.sasl_mechanism):
-            raise ValueError("set sasl_mechanism if security_protocol is SASL_PLAINTEXT or SASL_SSL, and only then")
+            raise ValueError("set `sasl_mechanism` if `security_protocol` is SASL_PLAINTEXT or SASL_SSL, and only then")
         if (self.sasl_mechanism == "PLAIN" or self.sasl_mechanism.startswith("SCRAM")) and not (self.username and self.password):
-            raise ValueError(f"{self.sasl_mechanism} requires username and password")
+            raise ValueError(f"{self.sasl_mechanism} requires `username` and `password`")
         if self.sasl_mechanism == "OAUTHBEARER" and not (self.oauth_token_url and self.oauth_client_id and self.oauth_client_secret):
-            raise ValueError("OAUTHBEARER requires oauth_token_url, oauth_client_id and oauth_client_secret")
+            raise ValueError("OAUTHBEARER requires `oauth_token_url`, `oauth_client_id` and `oauth_client_secret`")
         if (self.ssl_ca_file or self.ssl_cert_file or self.ssl_key_file or self.ssl_key_password) and not self.tls:
-            raise ValueError("certificates require security_protocol SSL or SASL_SSL")
+            raise ValueError("certificates require `security_protocol` SSL or SASL_SSL")
         if self.ssl_key_file and not self.ssl_cert_file:
-            raise ValueError("a client key requires a certificate: set ssl_cert_file")
+            raise ValueError("a client key requires a certificate: set `ssl_cert_file`")
         return self
 
 

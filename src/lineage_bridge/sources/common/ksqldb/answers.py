@@ -131,7 +131,7 @@ def _read(
             found.append(read(description))
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:  # noqa: PERF203  # each fails on its own
             name = description.get("id" if kind == QUERY else "name") if isinstance(description, Mapping) else None
-            unreadable.append((kind, name if isinstance(name, str) else "", f"its description cannot be read: {error!r}"))
+            unreadable.append((kind, name if isinstance(name, str) else "", f"ksqlDB's description has an unexpected shape: {error!r}"))
     return found
 
 

@@ -111,10 +111,12 @@ class QueryEvents:
         """Return the state of a query; ERROR if it failed on all hosts, None if no host answers."""
         states_by_host = {host: state for host, state in query.hosts.items() if state != UNRESPONSIVE}
         if query.hosts and not states_by_host:
-            self.unseen.append(Unseen(f"query {query.id}: state", f"{', '.join(sorted(query.hosts))} does not answer the other hosts"))
+            self.unseen.append(
+                Unseen(f"query {query.id}: state", f"the host {', '.join(sorted(query.hosts))} does not answer the other hosts")
+            )
             return None
         self.unseen += [
-            Unseen(f"query {query.id}: host {host}", "it does not answer the other hosts")
+            Unseen(f"query {query.id}: host {host}", "the host does not answer the other hosts")
             for host in sorted(query.hosts.keys() - states_by_host)
         ]
         states = set(states_by_host.values()) or {query.state}

@@ -51,7 +51,7 @@ def _unseen(poll: KsqldbPoll) -> Iterator[Unseen]:
     for kind, name, why in poll.state.unreadable:
         yield Unseen(f"{kind} {name or 'without a name'}", why)
     if not poll.is_complete:
-        yield Unseen("state of the server", f"the server is {poll.state.status}, and its listings may be incomplete")
+        yield Unseen("state of the server", f"the server's state is {poll.state.status}, so its listings may be incomplete")
 
 
 def _own_names(settings: KsqldbSettings) -> KsqldbNames:

@@ -19,7 +19,9 @@ _TAGGED = ("kafka_topic", "sr_schema", "sr_record", "sr_field")
 """The types of the catalog's entities whose tags are reported."""
 PAGE = 1000
 ASKED_AT_ONCE = 100
-"""For how many subjects a poll requests compatibility and mode, in turn. New subjects' compatibility is requested immediately."""
+"""How many subjects per poll have their compatibility and mode requested, in rotation. A new subject's compatibility is requested at
+once.
+"""
 _EVERYWHERE = {"subjectPrefix": ":*:"}
 """All contexts, for registries that have them."""
 HEADERS = {
@@ -178,7 +180,7 @@ class RegistryClient:
             page = _list(answer.get(member) or [] if member and isinstance(answer, dict) else answer)
             keyed = [(named, version) for version in page if (named := _try_to_name(key, version)) is not None]
             if page and not keyed:
-                raise SourceError(f"{path} answered a list that cannot be read", "is it a registry of Confluent's API?")
+                raise SourceError(f"{path} answered a list that cannot be read", "check that the registry has Confluent's API")
             new = {named: version for named, version in keyed if named not in found}
             found.update(new)
             if not new or len(page) > PAGE:

@@ -32,7 +32,7 @@ def describe_drift(drift: tuple[list[str], list[str]], subjects: int, cluster: C
     """Yield drift as messages about what could not be observed; `subjects` is the number of subjects."""
     alone, bare = drift
     if alone:
-        hint = "the cluster has no such topic, or their names do not contain the topic; set `strategies`"
+        hint = "the cluster has no topic of that name, or the subjects' names do not contain the topic; set `strategies`"
         yield Unseen("subjects without a topic", f"{_list_some(alone, subjects)}: {hint}")
     if bare and cluster is not None:
         topics = sum(not _is_internal(topic) for topic in cluster.topics or ())

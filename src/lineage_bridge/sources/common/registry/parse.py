@@ -25,7 +25,7 @@ def parse_version(answer: Any, subject: str) -> RegisteredSchema:  # noqa: ANN40
         at_ms = answer.get("createTs") or answer.get("ts")
         return found._replace(at_us=at_ms * 1000) if isinstance(at_ms, int) else found
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"subject {subject} has a shape that cannot be read", "is it a registry of Confluent's API?") from error
+        raise SourceError(f"subject {subject} has a shape that cannot be read", "check that the registry has Confluent's API") from error
 
 
 def try_to_parse_version(answer: object, subject: str) -> RegisteredSchema | SourceError:
@@ -39,7 +39,7 @@ def try_to_parse_version(answer: object, subject: str) -> RegisteredSchema | Sou
 def text_of(value: object) -> str:
     """A value that must be a text. Raises TypeError."""
     if not isinstance(value, str):
-        raise TypeError("it is not a text")
+        raise TypeError("it is not a string")
     return value
 
 

@@ -20,7 +20,7 @@ FACET = "confluent_changes"
 DATASET, JOB = "Dataset", "Job"
 _VERSION = re.compile(r"(?P<subject>.+) version \d+, id \d+")
 Emitted = list[Any]
-"""What was last emitted about a dataset or job: digests of its changes and of its access, and the time (us)."""
+"""What was last emitted about a dataset or job: digests of its changes and of its access facets, and the time (UTC microseconds)."""
 
 
 def change_events(

@@ -62,7 +62,9 @@ class AuditPlane(Plane[AuditLogRead]):
             read = tail.read_to_end(add, RECORDS_PER_POLL)
         unseen = [Unseen(f"partition {number}", "records were deleted before they were read") for number in read.gone]
         if not read.is_whole:
-            unseen.append(Unseen("newest events", f"more than {RECORDS_PER_POLL} are new since the last poll; the next poll continues"))
+            unseen.append(
+                Unseen("newest events", f"more than {RECORDS_PER_POLL} events are new since the last poll; the next poll reads the rest")
+            )
         return AuditLogRead(requests, {str(number): offset for number, offset in sorted(read.offsets.items())}, tuple(unseen))
 
     def translate(self, fetched: AuditLogRead, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:

@@ -62,7 +62,7 @@ class CatalogPlane(Plane[CatalogAnswers]):
             Unseen(f"entities {', '.join(types)}", str(answer)) for types, answer in zip(searches, answers, strict=True) if answer in failed
         ]
         if failed and self.package != _ADVANCED and all(isinstance(error, ForbiddenError) for error in failed):
-            why = f"the package {self.package} of {self.registry.environment} does not include it: {failed[0]}"
+            why = f"the governance package {self.package} of {self.registry.environment} does not include the stream catalog: {failed[0]}"
             return CatalogAnswers(None, None, None, (Unseen("stream catalog", why),))
         if len(failed) == len(searches):
             raise failed[0]

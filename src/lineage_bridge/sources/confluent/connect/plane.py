@@ -70,7 +70,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
         parsed = {name: parse_connector(name, entry, environment, cluster, custom) for name, entry in sorted(answer.items())}
         connectors = {name: connector for name, connector in parsed.items() if connector is not None}
         unseen += [
-            Unseen(f"connector {name}", "the listing lacks its id, configuration or status")
+            Unseen(f"connector {name}", "the listing of connectors lacks the connector's id, configuration or status")
             for name, connector in parsed.items()
             if connector is None
         ]

@@ -39,7 +39,7 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True)
 class StatementLineage:
-    """What a statement reads and writes. `errors`: parse errors, and contradictions to what Flink reports.
+    """The lineage of a statement. `errors`: parse errors, and contradictions to what Flink reports.
 
     `defines`: whether the statement defines anything.
     """
@@ -140,7 +140,7 @@ class StatementReader:
         whole = collected.whole
         errors = [f"line {error.line}, column {error.column}: {error.message}" for error in whole.errors]
         without_database = [name[-1:] for name in dict.fromkeys((*whole.inputs, *whole.outputs)) if not name[-2]]
-        errors += [f"{written(name)}: no database is set, so it names no topic" for name in without_database]
+        errors += [f"{written(name)}: the statement sets no database, so the name denotes no topic" for name in without_database]
         inputs = {dataset: None for name in whole.inputs if (dataset := self._dataset(name))}
         outputs = {dataset: None for name in whole.outputs if (dataset := self._dataset(name))}
         entries = {
@@ -155,9 +155,9 @@ class StatementReader:
                 ((target, only),) = entries.items()
                 entries = {target: OutputFlow(target, (*only.inputs, *more), only.fields, only.deciding)}
         if not_read:
-            errors.append(f"Flink reports that it reads {', '.join(not_read)}, but its text does not")
+            errors.append(f"Flink reports that the statement reads {', '.join(not_read)}, but its SQL does not")
         if not_reported:
-            errors.append(f"its text reads {', '.join(not_reported)}, but Flink reports no offsets for them")
+            errors.append(f"the statement's SQL reads {', '.join(not_reported)}, but Flink reports no offsets for these topics")
         models = tuple(sorted(written(name) for name in whole.models))
         return StatementLineage(tuple(inputs), tuple(outputs), tuple(entries.values()), models, tuple(errors), is_definition)
 

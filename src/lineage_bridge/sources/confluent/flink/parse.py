@@ -29,7 +29,7 @@ _TYPES: Mapping[str, type] = {
     "table_version": int,
 }
 """Members of a statement's facet that are copied from the API, and their types."""
-_HINT = "check that flink_url is the address of Confluent's Flink API"
+_HINT = "check that `flink_url` is the address of Confluent's Flink API"
 _OFFSET = re.compile(r"partition:(\d+),offset:(-?\d+)")
 _NO_OFFSET = 2**63 - 1
 
@@ -124,7 +124,7 @@ def parse_statement(answer: Mapping[str, Any]) -> Statement:
 def parse_answer(answer: object) -> Statement:
     """A statement that was asked for by name. Raises SourceError."""
     if not isinstance(answer, Mapping):
-        raise SourceError("a statement has an unexpected shape: it is no object", _HINT)
+        raise SourceError("a statement has an unexpected shape: it is not an object", _HINT)
     return parse_statement(answer)
 
 

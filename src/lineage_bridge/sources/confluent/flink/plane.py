@@ -80,7 +80,9 @@ class FlinkPlane(Plane[FlinkAnswers]):
                 statements[name] = answer
             elif not isinstance(answer, MissingError):
                 hidden.add(name)
-                unseen.append(Unseen(f"statement {name}", f"it is not listed, and looking it up failed: {answer}", answer.hint))
+                unseen.append(
+                    Unseen(f"statement {name}", f"the statement is not listed, and looking it up by name failed: {answer}", answer.hint)
+                )
         return hidden
 
     def _failures(

@@ -104,7 +104,7 @@ class RegionTranslation:
         return hashlib.blake2b(repr(basis).encode(), digest_size=12).hexdigest()
 
     def _translate_gone(self, kind: str, hidden: frozenset[str] | None) -> None:
-        """Abort the runs of what is gone, and keep the state of what is `hidden`; None: all that is not listed."""
+        """Abort the runs of deleted statements, and keep the state of `hidden` ones; None: all statements that are not listed."""
         listed = {statement.name for statement in self._answers.statements}
         for name, state in sorted(self._before[kind].items()):
             if name in self._states[kind] or (kind == "statements" and name in listed and state["ended"]):

@@ -159,7 +159,7 @@ def _with_members(rest: KafkaRest, groups: Mapping[str, KafkaGroup], failures: F
     active = [name for name, group in groups.items() if group.state not in INACTIVE]
     members = rest.fetch_each(active, lambda name: _readable(rest, _Consumer, _MEMBERS, failures, name, "consumers"), _MEMBERS, failures)
     if groups:
-        failures.add_listing(_OFFSETS, "REST only reports offsets, and with them what groups read, on dedicated clusters")
+        failures.add_listing(_OFFSETS, "REST reports offsets, and thus the topics that groups read, on dedicated clusters only")
     found = {name: group._replace(members=()) for name, group in groups.items() if group.state in INACTIVE}
     return found | {
         name: groups[name]._replace(members=tuple(GroupMember(consumer.client_id or "", partitions=-1) for consumer in consumers))

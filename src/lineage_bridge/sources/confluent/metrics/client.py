@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.http import MOST_PAGES, HttpClient
 from lineage_bridge.sources.confluent.clients import page_entries
 
 DELAY_US = 5 * MINUTE_US
-"""The longest delay until data arrives."""
+"""The maximum delay until the Metrics API has the data of a minute."""
 PAGE_SIZE = 1000
 _DATASET = "/v2/metrics/cloud"
 KAFKA, CONNECTOR = "resource.kafka.id", "resource.connector.id"
@@ -104,7 +104,7 @@ def _pages(http: HttpClient, method: str, path: str, body: Mapping[str, Any] | N
             break
         tokens.add(token)
         next_path = f"{path}{'&' if '?' in path else '?'}page_token={quote(token, safe='')}"
-    raise SourceError(f"{method} {path.partition('?')[0]} returned pages without end")
+    raise SourceError(f"{method} {path.partition('?')[0]} returned more pages than a query can have")
 
 
 def _next_token(answer: Mapping[str, Any]) -> str:

@@ -90,7 +90,7 @@ class MetricsPlane(Plane[MetricsAnswers]):
             CONNECTOR: sorted(connectors),
         }
         missing = [metric for metric in METRICS if not metric.is_offered(labels)]
-        unseen += [Unseen(metric.name, "the Metrics API does not offer this metric with these labels") for metric in missing]
+        unseen += [Unseen(metric.name, "the Metrics API does not have this metric with these labels") for metric in missing]
         queried = [metric for metric in METRICS if metric not in missing and ids[metric.resource]]
         answers = dict(
             zip(

@@ -42,7 +42,7 @@ def unavailable_registry_reason(context: PlaneContext, registry: SchemaRegistry)
     """Return why a registry cannot be used; empty if it can."""
     if context.settings.credential("registry", registry.id, registry.environment) is None:
         return f"no API key is set for {registry.id}"
-    return "" if registry.url else f"Confluent Cloud does not list an address for {registry.id}; set registry_urls"
+    return "" if registry.url else f"Confluent Cloud does not list an address for {registry.id}; set `registry_urls`"
 
 
 def poll_number(now_us: int, interval_s: float) -> int:

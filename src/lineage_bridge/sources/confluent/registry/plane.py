@@ -60,7 +60,9 @@ class RegistryPlane(Plane[RegistryState]):
             cluster = shared.cluster(own.id)
             topics: Mapping[str, Any] = previous.get(own.id, {}).get("topics", {})
             if (cluster is None or cluster.topics is None) and not self._has_single_cluster and fetched.listed:
-                unseen.append(Unseen(f"topics of {own.id}", "its topics are not known, so subjects cannot be attributed to them"))
+                unseen.append(
+                    Unseen(f"topics of {own.id}", "the topics of the cluster are unknown, so subjects cannot be attributed to them")
+                )
                 translated[own.id] = RegistryEvents(dict(topics))
                 continue
             translated[own.id] = translate_cluster(
@@ -112,7 +114,9 @@ class RegistryPlane(Plane[RegistryState]):
             without &= set(result.drift[0])
         if not without:
             return []
-        why = f"no cluster of {self.registry.environment} has such topics, or the names do not contain them; set `strategies`"
+        why = (
+            f"no cluster of {self.registry.environment} has such topics, or the subjects' names do not contain the topic; set `strategies`"
+        )
         examples = ", ".join(sorted(without)[:10])
         return [Unseen("subjects without a topic", f"{len(without)} of {len(subjects)}: {examples}: {why}")]
 

@@ -82,7 +82,7 @@ def _get_exporter(http: HttpClient, name: str) -> _Answer:
     if not isinstance(info, Mapping) or not isinstance(status, Mapping):
         raise SourceError(f"GET {path} did not return an object")
     if not _destination(info):
-        raise SourceError(f"GET {path} does not say to which registry the exporter copies")
+        raise SourceError(f"GET {path} does not name the registry that the exporter copies to")
     return info, status
 
 

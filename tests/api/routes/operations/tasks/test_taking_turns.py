@@ -72,7 +72,10 @@ def test_an_extraction_that_a_poll_overtook_stores_nothing_more(tasks: TaskClien
     poller.poll(tasks.server.sources.record("cloud"))
     hold.set()
     answer = tasks.ended(task)
-    assert (answer["status"], answer["error"]) == ("failed", "source cloud was removed or polled by another process meanwhile")
+    assert (answer["status"], answer["error"]) == (
+        "failed",
+        "source cloud was removed, or polled by another process, during the extraction",
+    )
     assert tasks.server.ask("/sources/cloud")["polls"] == 1
     tasks.deliver()
     tasks.server.fold()

@@ -88,7 +88,7 @@ class AclRule(NamedTuple):
 
 
 class RecordSample(NamedTuple):
-    """What the newest records of a topic contain: their fields, and the ids of their schemas in a registry."""
+    """The content of a topic's newest records: their fields, and the ids of their schemas in a registry."""
 
     fields: tuple[SchemaField, ...] = ()
     ids: tuple[int, ...] = ()

@@ -104,7 +104,7 @@ def described(wire: KafkaProtocol, found: Mapping[str, tuple[int, KafkaGroup]], 
     requests = [(node, request, names) for node, held in sorted(by_node.items()) for request, names in _describing(held)]
     for (_, _, names), answer in zip(requests, wire.request_all([(node, request) for node, request, _ in requests]), strict=True):
         if isinstance(answer, SourceError):
-            why = "the brokers' version does not describe this kind of group" if isinstance(answer, MissingError) else str(answer)
+            why = "the brokers' version cannot describe this kind of group" if isinstance(answer, MissingError) else str(answer)
             for name in names:
                 failures.add_name(_MEMBERS, why, name)
             continue

@@ -100,7 +100,7 @@ def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str,
         return
     topics = {name: topic for name, topic in listed.items() if is_reported(settings, name, topic.internal)}
     yield "cluster", f"{answer.cluster_id}, {len(answer.brokers)} brokers, controller {answer.controller_id}", ""
-    yield "topics", f"{len(topics)} of {len(listed)} are reported", ""
+    yield "topics", f"{len(topics)} of {len(listed)} topics are reported", ""
     some = dict(sorted(topics.items())[:100])
     steps: dict[str, Callable[[Failures], str]] = {
         "configurations": lambda failures: f"of {len(kafka_topics.configs(wire, some, failures))} topics",
@@ -108,7 +108,7 @@ def checked(wire: KafkaProtocol, settings: KafkaSettings) -> Iterable[tuple[str,
         "groups": lambda failures: _describe_groups_found(wire, settings, failures),
         "transactions": lambda failures: f"{len(kafka_producers.transactions(wire, failures)[0] or ())} transactional ids",
         "producers": lambda failures: f"of {len(kafka_producers.producers(wire, some, failures))} topics",
-        "rights": lambda failures: f"{len(kafka_topics.rules(wire, failures) or ())} on topics",
+        "rights": lambda failures: f"{len(kafka_topics.rules(wire, failures) or ())} ACLs of topics",
     }
     for what, step in steps.items():
         failures = Failures()

@@ -23,7 +23,7 @@ def transactions(wire: KafkaProtocol, failures: Failures) -> tuple[dict[str, Tra
     requests = [(node, ListTransactionsRequest(state_filters=[], producer_id_filters=[])) for node in wire.brokers]
     for node, _, answer in request_each(wire, requests):
         if isinstance(answer, MissingError):
-            failures.add_listing("transactions", "the brokers' version does not list them")
+            failures.add_listing("transactions", "the brokers' version cannot list transactions")
             return None, False
         if isinstance(answer, SourceError):
             failures.add_listing(f"broker {node}: transactions", answer)
@@ -94,7 +94,7 @@ def producers(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], failures: F
     found: dict[str, dict[int, int]] = defaultdict(dict)
     for node, _, answer in request_each(wire, requests):
         if isinstance(answer, MissingError):
-            failures.add_listing("topics: producers", "the brokers' version does not describe them")
+            failures.add_listing("topics: producers", "the brokers' version cannot describe producers")
             return {}
         if isinstance(answer, SourceError):
             failures.add_listing(f"broker {node}: producers of topics", answer)

@@ -60,7 +60,7 @@ def sought(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> tup
 
 
 def configs(wire: KafkaProtocol, names: Iterable[str], failures: Failures) -> dict[str, dict[str, str]]:
-    """Fetch the configuration set on each topic itself, without secrets and without what it inherits from the cluster."""
+    """Fetch the configuration set on each topic itself, without secrets and without values inherited from the cluster."""
     resource = DescribeConfigsRequest.DescribeConfigsResource
     found: dict[str, dict[str, str]] = {}
     for batch in batches(sorted(names), _AT_ONCE):

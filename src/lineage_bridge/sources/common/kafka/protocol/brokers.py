@@ -23,5 +23,5 @@ def check_brokers(settings: KafkaConnection, admin: AdminClient) -> None:
 
 
 def check_cluster(settings: KafkaConnection, config: Mapping[str, Any]) -> None:
-    """The same with a client of its own, for one of this configuration. Raises KafkaException, SourceError, ValueError."""
+    """Like the method, with a separate client of this configuration. Raises KafkaException, SourceError, ValueError."""
     check_brokers(settings, AdminClient({**config, "log_level": 0}))

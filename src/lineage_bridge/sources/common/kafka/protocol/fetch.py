@@ -11,7 +11,7 @@ _ItemT = TypeVar("_ItemT")
 
 
 class Failures:
-    """What could not be fetched. Many failures of one kind are reported as one, with some of the names."""
+    """The failed requests of a poll. Many failures of one kind are reported as one, with some of the names."""
 
     def __init__(self) -> None:
         self._whole: dict[str, str] = {}

@@ -49,5 +49,7 @@ def prepare() -> None:
     try:
         import gssapi  # noqa: F401, PLC0415  # an optional dependency
     except (ImportError, OSError) as error:
-        raise ConfigError("Kerberos requires another package, and the system's Kerberos library", "pip install gssapi") from error
+        raise ConfigError(
+            "Kerberos requires the package gssapi and the system's Kerberos library", "install it with: pip install gssapi"
+        ) from error
     register_sasl_mechanism("GSSAPI", Mechanism, overwrite=True)

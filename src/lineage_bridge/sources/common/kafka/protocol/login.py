@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.kafka.settings import SECRET_PROPERTY, KafkaC
 from lineage_bridge.sources.common.settings import reveal
 
 _EARLY_S = 30.0
-"""How long before it expires a token is replaced."""
+"""How many seconds before its expiry a token is replaced."""
 
 
 class Hidden(str):
@@ -80,7 +80,7 @@ def tls_context(settings: KafkaSettings) -> ssl.SSLContext:
     except (OSError, ssl.SSLError) as error:
         reason = error.strerror or str(error)
         raise ConfigError(
-            f"a certificate or key cannot be read: {reason}", "ssl_ca_file, ssl_cert_file and ssl_key_file must be PEM"
+            f"a certificate or key cannot be read: {reason}", "`ssl_ca_file`, `ssl_cert_file` and `ssl_key_file` must name PEM files"
         ) from error
     context.check_hostname = settings.ssl_check_hostname
     return context
@@ -163,9 +163,11 @@ class Tokens:
                 answer = client.post(url, data=form, extensions={"trace": trace})
             body = answer.json() if answer.is_success else {}
         except (httpx.HTTPError, OSError, ValueError) as error:
-            raise UnreachableError(f"the token endpoint does not answer: {type(error).__name__}", "check oauth_token_url") from error
+            raise UnreachableError(
+                f"the token endpoint does not answer: {type(error).__name__}", "check the setting `oauth_token_url`"
+            ) from error
         if not isinstance(body, dict) or not isinstance(body.get("access_token"), str):
-            hint = "check oauth_client_id, oauth_client_secret and oauth_scope"
+            hint = "check the settings `oauth_client_id`, `oauth_client_secret` and `oauth_scope`"
             raise ForbiddenError(f"the token endpoint returned no token (HTTP {answer.status_code})", hint)
         return body
 

@@ -55,7 +55,7 @@ def newest(
     finally:
         consumer.close()
     for topic in sorted({topic for topic, _ in left}):
-        failures.add_name(_WHAT, errors[-1] if errors else "they did not arrive in time", topic)
+        failures.add_name(_WHAT, errors[-1] if errors else "the records did not arrive in time", topic)
     return {
         topic: {KEY: sample(record.key() for record in records), VALUE: sample(record.value() for record in records)}
         for topic, records in held.items()

@@ -180,7 +180,7 @@ class TopicTail:
         named = f"topic {self._topic}: {causes[0].str() if causes else error}"
         codes = {cause.code() for cause in causes}
         if codes & _FORBIDDEN:
-            return ForbiddenError(named, "check the key and secret, and that the key may read the topic")
+            return ForbiddenError(named, "check the API key and secret, and that the key may read the topic")
         return MissingError(named) if codes & _UNKNOWN else UnreachableError(named)
 
 

@@ -22,17 +22,17 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 logging.getLogger("kafka").setLevel(logging.CRITICAL)  # failures are raised as our own errors
 
 _THROTTLED_S = 0.1
-_LOGIN = "check sasl_mechanism and the credentials"
+_LOGIN = "check `sasl_mechanism` and the credentials"
 
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], type[SourceError], str], ...] = (
     ((kafka_errors.SaslAuthenticationFailedError, kafka_errors.IllegalSaslStateError), ForbiddenError, "the broker refuses the login"),
     ((kafka_errors.UnsupportedSaslMechanismError,), ForbiddenError, "the broker does not support this mechanism"),
-    ((kafka_errors.AuthorizationError,), ForbiddenError, "the broker does not allow it"),
+    ((kafka_errors.AuthorizationError,), ForbiddenError, "the broker denies the permission"),
     (
         (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError),
         MissingError,
-        "the broker's version does not support it",
+        "the broker's version does not support the request",
     ),
     ((kafka_errors.KafkaConnectionError, kafka_errors.KafkaTimeoutError), UnreachableError, "no answer"),
     ((kafka_errors.NodeNotReadyError, OSError), UnreachableError, "no answer"),
@@ -78,7 +78,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
         sent = super()._send_request(request, future, timeout_at)
         if isinstance(request, SaslAuthenticateRequest | SaslHandshakeRequest):
             self.refusal = kafka_errors.SaslAuthenticationFailedError(
-                "it closed the connection; check user and password, and that the mechanism is enabled"
+                "the broker closed the connection; check user and password, and that the mechanism is enabled"
             )
             sent.add_callback(self._judge)
         return sent
@@ -87,7 +87,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc]  # a class without typ
         if not answer.error_code:
             self.refusal = None
         elif isinstance(answer, SaslHandshakeResponse):
-            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"it supports {', '.join(answer.mechanisms) or 'none'}")
+            self.refusal = kafka_errors.UnsupportedSaslMechanismError(f"the broker supports {', '.join(answer.mechanisms) or 'none'}")
         else:
             self.refusal = kafka_errors.SaslAuthenticationFailedError(answer.error_message or error_name(answer.error_code))
 
@@ -177,7 +177,7 @@ class KafkaProtocol:
             if self._manager.cluster.brokers():
                 return
             failures.append(f"{server}: the answer lists no broker")
-        hint = f"check bootstrap_servers, and whether the listener uses security_protocol {self._settings.security_protocol}"
+        hint = f"check `bootstrap_servers`, and that the listener uses the security protocol {self._settings.security_protocol}"
         raise UnreachableError(f"the cluster does not answer ({'; '.join(failures)})", hint)
 
     @property

@@ -1,4 +1,4 @@
-"""Whether a node `n` is an end of a step, as SQL: of a naming rule, of what operators state, or of what a facet claims of a name."""
+"""SQL conditions: whether a node `n` has a step of a naming rule, of an operator's alias, or of a facet's claim about its name."""
 
 HAS_STEP = """n.kind = 1 AND (EXISTS (SELECT 1 FROM name_alias r WHERE r.namespace = n.namespace AND r.name = n.name)
 OR EXISTS (SELECT 1 FROM name_alias r WHERE r.to_namespace = n.namespace AND r.to_name = n.name))"""

@@ -1,4 +1,4 @@
-"""The key of a join in ksqlDB."""
+"""The key columns of joins in ksqlDB."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
