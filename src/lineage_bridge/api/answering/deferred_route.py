@@ -18,8 +18,6 @@ class DeferredRoute(APIRoute):
         self.path, self.endpoint = path, endpoint
         self.path_regex, self.path_format, self.param_convertors = compile_path(path)
         self.methods = {method.upper() for method in options.get("methods") or ["GET"]}
-        self.name = str(options.get("name") or getattr(endpoint, "__name__", type(endpoint).__name__))
-        self.include_in_schema = options.get("include_in_schema", True)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever FastAPI's route has
         """What is there only when the route is ready."""
