@@ -149,8 +149,8 @@ def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rul
 def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
     if not any(worth_trying[group] for group in ("assigned", "literals", "options")):
         return text
-    text = mask_literals(text, names_secret, lambda literal: _masked_assignments(literal, mask, sql=False), mask)
-    return mask_comments(text, lambda comment: _masked_assignments(comment, mask, sql=False))
+    inside = lru_cache(_CACHED)(lambda literal: _masked_assignments(literal, mask, sql=False))  # statements repeat their literals
+    return mask_comments(mask_literals(text, names_secret, inside, mask), inside)
 
 
 def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
