@@ -108,7 +108,7 @@ _mask_text_cached = lru_cache(_CACHED)(_mask_text)
 def mask_with(text: str, mask: Mask) -> str:
     """The text with the secrets in it replaced."""
     worth_trying = _RULES.worth_trying(text)
-    if worth_trying is _RULES.nothing:
+    if worth_trying is _RULES.no_rules:
         return text
     for pattern in worth_trying["forms"]:
         text = mask_form(pattern, text, mask)
