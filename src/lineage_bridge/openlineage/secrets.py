@@ -149,7 +149,18 @@ def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rul
 def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
     if not any(worth_trying[group] for group in ("assigned", "literals", "options")):
         return text
-    inside = lru_cache(_CACHED)(lambda literal: _masked_assignments(literal, mask, sql=False))  # statements repeat their literals
+    known: dict[str, str] = {}  # statements repeat their literals
+
+    def inside(literal: str) -> str:
+        masked = known.get(literal)
+        if masked is None:
+            masked = _masked_assignments(literal, mask, sql=False)
+            if len(known) < _CACHED:
+                known[literal] = masked
+        elif masked != literal:
+            mask(literal)  # a secret counts as often as it is there
+        return masked
+
     return mask_comments(mask_literals(text, names_secret, inside, mask), inside)
 
 
