@@ -54,6 +54,26 @@ def test_a_text_without_what_a_rule_requires_is_not_tried() -> None:
     assert not [*chosen["forms"], *chosen["prose"]]
 
 
+def test_which_rules_are_tried_depends_on_words_and_on_single_characters() -> None:
+    chosen = Prefilter(
+        {"a": rules([re.compile(r"token\W*=\d"), re.compile(r"[@#]x")]), "b": rules([re.compile(r"token\s")], frozenset(("secret",)))}
+    )
+    tried = {
+        text: [rule.pattern.pattern for group in chosen.worth_trying(text).values() for rule in group]
+        for text in ("a token", "TOKEN =1", "=1", "#x", "token #x =", "token secret")
+    }
+    first, second, third = r"token\W*=\d", "[@#]x", r"token\s"
+    assert tried == {
+        "a token": [],
+        "TOKEN =1": [first],
+        "=1": [],
+        "#x": [second],
+        "token #x =": [first, second],
+        "token secret": [third],
+    }
+    assert chosen.worth_trying("a token") is chosen.no_rules
+
+
 @pytest.mark.parametrize(
     ("pattern", "required", "first"),
     [

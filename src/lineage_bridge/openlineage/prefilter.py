@@ -94,7 +94,7 @@ class Rule:
         return sorted(starts)
 
 
-class _Candidate(NamedTuple):
+class _WordRule(NamedTuple):
     """A rule of a group that matches only where one of each of these sets of texts is. Some of these texts are single characters."""
 
     number: int
@@ -103,11 +103,11 @@ class _Candidate(NamedTuple):
     others: list[Alternatives]
 
 
-class _Candidates(NamedTuple):
+class _WordRules(NamedTuple):
     """The rules that can match texts with some words in them, and the characters on which it depends which of them do."""
 
     words: frozenset[str]
-    rules: list[_Candidate]
+    rules: list[_WordRule]
     characters: list[str]
 
 
@@ -118,14 +118,14 @@ class Prefilter:
     """
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:
-        self.nothing: Mapping[str, Sequence[Rule]] = dict.fromkeys(groups, ())
-        self._always: list[_Candidate] = []
-        self._of_word: dict[str, list[_Candidate]] = {}
+        self.no_rules: Mapping[str, Sequence[Rule]] = dict.fromkeys(groups, ())
+        self._always: list[_WordRule] = []
+        self._of_word: dict[str, list[_WordRule]] = {}
         self._words: dict[int, list[Alternatives]] = {}
         for number, (name, rule) in enumerate((name, rule) for name, group in groups.items() for rule in group):
             first, *words = [texts for texts in rule.required if min(map(len, texts)) > 1] or [frozenset()]
             self._words[number] = words
-            candidate = _Candidate(number, name, rule, [texts for texts in rule.required if min(map(len, texts)) == 1])
+            candidate = _WordRule(number, name, rule, [texts for texts in rule.required if min(map(len, texts)) == 1])
             for word in first:
                 self._of_word.setdefault(word, []).append(candidate)
             if not first:
@@ -136,19 +136,19 @@ class Prefilter:
         self._chosen = lru_cache(_CACHED)(self._choose)
 
     def worth_trying(self, text: str) -> Mapping[str, Sequence[Rule]]:
-        """The rules of each group that can match in a text, in their order; `nothing` if there are none."""
+        """The rules of each group that can match in a text, in their order; `no_rules` if there are none."""
         folded = fold(text)
         found = self._texts.numbers(folded)
         characters = self._candidates(found).characters
         return self._chosen(found, frozenset([character for character in characters if character in folded]))
 
-    def _find_candidates(self, found: frozenset[int]) -> _Candidates:
+    def _find_candidates(self, found: frozenset[int]) -> _WordRules:
         words = frozenset([self._texts[number] for number in found])
         able = {candidate.number: candidate for word in words for candidate in self._of_word.get(word, ())}
         able.update((candidate.number, candidate) for candidate in self._always)
         left = [able[number] for number in sorted(able) if not any(map(words.isdisjoint, self._words[number]))]
         texts = {text for candidate in left for others in candidate.others if words.isdisjoint(others) for text in others}
-        return _Candidates(words, left, sorted(text for text in texts if len(text) == 1))
+        return _WordRules(words, left, sorted(text for text in texts if len(text) == 1))
 
     def _choose(self, found: frozenset[int], characters: frozenset[str]) -> Mapping[str, Sequence[Rule]]:
         words, left, _ = self._candidates(found)
@@ -157,7 +157,7 @@ class Prefilter:
         for candidate in left:
             if not any(map(present.isdisjoint, candidate.others)):
                 chosen.setdefault(candidate.group, []).append(candidate.rule)
-        return {**self.nothing, **chosen} if chosen else self.nothing
+        return {**self.no_rules, **chosen} if chosen else self.no_rules
 
 
 def rules(patterns: Sequence["re.Pattern[str]"], also: Alternatives | None = None) -> list[Rule]:

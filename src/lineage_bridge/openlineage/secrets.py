@@ -108,7 +108,7 @@ _mask_text_cached = lru_cache(_CACHED)(_mask_text)
 def mask_with(text: str, mask: Mask) -> str:
     """The text with the secrets in it replaced."""
     worth_trying = _RULES.worth_trying(text)
-    if worth_trying is _RULES.nothing:
+    if worth_trying is _RULES.no_rules:
         return text
     for pattern in worth_trying["forms"]:
         text = mask_form(pattern, text, mask)
@@ -149,8 +149,19 @@ def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rul
 def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
     if not any(worth_trying[group] for group in ("assigned", "literals", "options")):
         return text
-    text = mask_literals(text, names_secret, lambda literal: _masked_assignments(literal, mask, sql=False), mask)
-    return mask_comments(text, lambda comment: _masked_assignments(comment, mask, sql=False))
+    known: dict[str, str] = {}  # statements repeat their literals
+
+    def inside(literal: str) -> str:
+        masked = known.get(literal)
+        if masked is None:
+            masked = _masked_assignments(literal, mask, sql=False)
+            if len(known) < _CACHED:
+                known[literal] = masked
+        elif masked != literal:
+            mask(literal)  # a secret counts as often as it is there
+        return masked
+
+    return mask_comments(mask_literals(text, names_secret, inside, mask), inside)
 
 
 def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
