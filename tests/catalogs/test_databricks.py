@@ -1,5 +1,6 @@
 """Unity Catalog: what jobs and datasets become there, tables and their rights, logins, and what Databricks' own client makes of it."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.servers.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.databricks.naming import _SYSTEMS, metadata_name, system_type
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.errors import ConfigError
 
 HOST = "localhost"
@@ -293,6 +295,14 @@ def test_answers_that_make_no_sense_end_the_publication(ours: Server, place: Pla
     proxy.answer(200, "external-lineage?", body=body)
     report = published(ours)
     assert (report.state, report.code) == ("failed", "wrong_answer")
+
+
+def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "databricks.sdk.service.catalog", None)
+    monkeypatch.delitem(sys.modules, "lineage_bridge.catalogs.kinds.databricks.databricks_target", raising=False)
+    with pytest.raises(ConfigError) as caught:
+        TargetKinds(tmp_path).make("there", "databricks", {"url": "https://workspace.example", "token": "${env:PATH}"})
+    assert caught.value.hint == "pip install 'lineage-bridge[databricks]'"
 
 
 # held against Databricks' own client
