@@ -48,6 +48,7 @@ ROUTED = [
     ([(KAFKA + "RegexRouter", {"regex": "file-(.*)", "replacement": "routed-$1"})], "my-file-lines", ["my-file-lines"]),
     ([(KAFKA + "RegexRouter", {"regex": "(?<who>\\w+)\\.(.*)", "replacement": "${who}_$2"})], "shop.orders", ["shop_orders"]),
     ([(KAFKA + "RegexRouter", {"regex": ".*", "replacement": "all"})], "orders", ["all"]),
+    ([(KAFKA + "RegexRouter", {"regex": "^(?i)(SHOP)\\.(?:.*)", "replacement": "$1"})], "shop.orders", ["shop"]),
     ([(KAFKA + "RegexRouter", {"regex": "(.*)", "replacement": "\\$$1"})], "orders", ["$orders"]),
     ([(KAFKA + "RegexRouter", {"regex": "(broken", "replacement": "x"})], "orders", ["~.+"]),
     ([(KAFKA + "RegexRouter", {"regex": "(...)-(.*)", "replacement": "$2"})], "eu1-orders", ["orders"]),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lineage_bridge.openlineage import naming
 from lineage_bridge.openlineage.jdbc.datasets import jdbc_dataset
 from lineage_bridge.sources.common.connect.catalogue.filters import server
-from lineage_bridge.sources.common.connect.catalogue.queries import dialect_of
+from lineage_bridge.sources.common.connect.catalogue.queries import dialect_of, kept_name
 from lineage_bridge.sources.common.connect.catalogue.templates import is_unreadable
 from lineage_bridge.sql.reading import lineage_of
 
@@ -66,9 +66,9 @@ def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[n
     )
     user = options.get("username", options.get("user", ""))
     user = "" if is_unreadable(user) else user
-    tables = _tables(options.get("query", ""), dialect_of(url), way)
-    kept = (table.upper() if dialect_of(url) == "oracle" else table for table in tables)
-    return [name for name in (jdbc_dataset(url, table, user=user, in_full=True) for table in kept) if name is not None]
+    query = options.get("query", "")
+    tables = (kept_name(table.split("."), query, url) for table in _tables(query, dialect_of(url), way))
+    return [name for name in (jdbc_dataset(url, table, user=user, in_full=True) for table in tables) if name is not None]
 
 
 def _cassandra(options: Mapping[str, str], way: str) -> list[naming.DatasetName]:

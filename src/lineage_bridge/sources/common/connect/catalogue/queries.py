@@ -1,5 +1,8 @@
 """The tables that a query of a connector reads or writes, in the dialect of its database."""
 
+import re
+from collections.abc import Sequence
+
 from lineage_bridge.openlineage.jdbc.drivers import read_jdbc
 from lineage_bridge.sql.reading import lineage_of
 
@@ -18,11 +21,23 @@ _DIALECTS = {
     "trino": "trino",
 }
 """The dialects by the schemes of namespaces; all others are read as PostgreSQL's."""
+_IN_CAPITALS = frozenset(("db2", "hana", "oracle", "snowflake"))
+"""Databases that keep names in capitals, unless a query has them in quotes."""
+_QUOTED = re.compile(r'"([^"]+)"')
 
 
 def query_inputs(query: str, url: str) -> list[str]:
-    """Return the tables that a query reads behind a JDBC address, in order."""
-    return [".".join(name) for name in lineage_of(query, dialect_of(url)).inputs]
+    """Return the tables that a query reads behind a JDBC address, in order, as the database keeps their names."""
+    return [kept_name(name, query, url) for name in lineage_of(query, dialect_of(url)).inputs]
+
+
+def kept_name(name: Sequence[str], query: str, url: str) -> str:
+    """Return a table's name in a query as the database behind a JDBC address keeps it."""
+    address = read_jdbc(url)
+    if address is None or address.scheme not in _IN_CAPITALS:
+        return ".".join(name)
+    quoted = _QUOTED.findall(query)
+    return ".".join(part if part in quoted else part.upper() for part in name)
 
 
 def dialect_of(url: str) -> str:

@@ -9,6 +9,7 @@ import msgspec
 
 from lineage_bridge.openlineage import naming
 from lineage_bridge.sources.common.connect.catalogue.camel import camel_datasets
+from lineage_bridge.sources.common.connect.catalogue.iceberg import iceberg_sink
 from lineage_bridge.sources.common.connect.catalogue.kcql import kcql_queues_sink, kcql_queues_source, kcql_sink, kcql_source
 from lineage_bridge.sources.common.connect.catalogue.objects import find_objects
 from lineage_bridge.sources.common.connect.catalogue.queries import query_inputs
@@ -183,17 +184,6 @@ def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
     """Find feeds or folders by their URLs, separated by space or commas; all go to one topic."""
     urls = re.split(r"[\s,]+", without_user(view.setting(*view.connector.objects)))
     return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls if url]
-
-
-def iceberg_sink(view: ConnectorView, _topic: str, _seen: str) -> list[FoundObject]:
-    """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table.
-
-    The connector does not start with neither: https://iceberg.apache.org/docs/latest/kafka-connect/
-    """
-    tables = view.list_of(["iceberg.tables"])
-    if tables:
-        return [FoundObject(table, None, EvidenceKind.LISTED, maybe=bool(view.setting("iceberg.tables.route-field"))) for table in tables]
-    return [FoundObject(None, None, EvidenceKind.LISTED)]
 
 
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:

@@ -215,7 +215,7 @@ def _targets(view: ConnectorView, topic: str, seen: TopicName) -> list[FoundObje
     if connector.reader in SINK_READERS:
         return SINK_READERS[connector.reader](view, topic, "" if seen.is_pattern else seen.text)
     own = [target._replace(topic=None) for target in numbered(view) if target.topic in (topic, seen.text)] if connector.numbered else []
-    mapped = _mapped(pairs(view), topic, seen.text)
+    mapped = _mapped(pairs(view), seen.text)
     targets = own or [FoundObject(thing, None, EvidenceKind.LISTED) for thing in mapped or view.list_of(connector.objects)]
     return targets or _by_topic(view, seen)
 

@@ -10,6 +10,8 @@ _TO_PYTHON = (
     (re.compile(r"\\p\{Alpha\}"), "[A-Za-z]"),
 )
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
+_INLINE_FLAGS = re.compile(r"(?P<before>(?:[^\\(\[]|\\.)*)\(\?(?P<flags>[imsux]+)\)(?P<after>.*)", re.DOTALL)
+"""A pattern with flags before its first group: Java has them anywhere, Python at the very start or around what follows."""
 _REFERENCE = re.compile(r"\\(.)|\$\{(\w+)\}|\$(\d)", re.DOTALL)
 
 
@@ -19,6 +21,8 @@ def compile_java(pattern: str, flags: int = 0) -> re.Pattern[str] | None:
     text = _QUOTED.sub(lambda match: re.escape(match[1]), pattern)
     for java, python in _TO_PYTHON:
         text = java.sub(python, text)
+    if flagged := _INLINE_FLAGS.fullmatch(text):
+        text = f"{flagged['before']}(?{flagged['flags'].replace('u', '')}:{flagged['after']})"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
