@@ -26,6 +26,7 @@ from bench import (
     http,
     hubs,
     inputs,
+    page,
     processes,
     questions,
     search,
@@ -53,6 +54,7 @@ NAMES = (
     "confluent",
     "sql",
     "processes",
+    "page",
 )
 SIZES = "10000,100000,1000000"
 QUICK_SIZES = "2000,10000"
@@ -98,6 +100,7 @@ def _runs(sizes: list[int], quick: bool) -> dict[str, Callable[[Path], Result]]:
         "confluent": lambda work: confluent.run(work, quick=quick),
         "sql": lambda _: sql.run(quick=quick),
         "processes": processes.run,
+        "page": lambda work: page.run(work, quick=quick),
     }
 
 

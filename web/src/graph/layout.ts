@@ -27,6 +27,8 @@ export interface LayoutRequest {
     before: Record<string, Point>;
     /** Data goes down instead of to the right, for stages that are taller than wide. */
     down?: boolean;
+    /** How far ranks are apart, where it is not as usual. */
+    gap?: number;
 }
 
 export interface Layout {
@@ -56,7 +58,7 @@ function turned(positions: Record<string, Point>): Record<string, Point> {
     return Object.fromEntries(Object.entries(positions).map(([id, { x, y }]) => [id, { x: y, y: x }]));
 }
 
-function layOutRight({ boxes, links, before }: LayoutRequest): Layout {
+function layOutRight({ boxes, links, before, gap }: LayoutRequest): Layout {
     const known = new Set(boxes.map(({ id }) => id));
     const unique = new Map(links.map((link) => [JSON.stringify([link.source, link.target]), link]));
     const used = [...unique.values()].filter(({ source, target }) => known.has(source) && known.has(target));
@@ -66,7 +68,7 @@ function layOutRight({ boxes, links, before }: LayoutRequest): Layout {
     );
     const slots = slotted(boxes, forward, ranks);
     const ordered = orderRanks(slots, (key) => before[key]?.y);
-    return { positions: placeRanks(ordered), reversed };
+    return { positions: placeRanks(ordered, gap), reversed };
 }
 
 /** The ranks as lists of slots; a link over several ranks has a slot in each rank on its way. */

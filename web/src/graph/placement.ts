@@ -5,7 +5,7 @@ const ROW_GAP = 24;
 const ROUNDS = 8;
 
 /** Where the boxes of ordered ranks are: each near the middle of its neighbours, none upon another. */
-export function placeRanks(ranks: Slot[][]): Record<string, Point> {
+export function placeRanks(ranks: Slot[][], gap = COLUMN_GAP): Record<string, Point> {
     const tops = new Map<string, number>();
     const heights = new Map(ranks.flat().map(({ key, height }) => [key, height]));
     for (const rank of ranks) stack(rank, tops);
@@ -21,7 +21,7 @@ export function placeRanks(ranks: Slot[][]): Record<string, Point> {
         for (const { key, box } of rank) {
             if (box) positions[key] = { x: x + (width - box.width) / 2, y: Math.round((tops.get(key) ?? 0) - least) };
         }
-        x += width + COLUMN_GAP;
+        x += width + gap;
     }
     return positions;
 }

@@ -10,6 +10,7 @@ export function useLayout(
     boxes: LayoutRequest["boxes"],
     links: LayoutRequest["links"],
     down: boolean,
+    gap?: number,
 ): Placed | undefined {
     const [layout, setLayout] = useState<Placed>();
     const worker = useRef<Worker>(null);
@@ -27,11 +28,16 @@ export function useLayout(
         return () => made.terminate();
     }, []);
 
-    const key = JSON.stringify([boxes, links, down]);
+    const key = JSON.stringify([boxes, links, down, gap]);
     useEffect(() => {
         number.current += 1;
-        const [boxes, links, down] = JSON.parse(key) as [LayoutRequest["boxes"], LayoutRequest["links"], boolean];
-        const request: LayoutRequest = { boxes, links, before: before.current, down };
+        const [boxes, links, down, gap] = JSON.parse(key) as [
+            LayoutRequest["boxes"],
+            LayoutRequest["links"],
+            boolean,
+            number | null,
+        ];
+        const request = { boxes, links, before: before.current, down, ...(gap === null ? {} : { gap }) };
         worker.current?.postMessage({ number: number.current, request });
     }, [key]);
 

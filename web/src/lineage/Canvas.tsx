@@ -1,11 +1,11 @@
 import { Background, Controls, MiniMap, ReactFlow, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useEffect, useMemo, useRef } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 
 import type { LineageView } from "../address/view";
 import { useLayout } from "../graph/useLayout";
 import { counted } from "../format/text";
-import { CARD_WIDTH, cardHeight } from "./cardSize";
+import { CARD_WIDTH, cardHeight, gapOf } from "./cardSize";
 import { columnEdges, linkEdge, tracedColumns } from "./edges";
 import { FlowLink } from "./FlowLink";
 import { Legend } from "./Legend";
@@ -35,7 +35,8 @@ interface Props {
 }
 
 /** The picture as a graph: to the right, or down where the stage is narrow. The root keeps its place when the picture grows. */
-export function Canvas({ view, picture, rootId, columns, related, actions, isSeen, comparison, select }: Props) {
+export const Canvas = memo(function Canvas(props: Props) {
+    const { view, picture, rootId, columns, related, actions, isSeen, comparison, select } = props;
     const width = useStore((state) => state.width);
     const distance = useStore(({ transform: [, , scale] }) =>
         scale < FAR ? "far farther" : scale < CLOSE ? "far" : "",
@@ -50,7 +51,8 @@ export function Canvas({ view, picture, rootId, columns, related, actions, isSee
         [picture.nodes, columns],
     );
     const links = useMemo(() => picture.links.map(({ source, target }) => ({ source, target })), [picture.links]);
-    const layout = useLayout(boxes, links, width > 0 && width < 640);
+    const isDown = width > 0 && width < 640;
+    const layout = useLayout(boxes, links, isDown, isDown ? undefined : gapOf(picture));
     const traced = useMemo(() => tracedColumns(picture), [picture]);
     const nodes = useMemo(() => {
         if (!layout) return [];
@@ -142,7 +144,7 @@ export function Canvas({ view, picture, rootId, columns, related, actions, isSee
             </ReactFlow>
         </Actions.Provider>
     );
-}
+});
 
 /** Shows the whole picture when it appears or grows; one too large to be read like that, from its root. */
 function Framing({ laidOut, root }: { laidOut: string; root: string }) {

@@ -1,8 +1,13 @@
-import type { PictureNode } from "./picture";
+import type { Picture, PictureNode } from "./picture";
 
 export const COLUMNS_SHOWN = 12;
 export const CARD_WIDTH = 220;
 export const ROW_HEIGHT = 24;
+
+/** How far ranks of cards are apart, so that there is room for what links lead through; undefined: as usual. */
+export function gapOf({ links }: Picture): number | undefined {
+    return links.some(({ via }) => via.length > 0) ? 200 : undefined;
+}
 
 /** How tall a card is, without asking the browser. */
 export function cardHeight(node: PictureNode, columns: number | undefined): number {

@@ -2,7 +2,7 @@
 
 import { breakable, elided, visible } from "../../format/text";
 import { layOut, type Point } from "../../graph/layout";
-import { CARD_WIDTH, shortName, typeWords } from "../cardSize";
+import { CARD_WIDTH, gapOf, shortName, typeWords } from "../cardSize";
 import { throughWords } from "../edges";
 import type { Picture, PictureLink, PictureNode } from "../picture";
 
@@ -65,7 +65,8 @@ export function drawingOf(picture: Picture, rootId: string, title: string): Draw
         width: CARD_WIDTH,
         height: 38 + linesOf(node).length * LINE,
     }));
-    const { positions } = layOut({ boxes, links: picture.links, before: {} });
+    const gap = gapOf(picture);
+    const { positions } = layOut({ boxes, links: picture.links, before: {}, ...(gap === undefined ? {} : { gap }) });
     const placed = new Map(
         boxes.map((box) => {
             const { x, y } = positions[box.id] ?? { x: 0, y: 0 };
