@@ -5,10 +5,11 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -120,7 +121,7 @@ class _Bench:
         report("page: 500 nodes with columns")
         around = self.server.ask("/graph/neighbourhood", namespace=NAMESPACE, name="s250.t0", depth=8, direction="downstream")
         datasets = [node["id"] for node in around["nodes"] if node["kind"] == "dataset"]
-        self.page.goto(self._view(250, open=" ".join(datasets)))
+        self.page.goto(self._view(250, {"open": " ".join(datasets)}))
         self._settle()
         frames = FRAMES // 9 if quick else FRAMES
         pan = self._pan(frames)
@@ -159,7 +160,7 @@ class _Bench:
 
     def _tick(self, ticks: int) -> Result:
         """Milliseconds of the main thread from one state of the rates to the next, with all that is asked meanwhile."""
-        self.page.goto(self._view(250, pulse="live"))
+        self.page.goto(self._view(250, {"pulse": "live"}))
         self._settle()
         spent = []
         for tick in range(1, ticks + 1):
@@ -176,8 +177,8 @@ class _Bench:
         self.page.wait_for_load_state("networkidle", timeout=120_000)
         self.page.wait_for_timeout(SETTLED_S * 1000)
 
-    def _view(self, jobs: int, **more: str) -> str:
-        query = {"kind": "dataset", "namespace": NAMESPACE, "name": f"s{jobs}.t0", "up": 0, "down": 8, **more}
+    def _view(self, jobs: int, parameters: Mapping[str, str] = MappingProxyType({})) -> str:
+        query = {"kind": "dataset", "namespace": NAMESPACE, "name": f"s{jobs}.t0", "up": 0, "down": 8, **parameters}
         return f"{self.url}view/lineage?{urlencode(query)}"
 
 

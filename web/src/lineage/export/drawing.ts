@@ -53,7 +53,7 @@ export interface Drawing {
 const MARGIN = 24;
 const HEAD = 44;
 const LINE = 17;
-const LINE_LENGTH = 25;
+const LINE_LENGTH = 22;
 const INK = "#16222a";
 const SOFT = "#50606b";
 const DASHES: Record<string, readonly number[]> = { declared: [8, 5], inferred: [2, 5] };
