@@ -157,7 +157,7 @@ class TargetService:
         """End a plan or a publication that was asked for. Raises NotFoundError, RequestError if none is under way."""
         record = self.record(name)
         if record.report is None or record.report.state != "running":
-            raise RequestError(f"no publication to target {name} is under way", f"lineage-bridge target show {name}")
+            raise RequestError(f"no publication to target {name} is under way", f"`lineage-bridge target show {name}` shows the last one")
         self._processes.cancel(name)
         return self.record(name)
 

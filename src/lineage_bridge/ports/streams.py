@@ -71,7 +71,7 @@ class StreamFeed(Protocol):
         """The position from which an input continues in each partition that it has begun."""
 
     def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
-        """Store durably that partitions are read from these places on: nothing before them is missing, or can be read."""
+        """Store durably from where each partition is read on. What is before was read, is not wanted, or can no longer be read."""
 
     def take(
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]

@@ -64,7 +64,7 @@ def restore(settings: Settings, paths: Sequence[Path], on_record: Callable[[], N
     """Append the records that the log lacks, and return their number. Raises LogLockedError while a server runs, RequestError."""
     for path in paths:
         if not path.exists():
-            raise RequestError(f"there is no file {str(path)!r}", "name segments, .cut files, or a copy of the log folder")
+            raise RequestError(f"there is no file {str(path)!r}", "give segments, .cut files, or a copy of the log folder")
     floor = 0
     with readers(settings.paths) as pool, suppress(StoreError), pool.reader() as graph:
         floor = graph.progress.position().get(_STREAM, 0)

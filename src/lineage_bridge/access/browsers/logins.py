@@ -146,7 +146,9 @@ class Logins:
     def _client(self, issuer: str) -> LoginClient:
         found = self._clients.get(issuer)
         if found is None:
-            raise NotFoundError(f"nobody logs in at {issuer!r}", f"there is {', '.join(self._clients) or 'no issuer with a client_id'}")
+            names = ", ".join(self._clients)
+            hint = f"log in at one of {names}" if names else "set `client_id` of an issuer to let people log in"
+            raise NotFoundError(f"no login is set up for the issuer {issuer!r}", hint)
         return found
 
     def _now_s(self) -> int:

@@ -42,7 +42,7 @@ def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettin
         },
     ).validate(claims)
     if other := _other_kind(claims, is_declared=is_declared):
-        raise RequestError(f"it is {other}, not an access token for whoever holds it")
+        raise RequestError(f"it is {other}; only bearer access tokens are accepted")
     clients = {claims.get("azp"), claims.get("client_id")} - {None}
     if settings.clients and not clients & set(settings.clients):
         raise RequestError("it was issued to an application whose tokens are not accepted")

@@ -27,8 +27,8 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
     """A table behind a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
     `schema` and `user` are those of the connection, where another setting has them. The user is the default schema of some databases.
-    `in_full`: None also if the database is not known, the schema of a user who is not known, or the connection cannot reach the database in
-    the name.
+    `in_full`: None also if the name would lack its database, or a schema that only the unknown user determines, or if the connection cannot
+    reach the database in the name.
     """
     address = read_jdbc(url)
     if address is None:

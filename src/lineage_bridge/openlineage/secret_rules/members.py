@@ -23,13 +23,17 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 class Container:
     """An open object or array, and what is known about the values in it.
 
-    `secret`: all of them are secrets. `columns`: its keys are column names. `tags`: they are tags, which name no settings. `named`: one
-    member says that the member `value` is a secret. `option`: the text before is a command's option that takes a secret. `values`: where
-    the scalars in `value` are, and the elements of its long arrays; `sink`: those of an enclosing object whose `value` contains this one.
-    `program`, `before`: of an array, the first text and the last one. `plain_key`: the key names no secret. `start`: where its bracket
-    is. `count`: how many values came before. `companion`: a member names the secret in another one. `secrets_at`: of an array, which
-    elements are names of secrets; `columns_of`: the same of an array in this object, and its length.
-    `weak`: those of the values are secrets that look like ones; `weak_name`: what a member says that `value` is.
+    Any container: `start`: the position of its opening bracket. `count`: how many values came before the current one. `secret`: all values
+    are secrets. `weak`: the values that look like secrets are secrets. `tags`: the members are tags, not settings. `sink`: the list
+    `values` of an enclosing object whose member `value` contains this container.
+
+    Objects: `columns`: the keys are column names. `plain_key`: the current key names no secret. `values`: the positions of the scalars in
+    the member `value`, and of the elements of its long arrays. `named`: another member says that `value` is a secret. `weak_name`: the name
+    that another member gives to `value`, which alone does not make it a secret. `companion`: a member has the name of a secret, and another
+    member may have the secret. `columns_of`: `secrets_at` of an array in this object, and the array's length.
+
+    Arrays: `program`, `before`: the first text and the latest one. `option`: the latest text is a command's option that takes a secret.
+    `secrets_at`: the indexes of elements that are names of secrets.
     """
 
     __slots__ = (

@@ -188,13 +188,13 @@ def ivy_command(description: Path, scratch: Path, ivy: Ivy, file_name: str = FIL
 
 
 def ivy_jar() -> Path:
-    """The Ivy archive in the pyspark wheel. Raises JarError if this pyspark has none."""
+    """The Ivy archive in the installed pyspark. Raises JarError if this pyspark has none."""
     spec = importlib.util.find_spec("pyspark")
     homes = list(spec.submodule_search_locations or ()) if spec else []
     for home in homes:
         for path in sorted((Path(home) / "jars").glob("ivy-*.jar")):
             return path
-    raise JarError("the installed pyspark contains no Ivy", "install pyspark from its wheel, with its jars")
+    raise JarError("the installed pyspark contains no Ivy", "install pyspark from PyPI, which contains Spark's jars")
 
 
 def module_description(jars: Sequence[Jar]) -> str:

@@ -1,6 +1,6 @@
-"""Updates the tables of aliases by naming rules, for the names that nodes have or that operators' aliases use.
+"""Updates the tables of aliases that follow from naming rules, for the names that nodes have or that operators' aliases use.
 
-Groups are not stored (see names.py), so an alias or a veto costs the rows of its own two ends, whatever they join.
+Groups are not stored (see graph/identity/steps.py), so an alias or a veto costs the rows of its own two ends, whatever they join.
 """
 
 from collections.abc import Iterable

@@ -35,7 +35,7 @@ class PendingShape(NamedTuple):
 
 
 class PendingShapes:
-    """The asserters of jobs that did not have their current shape yet at a time; each job is looked up once."""
+    """The asserters of jobs that did not have their current shape yet at the time `at_us`. Each job is looked up once."""
 
     def __init__(self, connection: StoreConnection, at_us: int) -> None:
         self.connection, self.at_us = connection, at_us
