@@ -103,13 +103,14 @@ def span(name: str, attributes: Attributes | None = None, *, kind: SpanKind = "I
 
     A block that raises has failed. Lines of the log name the trace and the span meanwhile.
     """
-    if _TRACING.tracer is None:
+    tracer = _TRACING.tracer
+    if tracer is None:
         yield _UNRECORDED
         return
     from opentelemetry.trace import SpanKind as Kind  # noqa: PLC0415  # an extra
     from opentelemetry.trace import format_span_id, format_trace_id, use_span  # noqa: PLC0415  # of the same extra
 
-    began = _TRACING.tracer.start_span(name, _context(parent), Kind[kind], attributes)
+    began = tracer.start_span(name, _context(parent), Kind[kind], attributes)
     of = began.get_span_context()
     named = TRACE.set((format_trace_id(of.trace_id), format_span_id(of.span_id)))
     with use_span(began, end_on_exit=True, record_exception=False, set_status_on_exception=False):

@@ -161,6 +161,19 @@ def test_a_name_that_was_erased_is_in_no_member_and_in_no_byte_of_the_files(tmp_
     assert list(trail.faults()) == []
 
 
+@pytest.mark.parametrize("name", ["keys", "POST", "name", "{name}", "scopes"])
+def test_routes_and_names_of_members_are_no_mentions_of_a_person(trail: HashChain, name: str) -> None:
+    trail.record(Change("grace", "10.0.0.8", "POST /keys/{name}", "etl", '{"name":"etl","scopes":["read"]}'))
+    assert trail.erase(name, Change("", "command of root", "audit erase", "")) == 0
+
+
+def test_a_name_is_found_as_a_member_and_in_details_that_were_cut(trail: HashChain) -> None:
+    trail.record(Change("grace", "10.0.0.8", "POST /x", "etl", '{"ada@example.com":1}'))
+    trail.record(Change("grace", "10.0.0.8", "POST /x", "etl", '{"note":"ada@example.com' + "x" * 9_000 + '"}'))
+    trail.record(Change("grace", "10.0.0.8", "POST /x", "etl", '{"note":"for ada@example.com ' + "x" * 9_000 + '"}'))
+    assert trail.erase("ada@example.com", Change("", "command of root", "audit erase", "")) == 2
+
+
 def test_an_erasure_that_cannot_be_recorded_erases_nothing(trail: HashChain, repository: AuditRepository) -> None:
     def no_clock() -> int:
         raise OSError("no clock")

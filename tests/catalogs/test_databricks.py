@@ -190,6 +190,17 @@ def test_deleting_a_job_leaves_its_datasets_and_what_others_put_there(ours: Serv
     assert "theirs" in there.metadata
 
 
+def test_rights_that_one_table_does_not_give_hold_up_no_other_deletion(ours: Server, place: Place, there: UnityCatalog) -> None:
+    there.tables = {"main.sales.orders": []}
+    ours.send(job_event("loads", inputs=[dataset("a")], outputs=[dataset("main.sales.orders", HERE)]))
+    published(ours)
+    there.denied = {"main.sales.orders"}
+    added(ours, place, exclude_namespaces=["*"])
+    report = published(ours, prune=True)
+    assert report.outcomes == {"done": 3, "failed": 1}
+    assert "MODIFY" in next(item.detail for item in report.operations if item.outcome == "failed")
+
+
 def test_a_dataset_that_somebody_deleted_meanwhile_is_written_again(ours: Server, place: Place, there: UnityCatalog) -> None:
     added(ours, place, at_once=1)
     handle, dropped = UnityCatalog.handle, list[str]()

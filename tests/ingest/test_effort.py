@@ -168,6 +168,16 @@ def test_effort_ends() -> None:
         effort.spend(1)
 
 
+def test_a_secret_is_not_kept_whose_name_is_behind_the_cut() -> None:
+    log = Kept()
+    body = b'{"run":{"facets":{"x":{"config":[{"value":"hunter2hunter","a":[' + b"[]," * 3500 + b'[]],"name":"password"}]}}}'
+    (event,) = ingested(body, log).events
+    assert isinstance(event.verdict, Rejected)
+    assert event.verdict.code == "not_json"
+    kept = log.records[0].body
+    assert (b"hunter2" in kept, b"[],[]," in kept) == (False, True)
+
+
 def test_half_a_secret_is_not_kept_where_the_beginning_ends() -> None:
     log = Kept()
     before = b'{"a": "' + b"x" * (SAMPLE_BYTES - 30) + b" jdbc://me:"

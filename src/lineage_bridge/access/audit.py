@@ -47,7 +47,7 @@ class HashChain:
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase what a principal changed, and what others changed that names it: no member of any entry has the name any more.
+        """Erase what a principal changed, and what others changed that names it: only the action of an entry may still contain the name.
 
         Raises StoreError if what was erased could not be overwritten in the files; another call tries that again.
         """
@@ -76,19 +76,28 @@ class Mentions:
         self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
 
     def are_in(self, change: Change) -> bool:
-        """Whether a member of a change has the name, also within the texts of its JSON."""
-        pattern = self._pattern
-        return pattern is not None and any(pattern.search(text) for member in change for text in _texts(member))
+        """Whether a change contains the name: its action, which names a route, does not count, nor do names of members."""
+        pattern, details = self._pattern, _strings_of(change.details)
+        texts = (change.principal, change.origin, change.target, *details)
+        return pattern is not None and any(pattern.search(text) for text in texts)
 
 
-def _texts(member: str) -> Iterator[str]:
-    """A member of a change, and if it is JSON with escapes, the texts in it."""
-    yield member
-    if "\\" in member:
-        try:
-            yield json.dumps(json.loads(member), ensure_ascii=False)
-        except (ValueError, RecursionError):
-            return
+def _strings_of(details: str) -> list[str]:
+    """The strings in details, which are JSON; or all of them, if they were cut and are not JSON."""
+    try:
+        left, found = [json.loads(details)], []
+        while left:
+            value = left.pop()
+            if isinstance(value, str):
+                found.append(value)
+            elif isinstance(value, dict):
+                left.extend(value.values())
+                found.extend(name for name in value if not name.isidentifier())
+            elif isinstance(value, list):
+                left.extend(value)
+    except (ValueError, RecursionError):
+        return [details]
+    return found
 
 
 def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:

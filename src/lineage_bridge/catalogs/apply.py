@@ -89,9 +89,10 @@ class Publisher:
 
         def portion(asked: Sequence[ObjectKey]) -> Found:
             read = Found()
-            with span("read objects", {"lineage_bridge.objects": len(asked)}, kind="CLIENT", parent=parent):
+            with span("read objects", {"lineage_bridge.objects": len(asked)}, kind="CLIENT", parent=parent) as reading:
                 for of, answer in self._calls.answers(self.target.read, asked):
                     if isinstance(answer, SourceError):
+                        reading.fail(reason_code(answer))
                         read.unread.update(dict.fromkeys(of, answer))
                     else:
                         read.visible.update(answer)
@@ -116,8 +117,11 @@ class Publisher:
         at_once, parent = self.target.settings.at_once, traceparent()
 
         def portion(steps: Sequence[PlanStep]) -> list[StepResult]:
-            with span("write objects", {"lineage_bridge.objects": len(steps)}, kind="CLIENT", parent=parent):
-                return self._apply_batch(steps)
+            with span("write objects", {"lineage_bridge.objects": len(steps)}, kind="CLIENT", parent=parent) as writing:
+                results = self._apply_batch(steps)
+                if failed := next((result for result in results if result.outcome != DONE), None):
+                    writing.fail(failed.code or failed.outcome)
+                return results
 
         with ThreadPoolExecutor(at_once, thread_name_prefix="publish") as pool:
             for begin in range(0, len(batches), at_once * 8):

@@ -67,6 +67,8 @@ class Publication:
     def _run_reported(self, publishing: TraceSpan) -> None:
         try:
             self._run()
+            if self.report.state != "done":
+                publishing.fail(self.report.code or self.report.state)
         except LineageBridgeError as error:
             publishing.fail(type(error).__name__)
             self._update(state=_ended(error), error=str(error), hint=error.hint, **_cause(error))

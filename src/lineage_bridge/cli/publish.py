@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from contextlib import suppress
 
 import click
 
@@ -76,12 +75,16 @@ def _until_ended(client: Client, name: str) -> Json:
 
 
 def _cancel(client: Client, name: str) -> None:
-    with suppress(LineageBridgeError):
+    try:
         client.post(f"/api/v1/targets/{name}/cancel")
         until = time.monotonic() + CANCEL_S
-        while client.get(f"/api/v1/targets/{name}/publication")["state"] == "running" and time.monotonic() < until:
+        while (state := client.get(f"/api/v1/targets/{name}/publication")["state"]) == "running" and time.monotonic() < until:
             time.sleep(POLL_S)
-        print_message(f"cancelled; what was published is known: lineage-bridge target show {name}")
+    except LineageBridgeError as error:
+        print_message(f"it was not cancelled, and may still publish: {error}")
+        return
+    said = {"cancelled": "cancelled", "running": "it is still ending"}.get(state, f"it had already ended: {state}")
+    print_message(f"{said}; `lineage-bridge target show {name}` shows what was published")
 
 
 def print_report(report: Json) -> None:

@@ -145,7 +145,7 @@ def resume(settings: Settings, name: str, as_json: bool) -> None:
 @with_settings(*CLIENT)
 def cancel(settings: Settings, name: str, as_json: bool) -> None:
     """Cancel the publication to the target NAME. What it has published stays."""
-    pause_or_resume(settings, f"/api/v1/targets/{name}", "cancel", f"the publication to {name} is cancelled", as_json=as_json)
+    pause_or_resume(settings, f"/api/v1/targets/{name}", "cancel", f"the publication to {name} is being cancelled", as_json=as_json)
 
 
 @target.command(examples=("target remove catalog",))

@@ -13,7 +13,7 @@ from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, Reco
 from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload, without_strings
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.redaction import mask
@@ -158,6 +158,8 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
     is_dense = _is_dense(raw)
     if (is_dense or len(raw) > SAMPLE_BYTES) and (refused := unreadable(raw)):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if is_dense or refused.code == "too_deep" else SAMPLE_BYTES)
+        if is_dense:
+            kept = without_strings(kept)  # what says that one of them is a secret may be behind the cut
         return _rejected(mask(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)
     masked = mask(raw, effort.spend, key)

@@ -2,7 +2,9 @@
 
 from typing import Annotated
 
+import pytest
 from fastapi import APIRouter, Depends, FastAPI, Query
+from fastapi.exceptions import FastAPIError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.testclient import TestClient
@@ -73,3 +75,17 @@ def test_requests_are_answered_as_by_fastapi_itself() -> None:
 def test_the_document_describes_routes_that_no_request_has_made_ready() -> None:
     assert made(DeferredRoute).openapi() == made(APIRoute).openapi()
     assert "/v1/unlisted" not in made(DeferredRoute).openapi()["paths"]
+
+
+class NoField:
+    """What no request can bring."""
+
+
+def test_an_error_in_a_signature_comes_with_every_request() -> None:
+    def find(page: NoField) -> None:
+        """Never answers."""
+
+    route = DeferredRoute("/found", find)
+    for _ in range(2):
+        with pytest.raises(FastAPIError, match="NoField"):
+            _ = route.app

@@ -119,7 +119,8 @@ class Sessions:
             named = [session.digest for session in every if name in (session.id, session.identity.principal)]
             if not named:
                 raise NotFoundError(
-                    f"there is no session {name!r}, and no session of a principal of this name", "`lineage-bridge session list` shows the sessions"
+                    f"there is no session {name!r}, and no session of a principal of this name",
+                    "`lineage-bridge session list` shows the sessions",
                 )
             self._repository.replace(named)
             self._forget(named)

@@ -26,5 +26,9 @@ class DeferredRoute(APIRoute):
             raise AttributeError(name)
         self._declared = None
         path, endpoint, options = declared
-        super().__init__(path, endpoint, **options)
+        try:
+            super().__init__(path, endpoint, **options)
+        except BaseException:
+            self._declared = declared  # the next request finds the same error
+            raise
         return getattr(self, name)

@@ -29,8 +29,9 @@ class Publications:
             names = under_way()
             self._callers = {target: by for target, by in self._callers.items() if target in names}
             if name not in names and not may_take(self._size, Counter(self._callers.values()), caller):
+                whose = "your publications" if caller.name in self._callers.values() else "other publications"
                 raise OverloadedError(
-                    "too many publications are running", "publish again when some have ended, or cancel one", "too_many_publications"
+                    f"{whose} take all the room there is", "publish again when some have ended, or cancel one", "too_many_publications"
                 )
             begun = start()
             self._callers[name] = caller.name

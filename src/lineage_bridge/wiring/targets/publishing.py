@@ -94,14 +94,17 @@ class PublishingProcesses:
     def cancel(self, name: str) -> None:
         """Tell a process to end: at once if it makes no call, and after CANCEL_S at the latest."""
         with self._lock:
-            for process in [process for of, process in self._processes.values() if of == name and process.pid not in self._cancelled]:
+            for process in [process for of, process in self._processes.values() if of == name and self._may_cancel(process)]:
                 timer = self._cancelled[process.pid] = threading.Timer(CANCEL_S, process.terminate)
                 timer.daemon = True
                 timer.start()
                 if process.stdin:
-                    with suppress(OSError):  # it has ended
+                    with suppress(OSError, ValueError):  # it has ended, and its input may be closed
                         process.stdin.write(b"\n")
                         process.stdin.flush()
+
+    def _may_cancel(self, process: "subprocess.Popen[bytes]") -> bool:
+        return process.returncode is None and process.pid not in self._cancelled
 
     def begin(self, name: str, report: PublicationReport) -> None:
         """Start a process. Raises RequestError if one is under way, UnavailableError if it cannot be started."""
@@ -142,6 +145,9 @@ class PublishingProcesses:
             self._repository.save_report(name, replace(last, state=state, ended_us=now_us(), error=message))
         with self._lock:
             self._processes.pop(process.pid, None)
+            late = self._cancelled.pop(process.pid, None)
+        if late:
+            late.cancel()
 
 
 def publish(

@@ -113,8 +113,9 @@ class DatabricksTarget(Target[DatabricksSettings]):
             self._relate(objects, self._relationships(RelationshipEnd("external_metadata", objects.job["name"])))
 
     def _delete(self, job: RelationshipEnd) -> None:
-        for found in self._relationships(job).values():
-            self._unrelate(found)
+        for ends, found in self._relationships(job).items():
+            with _rights_on_tables(ends):
+                self._unrelate(found)
         try:
             self._metadata.delete_external_metadata(job.name)
         except AnsweredError as error:
