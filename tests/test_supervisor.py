@@ -88,7 +88,7 @@ def test_a_stopped_child_is_killed_and_started_again(tmp_path, caplog):
     assert time.monotonic() - stopped_at >= supervisor.STOPPED_S
     assert again[0] == "started"
     assert int(again[2]) != pid
-    assert "one is stopped" in caplog.text
+    assert "one is suspended" in caplog.text
 
 
 def test_a_child_that_continues_stays(tmp_path):

@@ -108,4 +108,4 @@ def test_a_folder_is_read_and_shows_files_and_bytes(call, tmp_path: Path, server
         assert text in call("input", "show", "files", *url).out
     assert call("input", "test", "files", *url).code == 0
     refused = call("input", "add", "other", "folder", "folder=/etc", *url)
-    assert (refused.code, "/etc may not be read" in refused.err) == (2, True)
+    assert (refused.code, "inputs may not read /etc" in refused.err) == (2, True)

@@ -100,8 +100,6 @@ def test_what_costs_too_much_to_judge_is_refused(name: str) -> None:
         (b'{"password": "hunter2", "a": "' + b"x" * 200_000, "not_json", SAMPLE_BYTES),
         (b'{"password": "hunter2", "a": "\xff' + b"x" * 200_000 + b'"}', "not_json", SAMPLE_BYTES),
         (b'{"password": "hunter2", "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "too_deep", 1 << 12),
-        (b'{"password": "hunter2", "a": ' + b"[" * 8_000 + b"]" * 8_000 + b"}", "too_deep", 1 << 12),
-        (b'{"password": "hunter2", "a": [' + b"[]," * 6_000, "not_json", 1 << 12),
     ],
 )
 def test_of_what_no_event_can_be_read_from_the_beginning_is_kept(body: bytes, code: str, most: int) -> None:
@@ -166,16 +164,6 @@ def test_effort_ends() -> None:
     effort.spend(LEAST_NS)
     with pytest.raises(TooCostlyError):
         effort.spend(1)
-
-
-def test_a_secret_is_not_kept_whose_name_is_behind_the_cut() -> None:
-    log = Kept()
-    body = b'{"run":{"facets":{"x":{"config":[{"value":"hunter2hunter","a":[' + b"[]," * 3500 + b'[]],"name":"password"}]}}}'
-    (event,) = ingested(body, log).events
-    assert isinstance(event.verdict, Rejected)
-    assert event.verdict.code == "not_json"
-    kept = log.records[0].body
-    assert (b"hunter2" in kept, b"[],[]," in kept) == (False, True)
 
 
 def test_half_a_secret_is_not_kept_where_the_beginning_ends() -> None:

@@ -119,7 +119,7 @@ def test_what_is_left_out_is_as_openmetadata_has_it() -> None:
         ({**BROKER, "sslConfig": "text"}, "sslConfig is not an object"),
         ({"type": "OpenLineage", "brokerConfig": {**BROKER, "streamName": "s"}}, "option of Kafka"),
         ({**BROKER, "type": "Airflow"}, "only the connector OpenLineage"),
-        ({**BROKER, "supportsMetadataExtraction": False}, "pause it"),
+        ({**BROKER, "supportsMetadataExtraction": False}, "pause the input"),
         ({**BROKER, "namespaceToServiceMapping": {"ns": "service"}}, "LineageBridge has no services"),
         ({**BROKER, "pipelineFilterPattern": {"includes": ["etl.*"]}}, "not filtered"),
     ],

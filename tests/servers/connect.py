@@ -60,6 +60,13 @@ class Connect:
             assert time.monotonic() < deadline, f"not {state}: {answer.text}"
             time.sleep(0.1)
 
+    def wait_for_topics(self, name: str, topics: list[str], seconds: float = 60.0) -> None:
+        """Wait until the connector has used these topics, which the worker learns by reading its own topic of states."""
+        deadline = time.monotonic() + seconds
+        while (found := self.topics(name)) != topics:
+            assert time.monotonic() < deadline, f"not {topics}: {found}"
+            time.sleep(0.1)
+
     def topics(self, name: str) -> list[str]:
         """The topics that the connector has used until now."""
         return sorted(self.ask("GET", f"/connectors/{name}/topics")[name]["topics"])

@@ -46,7 +46,7 @@ def _alias_options(command: CommandT) -> CommandT:
     ),
 )
 def alias() -> None:
-    """List, add and veto aliases: names that denote the same dataset or job."""
+    """List, add and veto aliases: several names of one node."""
 
 
 @alias.command(name="list", examples=("alias list --kind operator", "alias list --namespace kafka://broker:9092"))

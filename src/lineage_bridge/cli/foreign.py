@@ -43,7 +43,7 @@ def foreign(
     style: str,
     as_json: bool,
 ) -> None:
-    """List facets that limited keys asserted about datasets outside their namespaces.
+    """List what limited keys asserted about datasets of others.
 
     Events of a key that is limited to namespaces may name any dataset as input or output. Facets about a dataset outside of them, such as
     its schema or that it was dropped, are kept, but have no effect. The newest comes first.

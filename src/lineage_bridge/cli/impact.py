@@ -41,7 +41,7 @@ def impact(
     style: str,
     as_json: bool,
 ) -> None:
-    """List the datasets and jobs that a change of a dataset or a job affects.
+    """List what a change of a dataset or a job affects.
 
     Each line gives the distance in hops, the number of paths, and the extent: whether all or only some of the data comes from the changed
     node.

@@ -31,7 +31,7 @@ _name = click.argument("name")
     ),
 )
 def input_() -> None:
-    """Add, test and list inputs: topics, streams and files that events are read from.
+    """Add, test and list the inputs to read events from.
 
     For producers that write OpenLineage events to Kafka or to files instead of HTTP. LineageBridge ingests each event once.
 

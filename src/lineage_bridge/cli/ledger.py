@@ -47,7 +47,7 @@ def ledger(
     style: str,
     as_json: bool,
 ) -> None:
-    """Show how much data each job between two datasets read and wrote.
+    """Show how much the jobs between two datasets read and wrote.
 
     Compares what each job on the path read and wrote in a window with a baseline, and marks the hop where a change begins.
 

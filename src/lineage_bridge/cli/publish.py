@@ -83,8 +83,8 @@ def _cancel(client: Client, name: str) -> None:
     except LineageBridgeError as error:
         print_message(f"it was not cancelled, and may still publish: {error}")
         return
-    said = {"cancelled": "cancelled", "running": "it is still ending"}.get(state, f"it had already ended: {state}")
-    print_message(f"{said}; `lineage-bridge target show {name}` shows what was published")
+    ending = {"cancelled": "cancelled", "running": "it is still ending"}.get(state, f"it had already ended: {state}")
+    print_message(f"{ending}; `lineage-bridge target show {name}` shows what was published")
 
 
 def print_report(report: Json) -> None:

@@ -13,7 +13,7 @@ from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, Reco
 from lineage_bridge.graph.record_origin import RecordOrigin
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
-from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload, without_strings
+from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload
 from lineage_bridge.model.access import Principal
 from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.redaction import mask
@@ -25,8 +25,6 @@ _ANYBODY = Principal("", frozenset())
 FOREIGN_NAMESPACE = "foreign_namespace"
 _COSTLY_SAMPLE_BYTES = 2048
 _NOTE_CHARACTERS = 2000
-_DENSE, _DENSE_BYTES = 10, 8 << 10
-"""Up to one opening bracket in so many bytes is usual: an event of a producer has one in about forty. Shorter bodies are kept whole."""
 
 
 class RecordLimits(NamedTuple):
@@ -155,11 +153,8 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 
 
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
-    is_dense = _is_dense(raw)
-    if (is_dense or len(raw) > SAMPLE_BYTES) and (refused := unreadable(raw)):
-        kept = beginning(raw, _COSTLY_SAMPLE_BYTES if is_dense or refused.code == "too_deep" else SAMPLE_BYTES)
-        if is_dense:
-            kept = without_strings(kept)  # what says that one of them is a secret may be behind the cut
+    if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
+        kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
         return _rejected(mask(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)
     masked = mask(raw, effort.spend, key)
@@ -174,11 +169,6 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
         return _rejected(masked, foreign, sender, arrival_us)
     names = sender.channel, sender.principal.name
     return JudgedEvent(verdict, LogRecord(RecordKind.EVENT, event_id(masked), arrival_us, *names, write_note(note), masked))
-
-
-def _is_dense(raw: bytes) -> bool:
-    """Whether an event is long, and brackets are so dense in it that reading them costs more than telling first whether it is one."""
-    return len(raw) > _DENSE_BYTES and (raw.count(b"{") + raw.count(b"[")) * _DENSE > len(raw)
 
 
 def _fitting(event: JudgedEvent, limits: RecordLimits) -> JudgedEvent:

@@ -1,6 +1,5 @@
 """Splits payloads into events, whose bytes stay as they were sent."""
 
-import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from lineage_bridge.openlineage.json_text import mend_text
-from lineage_bridge.openlineage.secret_rules.values import MASK
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.openlineage.wire import MAX_BYTES
 
@@ -18,8 +16,6 @@ MAX_EVENTS: Final = 10_000
 SAMPLE_BYTES: Final = 64 << 10
 """How many bytes are kept of a payload that is rejected as a whole."""
 _LONGEST_WORD: Final = 512
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*(?:"(\s*:)?|$)', re.DOTALL)
-"""A text in quotation marks, up to the end if they are not closed. The group matches behind a key."""
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 _BLANK: Final = b" \t\r\n"
 _MAX_COMPRESSION_RATIO: Final = 64
@@ -92,11 +88,6 @@ def beginning(raw: bytes, most: int) -> bytes:
         return raw
     end = max(raw.rfind(sign, max(0, most - _LONGEST_WORD), most) for sign in (b" ", b"\n", b'"'))
     return raw[: end + 1 if end > 0 else most]
-
-
-def without_strings(raw: bytes) -> bytes:
-    """The bytes with MASK in the place of every text in quotation marks but keys."""
-    return _STRING.sub(lambda found: found[0] if found[1] else f'"{MASK}"'.encode(), raw)
 
 
 def _refused(data: bytes, code: str, message: str) -> SplitPayload:

@@ -67,7 +67,7 @@ def test_the_error_names_the_limit_the_caller_and_when_to_try_again() -> None:
 def test_bodies_of_one_caller_leave_memory_to_others() -> None:
     memory = BodyMemory(100)
     memory.hold(ADA, 50)
-    with pytest.raises(OverloadedError, match="ada have 51 bytes"):
+    with pytest.raises(OverloadedError, match="the requests of ada take 51 bytes"):
         memory.hold(ADA, 1)
     memory.hold(BOB, 25)
     with pytest.raises(OverloadedError):

@@ -76,7 +76,7 @@ def test_each_cause_is_one_line_with_its_scopes_and_what_to_do(capsys: pytest.Ca
     lines = capsys.readouterr().out.splitlines()
     (forbidden,) = [line for line in lines if "403" in line]
     assert all(f"env-1/{name}" in forbidden for name in CLUSTERS)
-    assert "the owner of the API key in cloud needs a role that sees the cluster's connectors, such as Operator" in forbidden
+    assert "grant the owner of the API key in `cloud` a role that sees the cluster's connectors, such as Operator" in forbidden
     (missing,) = [line for line in lines if "LINEAGE_BRIDGE_KAFKA_API_KEY" in line]
     assert "topics env-1/lkc-1, env-1/lkc-3 " in missing
     (unset,) = [line for line in lines if "NOT_SET_HERE" in line]
@@ -93,5 +93,5 @@ def test_a_clusters_key_where_a_cloud_key_is_needed_is_the_first_thing_said() ->
         with pytest.raises(SourceError, match="401") as refused:
             observer.observe(None, NO_METADATA, 0)
         observer.close()
-    assert refused.value.hint.startswith("cloud needs an API key of Cloud resource management, the key of a cluster does not work")
+    assert refused.value.hint.startswith("set `cloud` to an API key of Cloud resource management, as the key of a cluster does not work")
     assert error_hint(DISCOVERY, refused.value) == refused.value.hint

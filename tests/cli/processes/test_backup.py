@@ -84,7 +84,7 @@ def test_the_last_copy_of_the_state_is_put_back(call, data_folder: Path):
     damaged = call("verify", "--data-dir", data_folder)
     assert (damaged.code != 0, "restore --state" in damaged.err) == (True, True)
     with FileLock(paths.serve_lock):
-        assert "a server runs" in call("restore", "--state", "--data-dir", data_folder).err
+        assert "a server is running" in call("restore", "--state", "--data-dir", data_folder).err
     assert call("restore", "--state", "--data-dir", data_folder).code == 0
     assert StateDatabase(paths.state).key() == key
     assert (data_folder / "state.db.damaged").read_bytes() == b"garbage" * 1000

@@ -151,7 +151,7 @@ def test_what_is_not_there_or_cannot_be_read_is_told_and_is_no_empty_folder(tmp_
     with installed(tmp_path) as installation, reading(installation, folder=str(folder)) as reader:
         until(lambda: reader.meter.status.lag_bytes == 50)
         path.unlink()
-        until(lambda: any("a.ndjson is gone, with 50 bytes" in problem for problem in reader.meter.status.problems))
+        until(lambda: any("a.ndjson was deleted before 50 of its bytes were read" in problem for problem in reader.meter.status.problems))
         folder.rename(tmp_path / "other")
         until(lambda: reader.meter.status.state == "failing")
         assert "there is no folder" in reader.meter.status.error
@@ -183,7 +183,7 @@ def test_folders_that_the_operator_does_not_allow_are_refused(tmp_path: Path) ->
         with reading(installation, folder=str(allowed / "in"), context=context):
             until(lambda: numbers(installation) == [1])
         for folder in (other, allowed / ".." / "other", tmp_path):
-            with pytest.raises(ConfigError, match="may not be read"), reading(installation, folder=str(folder), context=context):
+            with pytest.raises(ConfigError, match="inputs may not read"), reading(installation, folder=str(folder), context=context):
                 pass
         with (
             pytest.raises(ConfigError, match="input_folders"),
@@ -194,7 +194,7 @@ def test_folders_that_the_operator_does_not_allow_are_refused(tmp_path: Path) ->
         with reading(installation, folder=str(allowed / "later"), context=context) as reader:
             (allowed / "later").rmdir()
             (allowed / "later").symlink_to(other)
-            until(lambda: reader.meter.status.state == "failing" and "may not be read" in reader.meter.status.error)
+            until(lambda: reader.meter.status.state == "failing" and "inputs may not read" in reader.meter.status.error)
         assert numbers(installation) == [1]
 
 

@@ -75,7 +75,7 @@ def test_each_option_has_its_setting(option: str, value: Any, setting: str, expe
         ({**BROKER, "awsConfig": {"awsAccessKeyId": "A"}}, "awsRegion is missing"),
         ({**BROKER, "awsConfig": "text"}, "awsConfig is not an object"),
         ({**BROKER, "awsConfig": {**AWS, "awsregion": "r"}}, "unknown option awsConfig.awsregion"),
-        ({**BROKER, "awsConfig": {**AWS, "enabled": True}}, "awsConfig.awsAccessKeyId sets some"),
+        ({**BROKER, "awsConfig": {**AWS, "enabled": True}}, "awsConfig.awsAccessKeyId sets credentials"),
         ({**BROKER, "awsConfig": {**AWS, "enabled": "yes"}}, "use true or false"),
         ({**BROKER, "topicName": "t"}, "topicName is an option of Kafka"),
         ({**BROKER, "streamname": "s"}, "unknown option streamname"),

@@ -26,7 +26,7 @@ def test_changes_of_a_table_arrive_in_a_topic_and_are_reported_as_openlineage(ka
     assert b'"name":"Ann"' in kafka.consume("captured.public.clients", 1)[0]
     event = event_sink.wait_for(lambda event: event["job"]["namespace"] == "captured" and event.get("outputs"))
     assert (event["job"]["name"], [output["name"] for output in event["outputs"]]) == ("captured.0", ["captured.public.clients"])
-    assert connect.topics("capture-clients") == ["captured.public.clients"]
+    connect.wait_for_topics("capture-clients", ["captured.public.clients"])
     connect.delete("capture-clients")
 
 

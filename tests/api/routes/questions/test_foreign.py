@@ -86,7 +86,7 @@ def test_lists_are_filtered_and_paged(server: Server, send: Send) -> None:
     assert [item["key"] for item in page.json()["foreign"] + rest.json()["foreign"]] == keys()
     assert "next" not in rest.links
     assert server.ask("/graph/facets/foreign", 404, namespace="db://shop", name="nothing")
-    assert "belong together" in server.ask("/graph/facets/foreign", 422, namespace="db://shop")["error"]["message"]
+    assert "must be given together" in server.ask("/graph/facets/foreign", 422, namespace="db://shop")["error"]["message"]
 
 
 def test_repeats_are_one_line_and_what_somebody_else_said_alike_is_none(server: Server, send: Send) -> None:

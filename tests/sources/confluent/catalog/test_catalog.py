@@ -160,7 +160,7 @@ def test_a_package_without_a_catalog(polling: Polling) -> None:
     seen = polling.poll("env-s4m8d1")
     assert not seen.events
     (unseen,) = seen.unseen
-    assert "the package ESSENTIALS of env-s4m8d1 does not include it" in unseen.why
+    assert "the governance package ESSENTIALS of env-s4m8d1 does not include the stream catalog" in unseen.why
     bare = PlaneContext(
         Organization("o", (Environment("env-1", "p"),), (), (SchemaRegistry("lsrc-1", "env-1", "http://r"),)),
         Organization("o", (Environment("env-1", "p"),)),

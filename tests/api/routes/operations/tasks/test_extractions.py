@@ -102,6 +102,6 @@ def test_a_task_fails_when_nothing_can_be_observed(tasks: TaskClient, script: st
 
 def test_an_internal_error_fails_its_own_task_only(tasks: TaskClient, script: stepwise.Script) -> None:
     script.error = ZeroDivisionError("x")
-    assert "fault of LineageBridge" in tasks.extract()["error"]
+    assert "internal error of LineageBridge" in tasks.extract()["error"]
     script.error = None
     assert tasks.extract()["status"] == "completed"
