@@ -21,7 +21,7 @@ _DRIFTS = {"declared": "declared, not observed", "observed": "observed, not decl
 @with_output()
 @with_settings(*CLIENT)
 def drift(settings: Settings, namespace: str | None, job: str | None, limit: int, offset: int, style: str, as_json: bool) -> None:
-    """List where jobs were observed to differ from their declarations.
+    """List where jobs differ from their declarations.
 
     Compares the jobs that have a declaration. Each line says since when the difference is known.
     """

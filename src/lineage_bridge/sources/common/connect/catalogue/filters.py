@@ -40,7 +40,7 @@ def server(text: str) -> str:
         return "" if ":" in handle[1] else handle[1]
     bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
     named = re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
-    return "" if _NO_PORT.search(named) else named
+    return "" if _NO_PORT.search(named) or " " in named else named  # a sentence is no host
 
 
 def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
