@@ -57,6 +57,14 @@ SAME_IDEA = _words(
 _PHRASES = re.compile(r"\b(?:" + "|".join(BANNED_PHRASES) + r")\b", re.IGNORECASE)
 
 
+_NAMES = re.compile(r"\b(?:" + "|".join(sorted(BANNED_NAMES)) + r")\b")
+
+
+def may_have_banned_names(source: str) -> bool:
+    """Whether a banned name occurs in the text of a module at all, be it in a comment: most need not be parsed."""
+    return _NAMES.search(source) is not None
+
+
 def banned_names(tree: ast.Module, banned: frozenset[str] = BANNED_NAMES) -> list[str]:
     """The banned identifiers that a module defines, imports or uses, sorted."""
     return sorted(banned & set(_names(tree)))
