@@ -10,6 +10,7 @@ import httpx
 import msgspec
 from typing_extensions import Self
 
+from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, GoneError, NotFoundError, RequestError, UnavailableError
 from lineage_bridge.ports.inputs import InputBatch, InputPositions, InputStart, pack_batch
 from lineage_bridge.tracing import span, trace_headers
@@ -41,7 +42,7 @@ class IntakeClient:
     def positions(self, name: str, files: Sequence[str] = ()) -> InputPositions:
         """The positions from which an input continues; with keys of files, the positions in those files."""
         what = f"positions?files={quote(','.join(files))}" if files else "positions"
-        return msgspec.json.decode(self._call("GET", name, what), type=InputPositions)
+        return decode(self._call("GET", name, what), InputPositions)
 
     def begin(self, name: str, start: InputStart) -> None:
         """Store the beginning of partitions that have no position yet."""

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.inputs.input import IncomingRecord, InputKind
@@ -187,6 +188,6 @@ def _describe(name: str, kind: InputKind) -> KindRecord:
 def read_report(text: bytes) -> InputsReport | None:
     """The report in a file; None if it is damaged."""
     try:
-        return msgspec.json.decode(text, type=InputsReport)
+        return decode(text, InputsReport)
     except msgspec.DecodeError:
         return None

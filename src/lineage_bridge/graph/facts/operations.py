@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from lineage_bridge.conversion import decode
 from lineage_bridge.errors import RequestError
 from lineage_bridge.graph.identity.naming.spelling import LONGEST
 from lineage_bridge.graph.identity.steps import ANY, OPERATOR, PREFERRED
@@ -55,7 +56,7 @@ class _Operation(msgspec.Struct):
 def operation(record: LogRecord) -> Iterator[tuple[str, Row, Row]]:
     """The facts of an operator's record: (relation, key, values)."""
     try:
-        decoded = msgspec.json.decode(record.body, type=_Operation)
+        decoded = decode(record.body, _Operation)
         facts = list(_facts(decoded, record))
     except (ValueError, RequestError):
         return

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.openlineage.facets.facet import MAX_NAME, UNREADABLE, Facet
 from lineage_bridge.openlineage.json_text import Spend, member_path, no_limit
 
@@ -47,7 +48,7 @@ def _read(value: Any, type_: inspect.Type, path: str, lost: list[str]) -> Any:  
             for field in type_.fields
             if field.encode_name in value
         }
-        return msgspec.convert(members, type_.cls)
+        return convert(members, type_.cls)
     if isinstance(type_, inspect.VarTupleType) and isinstance(value, list) and _is_struct(type_.item_type):
         return _not_emptied(_kept(enumerate(value), lambda index: f"{path}[{index}]", type_.item_type, lost), value)
     if isinstance(type_, inspect.DictType) and isinstance(value, dict) and _is_struct(type_.value_type):

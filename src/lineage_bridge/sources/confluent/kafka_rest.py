@@ -7,6 +7,7 @@ from urllib.parse import quote
 import msgspec
 from typing_extensions import NamedTuple
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.errors import SourceError
 from lineage_bridge.sources.common.http import HttpClient
 from lineage_bridge.sources.common.kafka.events.builder import KafkaEventBuilder
@@ -96,7 +97,7 @@ class KafkaRest:
 
 def _converted(answer: object, kind: type[_EntryT], path: str) -> _EntryT:
     try:
-        return msgspec.convert(answer, kind, strict=False)
+        return convert(answer, kind, strict=False)
     except msgspec.ValidationError as error:
         raise SourceError(f"GET {path} returned an unexpected answer: {error}") from error
 

@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
-import msgspec
-
+from lineage_bridge.conversion import convert
 from lineage_bridge.errors import ConfigError, SourceError
 from lineage_bridge.model.tasks import PlaneRecord
 from lineage_bridge.sources.common.observer import Check, Snapshot, Unseen
@@ -72,7 +71,7 @@ class ConfluentObserver(StepwiseObserver[ConfluentSettings]):
         """The shared metadata of all planes."""
         if "estate" not in snapshot:
             return NO_METADATA
-        planes = self._planes.create(msgspec.convert(snapshot["estate"], Organization))
+        planes = self._planes.create(convert(snapshot["estate"], Organization))
         return merge_metadata(plane.shared_metadata(snapshot["planes"][plane.key]) for plane in planes if plane.key in snapshot["planes"])
 
     def noticed_changes(self, before: Callable[[], Snapshot | None]) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.errors import ConfigError, SourceError, StoppedError
 from lineage_bridge.model.tasks import PlaneRecord
 from lineage_bridge.openlineage.event_builder import Json
@@ -49,7 +50,7 @@ class OrganizationPoll:
     ) -> None:
         self._source, self._clients, self._planes, self._now_us = source, clients, planes, now_us
         self._only = only
-        self._before = msgspec.convert(before["estate"], Organization) if "estate" in before else None
+        self._before = convert(before["estate"], Organization) if "estate" in before else None
         self._organization = self._before or Organization()
         self._snapshots: dict[str, Snapshot] = dict(before.get("planes", {}))
         self._unseen: dict[str, list[list[str]]] = {key: list(entries) for key, entries in before.get("unseen", {}).items()}

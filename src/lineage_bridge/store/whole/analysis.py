@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_bridge.conversion import decode
 from lineage_bridge.errors import NotFoundError
 from lineage_bridge.model.analysis import Analysis, FindingsPart, FindingsSummary
 from lineage_bridge.model.graph import Node
@@ -30,7 +31,7 @@ class Findings:
         try:
             with path.open("rb") as file:
                 first = file.readline()
-            self.summary = msgspec.json.decode(first, type=FindingsSummary)
+            self.summary = decode(first, FindingsSummary)
         except (FileNotFoundError, msgspec.DecodeError) as error:
             raise NotFoundError("the graph has not been analysed", "run lineage-bridge analyse") from error
         self._behind = len(first)

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import msgspec
 from fastapi import APIRouter, Query, Response
 
 from lineage_bridge.access.audit import as_json
@@ -11,6 +10,7 @@ from lineage_bridge.api.openapi import response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.operations import AuditItem, AuditPage
 from lineage_bridge.api.services import Services
+from lineage_bridge.conversion import convert
 
 _LAST = 2**63 - 1
 
@@ -28,6 +28,6 @@ def routes(services: Services) -> APIRouter:
     ) -> Response:
         """Who changed what, the newest first."""
         found = services.audit.newest(limit, below, principal, action)
-        return json_response(AuditPage([msgspec.convert(as_json(entry), AuditItem) for entry in found]))
+        return json_response(AuditPage([convert(as_json(entry), AuditItem) for entry in found]))
 
     return router

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.openlineage.naming import DatasetName
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
@@ -32,7 +33,7 @@ from lineage_bridge.sources.common.shared_metadata import (
 
 def subjects_in(snapshot: Snapshot | None) -> dict[str, Subject]:
     """Read the subjects in a snapshot."""
-    return {name: msgspec.convert(entry, Subject) for name, entry in (snapshot or {}).get("subjects", {}).items()}
+    return {name: convert(entry, Subject) for name, entry in (snapshot or {}).get("subjects", {}).items()}
 
 
 @dataclass(frozen=True)

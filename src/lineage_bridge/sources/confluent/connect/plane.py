@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.errors import ForbiddenError, MissingError, SourceError
 from lineage_bridge.sources.common.connect.client import read_offsets
 from lineage_bridge.sources.common.connect.events.translate import shared_metadata, translate
@@ -117,7 +118,7 @@ class ConnectPlane(Plane[ConnectAnswers]):
     ) -> tuple[dict[str, CustomPlugin], list[Unseen]]:
         """Return the custom plugins that connectors use; fetch them only if one is new."""
         used = {id_ for entry in answer.values() if (id_ := _custom_plugin_id(entry))}
-        earlier = msgspec.convert(before.get("custom", {}), dict[str, CustomPlugin])
+        earlier = convert(before.get("custom", {}), dict[str, CustomPlugin])
         found, unseen = {id_: plugin for id_, plugin in earlier.items() if id_ in used}, list[Unseen]()
         if used - found.keys():
             try:
@@ -160,7 +161,7 @@ def planes(context: PlaneContext) -> Planes:
 
 
 def _offsets_records(before: Snapshot) -> dict[str, OffsetsRecord]:
-    return msgspec.convert(before.get("asked", {}), dict[str, OffsetsRecord])
+    return convert(before.get("asked", {}), dict[str, OffsetsRecord])
 
 
 def _custom_plugin_id(entry: object) -> str:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.errors import SourceError
 from lineage_bridge.openlineage.event_builder import Json
 from lineage_bridge.sources.common.observer import Observation, Snapshot, Unseen
@@ -63,7 +64,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
         http = self.clients.http(self.key, self.settings.url, credential, "tableflow")
         scope = {"environment": self.cluster.environment, "spec.kafka_cluster": self.cluster.id}
         topics = parse_topics(list_all(http, "/tableflow/v1/tableflow-topics", **scope))
-        integrations = msgspec.convert(previous.get("integrations", {}), dict[str, Integration])
+        integrations = convert(previous.get("integrations", {}), dict[str, Integration])
         unseen = []
         has_nameless = topics.pop("", None) is not None
         if has_nameless:
@@ -80,7 +81,7 @@ class TableflowPlane(Plane[TableflowAnswers]):
     def translate(self, fetched: TableflowAnswers, before: Snapshot | None, shared: SharedMetadata, now_us: int) -> Observation:
         """See Plane."""
         previous = before or {}
-        states = msgspec.convert(previous.get("topics", {}), dict[str, TopicState])
+        states = convert(previous.get("topics", {}), dict[str, TopicState])
         past: dict[str, int] = dict(previous.get("past", {}))
         location = ClusterLocation(self.cluster.id, self.cluster.region, fetched.accounts)
         context = TableflowContext(self.cluster.namespace, location, fetched.integrations, shared, self.settings.heartbeat_s, now_us)

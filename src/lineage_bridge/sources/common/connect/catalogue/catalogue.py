@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_bridge.conversion import convert
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.sources.common.connect.catalogue.family import ConnectorClass
 from lineage_bridge.sources.common.connect.catalogue.guess import guess
@@ -91,6 +92,6 @@ def read_class(table: Mapping[str, Any], bases: Mapping[str, Mapping[str, Any]])
     own = {key: value for key, value in table.items() if key != "base" or shared not in bases}
     values: dict[str, Any] = {**bases.get(str(shared), {}), **own}
     try:
-        return msgspec.convert(values, ConnectorClass)
+        return convert(values, ConnectorClass)
     except msgspec.ValidationError as error:
         raise ConfigError(f"connector mapping {values.get('title') or values.get('classes')}: {error}", "see docs/connectors.md") from error

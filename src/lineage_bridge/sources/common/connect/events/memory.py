@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from lineage_bridge.conversion import convert
+
 ALIVE, FAILED, ENDED = "RUNNING", "FAIL", "ENDED"
 """The last reported state of a run: running, failed, or ended otherwise."""
 
@@ -70,7 +72,7 @@ class ConnectorMemory(msgspec.Struct, omit_defaults=True):
 
 def read_memory(entry: object) -> ConnectorMemory:
     """Read a connector's part of a snapshot."""
-    return msgspec.convert(entry, ConnectorMemory)
+    return convert(entry, ConnectorMemory)
 
 
 def write_memory(memory: ConnectorMemory) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""Values and JSON as types of msgspec, for several threads.
+
+msgspec analyses a type when it is used first, and shows the result to other threads before it is complete: one of them that uses it ends
+the process. So each type is analysed under a lock here. A decoder that a module makes when it is loaded needs no such care.
+"""
+
+from functools import cache
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+_ANALYSING: Final = Lock()
+_ValueT = TypeVar("_ValueT")
+
+
+def convert(value: object, type_: type[_ValueT], *, strict: bool = True) -> _ValueT:
+    """As `msgspec.convert`. Raises msgspec.ValidationError."""
+    analysed: Any = type_
+    with _ANALYSING:
+        _decoder(analysed)
+    return msgspec.convert(value, type_, strict=strict)
+
+
+def decode(text: bytes | str, type_: type[_ValueT]) -> _ValueT:
+    """As `msgspec.json.decode`. Raises msgspec.DecodeError and ValidationError."""
+    analysed: Any = type_
+    with _ANALYSING:
+        decoder: msgspec.json.Decoder[_ValueT] = _decoder(analysed)
+    return decoder.decode(text)
+
+
+@cache
+def _decoder(type_: Any) -> Any:  # noqa: ANN401 - any type
+    return msgspec.json.Decoder(type_)
