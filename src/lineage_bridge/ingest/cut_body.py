@@ -13,7 +13,8 @@ def mask_beginning(body: bytes, spend: Spend = no_limit, key: bytes = b"") -> by
     still open at the end, since its `name` may follow: `{"value": "x", "name": "pass`. `spend` and `key` are those of `mask`.
     """
     masked = mask(body, spend, key)
-    pieces, end = [], 0
+    pieces: list[bytes] = []
+    end = 0
     for start, stop in values_left_open(masked, looks_secret):
         pieces += (masked[end:start], _MASKED)
         end = stop

@@ -70,7 +70,7 @@ def aligned_values(
             lists[-1].append(token.span())
 
 
-class _Open:
+class _OpenContainer:
     """An object or array whose end has not been read. `key` is the current member's, `values` what another member may name."""
 
     __slots__ = ("is_object", "key", "start", "values")
@@ -85,11 +85,11 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
 
     In the order of the text, none within another.
     """
-    frames = [_Open(0, is_object=False)]
+    frames = [_OpenContainer(0, is_object=False)]
     for token in _TOKEN.finditer(raw):
         sign, top = token[0], frames[-1]
         if sign in (b"{", b"["):
-            frames.append(_Open(token.start(), is_object=sign == b"{"))
+            frames.append(_OpenContainer(token.start(), is_object=sign == b"{"))
         elif sign in (b"}", b"]"):
             if len(frames) > 1:
                 frames.pop()
@@ -105,7 +105,7 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
     return [*left, (inside, len(raw))] if inside < len(raw) else left
 
 
-def _keep(frame: _Open, span: Span, text: str, looks_secret: Callable[[str], bool]) -> None:
+def _keep(frame: _OpenContainer, span: Span, text: str, looks_secret: Callable[[str], bool]) -> None:
     """Remember a value of an object: whatever it is, or if it looks like a secret, by its key."""
     if frame.is_object and (_VALUES.fullmatch(frame.key) or (_TEXTS.fullmatch(frame.key) and text and looks_secret(text))):
         frame.values.append(span)
