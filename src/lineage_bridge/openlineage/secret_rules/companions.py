@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from itertools import pairwise
 
 from lineage_bridge.openlineage.json_text import text_of
 
@@ -67,3 +68,44 @@ def aligned_values(
                 lists[-1].append((0, 0))
         elif sign != b"," and lists:
             lists[-1].append(token.span())
+
+
+class _OpenContainer:
+    """An object or array whose end has not been read. `key` is the current member's, `values` what another member may name."""
+
+    __slots__ = ("is_object", "key", "start", "values")
+
+    def __init__(self, start: int, *, is_object: bool) -> None:
+        self.start, self.is_object, self.key = start, is_object, ""
+        self.values: list[Span] = []
+
+
+def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
+    """Where the values of the objects are that are still open at the end of a text, and that a member behind it may name a secret.
+
+    In the order of the text, none within another.
+    """
+    frames = [_OpenContainer(0, is_object=False)]
+    for token in _TOKEN.finditer(raw):
+        sign, top = token[0], frames[-1]
+        if sign in (b"{", b"["):
+            frames.append(_OpenContainer(token.start(), is_object=sign == b"{"))
+        elif sign in (b"}", b"]"):
+            if len(frames) > 1:
+                frames.pop()
+                _keep(frames[-1], (top.start, token.end()), "", looks_secret)
+        elif sign == b",":
+            top.key = ""
+        elif not top.is_object or top.key:
+            _keep(top, token.span(), text_of(sign), looks_secret)
+        else:
+            top.key = text_of(sign) or " "
+    inside = next((inner.start for outer, inner in pairwise(frames) if outer.is_object and _VALUES.fullmatch(outer.key)), len(raw))
+    left = sorted(span for frame in frames for span in frame.values if span[0] < inside)
+    return [*left, (inside, len(raw))] if inside < len(raw) else left
+
+
+def _keep(frame: _OpenContainer, span: Span, text: str, looks_secret: Callable[[str], bool]) -> None:
+    """Remember a value of an object: whatever it is, or if it looks like a secret, by its key."""
+    if frame.is_object and (_VALUES.fullmatch(frame.key) or (_TEXTS.fullmatch(frame.key) and text and looks_secret(text))):
+        frame.values.append(span)
