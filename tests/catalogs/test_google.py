@@ -23,10 +23,12 @@ from tests.catalogs.test_golden import EVENTS
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event
 from tests.servers.faulty import Faulty
 
+from lineage_bridge.catalogs.kinds.google.credentials import Authorization
 from lineage_bridge.catalogs.kinds.google.naming import displayed, entity_name, field_path
+from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.config.outbound import ANYWHERE
-from lineage_bridge.errors import ConfigError
+from lineage_bridge.errors import ConfigError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.settings import NO_SECRETS, SourceContext
 
 PARENT = f"projects/{PROJECT}/locations/{LOCATION}"
@@ -280,25 +282,27 @@ def test_a_service_account_signs_its_tokens(ours: Server, place: Place, there: D
     assert "nothing" not in report.error + report.hint
 
 
-def test_default_credentials_are_used_only_if_they_are_allowed(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {name: value for name, value in place.settings.items() if name != "token"}
+def test_default_credentials_are_used_only_if_they_are_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     about, _ = _key(tmp_path)
+    settings = {"project": PROJECT, "location": LOCATION}
 
-    def tried(withheld: frozenset[str]) -> list[tuple[bool, str]]:
-        target = TargetKinds(tmp_path, SourceContext(NO_SECRETS, ANYWHERE, None, withheld)).make("there", "google", settings)
-        try:
-            return [(check.works, check.message) for check in target.test()]
-        finally:
-            target.close()
+    def authorized(withheld: frozenset[str], **more: str) -> dict[str, str]:
+        context = SourceContext(NO_SECRETS, ANYWHERE, None, withheld)
+        return Authorization(GoogleSettings.model_validate({**settings, **more}, context=context)).headers()
 
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "default.json"))
     with pytest.raises(ConfigError, match="credentials of this machine"):
-        tried(frozenset({"google"}))
-    works, message = tried(frozenset())[-1]
-    assert (works, "no credentials" in message) == (False, True)
+        authorized(frozenset({"google"}))
+    with pytest.raises(UnauthenticatedError, match="no credentials"):
+        authorized(frozenset())
     with answering(lambda _: Answer(200, {"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})) as url:
         (tmp_path / "default.json").write_text(json.dumps({**about, "token_uri": url}))
-        assert [works for works, _ in tried(frozenset())] == [True, True]
+        assert authorized(frozenset())["authorization"] == f"Bearer {TOKEN}"
+        with pytest.raises(ConfigError, match="only sent to hosts of Google"):
+            authorized(frozenset(), url="https://googleapis.com.example")
+    (tmp_path / "default.json").write_text(json.dumps({**about, "token_uri": url}))
+    with pytest.raises(UnreachableError, match="no token"):
+        authorized(frozenset())
 
 
 def test_rights_that_are_missing_end_the_publication(ours: Server, there: DataLineage) -> None:

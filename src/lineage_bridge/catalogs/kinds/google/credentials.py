@@ -7,6 +7,7 @@ machine; whoever runs the server allows that with its setting `machine_credentia
 import json
 import threading
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import google.auth
 from google.auth import exceptions
@@ -17,6 +18,7 @@ from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.errors import ConfigError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.settings import reveal
 
+_GOOGLE: Final = ".googleapis.com"
 SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
@@ -59,6 +61,8 @@ class Authorization:
         if "google" in self._settings.context.withheld:
             hint = "set credentials; an operator can allow this machine's credentials with the setting `machine_credentials`"
             raise ConfigError("the settings do not allow targets to use the credentials of this machine", hint)
+        if not (urlsplit(self._settings.url).hostname or "").endswith(_GOOGLE):
+            raise ConfigError(f"Google's default credentials are only sent to hosts of Google (*{_GOOGLE})", "set credentials or token")
         try:
             found, _ = google.auth.default(scopes=[SCOPE])
         except exceptions.GoogleAuthError as error:
