@@ -11,6 +11,8 @@ from tests.api.support import Server
 from tests.catalogs.standins.databricks import TOKEN, UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
+from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, DataLineage
+from tests.catalogs.standins.google import TOKEN as GOOGLE_TOKEN
 from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
@@ -19,6 +21,7 @@ from tests.servers.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.databricks.naming import metadata_name
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.catalogs.kinds.google.naming import process_id
 
 Edges = set[tuple[str, str, str]]
 
@@ -185,6 +188,40 @@ def _databricks(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place("databricks", settings, there.edges, True, True, False, "external-lineage", plant, {"transformations of columns": 1}, more)
 
 
+def _google(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
+    there = DataLineage()
+    url = _serving(request, answering(there.handle))
+    secret = request.getfixturevalue("tmp_path") / "google-token"
+    secret.write_text(GOOGLE_TOKEN)
+    settings = {
+        "url": url,
+        "project": PROJECT,
+        "location": LOCATION,
+        "token": f"${{file:{secret}}}",
+        "poll_s": 0.01,
+        "form": form or "native",
+    }
+    writes, loses = ("RunEvent", 4) if form else ("/runs", 3)
+    parent = f"v1/projects/{PROJECT}/locations/{LOCATION}"
+
+    def plant(job: str) -> None:
+        """Somebody else's lineage in the process that a job of ours has."""
+        process = f"{parent}/processes/{process_id('jobs', job, 'lineagebridge')}"
+        inside = process.replace(PROJECT, NUMBER).removeprefix("v1/") + "/"
+        there.objects = {name: made for name, made in there.objects.items() if not name.startswith(inside)}
+        time = {"startTime": "2026-01-01T00:00:00Z"}
+        link = {name: {"fullyQualifiedName": f"custom:ns.{end}"} for name, end in (("source", "x"), ("target", "y"))}
+        headers = {"Authorization": f"Bearer {GOOGLE_TOKEN}"}
+        with httpx.Client(base_url=url, headers=headers, params={"allowMissing": "true"}) as client:
+            made = {"displayName": job, "attributes": {"name": job}, "origin": {"sourceType": "CUSTOM", "name": "theirs"}}
+            assert client.patch(process, json=made).status_code == 200
+            assert client.patch(f"{process}/runs/theirs", json={"state": "COMPLETED", **time}).status_code == 200
+            assert client.post(f"{process}/runs/theirs/lineageEvents", json={"links": [link], **time}).status_code == 200
+
+    lost = {"facets that Google Data Lineage does not hold": loses}
+    return Place("google", settings, there.edges, not form, not form, False, writes, plant, lost, {"there": there})
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -193,6 +230,7 @@ def _serving(request: pytest.FixtureRequest, server: Any) -> str:
 
 _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "files": _files,
+    "google": _google,
     "kafka": _kafka,
     "openlineage": _openlineage,
     "databricks": _databricks,
@@ -201,10 +239,21 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "marquez": _marquez,
     "openmetadata": _openmetadata,
 }
-LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "databricks", "datahub", "datazone")
+LOCAL = (
+    "openlineage-jobs",
+    "openlineage-runs",
+    "files",
+    "marquez",
+    "openmetadata",
+    "databricks",
+    "datahub",
+    "datazone",
+    "google",
+    "google-events",
+)
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub")
-READABLE = ("files", "marquez", "databricks", "datahub")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "google", "google-events")
+READABLE = ("files", "marquez", "databricks", "datahub", "google")
 
 
 def everything(kafka: Kafka, topic: str) -> list[bytes]:

@@ -19,6 +19,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "datazone": "lineage_bridge.catalogs.kinds.datazone.kind",
         "files": "lineage_bridge.catalogs.kinds.files",
         "glue": "lineage_bridge.catalogs.kinds.glue.kind",
+        "google": "lineage_bridge.catalogs.kinds.google.kind",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",
