@@ -99,7 +99,7 @@ def segment_end(directory: Path, number: int, following: int | None) -> int:
 
 
 class UnreadableBytes(NamedTuple):
-    """Bytes of a segment, from `first` up to `end`, where a record should be and none can be read, and why."""
+    """Bytes of a segment, from `first` up to `end`, where a record should be but cannot be read, and the reason."""
 
     first: int
     end: int
