@@ -17,7 +17,7 @@ NO_RAW = (None, NO_EVENT)
 
 
 class RunsAbove(NamedTuple):
-    """The columns of `run` that refer to its parent and root, without their order, and the jobs of these as rows of `node`, without time."""
+    """The columns of `run` that refer to its parent and root, without their order; and their jobs, as rows of `node` without time."""
 
     columns: Row
     jobs: tuple[Row, ...]
