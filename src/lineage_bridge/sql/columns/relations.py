@@ -27,10 +27,10 @@ NO_KEY = RecordKey()
 
 @dataclass(frozen=True)
 class QueryRelation:
-    """Columns in order with their values; `hidden` ones are not in a star; `unknown` answers for others, None where there are none.
+    """Columns in order with their values; `hidden` ones are not part of `*`; `unknown` resolves any others, None if there are none.
 
-    `conditions` decide about its rows. A `weak` one is asked for a column that nobody has defined only if no other can be.
-    `gap`: between which of its columns the undefined ones stand, as two indexes; None: behind the last one. `sure`: the names are certain.
+    `conditions` are the values that decide about its rows. A `weak` relation is searched for an undefined column only if no other can have
+    it. `gap`: between which of its columns the undefined ones are, as two indexes; None: after the last one. `sure`: the names are certain.
     """
 
     columns: Columns = ()

@@ -65,7 +65,7 @@ class _Rows:
     named: Mapping[tuple[bytes, int, int], set[int]] = field(default_factory=dict)
     failures: Mapping[RunKey, list[str]] = field(default_factory=dict)
 
-    def of(self, keys: Sequence[RunKey]) -> _OneRun:
+    def run(self, keys: Sequence[RunKey]) -> _OneRun:
         """One run, from its rows under these names of its job; of values that a run has once, the newest counts."""
         stated = [self.stated[key] for key in keys if key in self.stated]
         parent = max(stated, key=lambda row: row[0])[1:5] if stated else (None,) * 4
@@ -133,7 +133,7 @@ class Runs:
         self.nodes.load({job for _, job in keys}.union(*rows.named.values()))
         failed = sorted({asserter for (asserter, _), events in rows.events.items() if any(event[0] in _FAILED for event in events)})
         rows.failures = failures(self.connection, self.nodes, names, failed)
-        return [self._record(key, rows.of([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
+        return [self._record(key, rows.run([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
 
     def _record(self, key: RunKey, found: _OneRun) -> RunRecord:
         asserter, job = key

@@ -107,7 +107,7 @@ _USER_INFO = re.compile(
 )
 _IN_ACCOUNT = re.compile(r"(?:abfss?|wasbs?)://", re.IGNORECASE)
 _BEFORE_CONTAINER = re.compile(r"(?<=://)(?:[^@:]*:[^@]*@(?:[^/@]*@)*(?=[^/@:]+@[^/@]+)|[^/@]*:[^/@]*@|(?:[^/@]*@)+(?=[^/@:]+@))")
-"""The scheme before the container of an Azure account, or a container's variable."""
+"""The user and password before the container in the URL of an Azure account, or in the container's place."""
 
 
 def is_placeholder(value: str) -> bool:
