@@ -195,7 +195,7 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
 
 
 def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Callable[[UnreadableBytes], None]) -> int:
-    """Report the gap that begins at `byte`; the byte behind it."""
+    """Report the gap that begins at `byte`; returns the byte after it."""
     end = next_record(buffer, byte)
     on_gap(UnreadableBytes(byte, end, str(error)))
     return end

@@ -114,7 +114,7 @@ class PublicationLedger(Protocol):
         """The entries by key."""
 
     def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
-        """Entries behind a key, by key."""
+        """Entries after a key, by key."""
 
     def counts(self, place: str) -> dict[str, int]:
         """How many entries there are, by state."""

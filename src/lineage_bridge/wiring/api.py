@@ -209,7 +209,7 @@ def _tasks(
 
 
 def _size(graph: str, pool: ReaderPool) -> GraphSize:
-    """The one graph, and how large it is now."""
+    """The graph with this id, and its current size."""
     try:
         with pool.reader() as reader:
             counted = graph_stats(reader, now_us())

@@ -56,9 +56,9 @@ class RecordBuffer:
 
 @dataclass
 class ReadShard:
-    """A shard that is read. `start` is where its next iterator begins, `expected` the record that is to be there (it was read before).
+    """A shard that is read. `start` is where its next iterator begins, `expected` the record that must be there (it was read before).
 
-    `complete_ms` is when it was last known that no record behind `start` had been deleted, `checked_ms` the one of these times that is
+    `complete_ms` is when it was last known that no record after `start` had been deleted, `checked_ms` the one of these times that is
     stored. Times are UTC milliseconds, `due` is on the monotonic clock.
     """
 
