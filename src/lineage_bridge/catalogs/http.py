@@ -1,4 +1,4 @@
-"""One call of a target's HTTP API. Whoever calls tries again."""
+"""One call of a target's HTTP API, without retries."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ _USER_AGENT: Final = f"LineageBridge/{version('lineage-bridge')}"
 
 
 class HttpAnswer(NamedTuple):
-    """The status and the body of an answer; of an error, what it says in one line."""
+    """The status and the body of an answer; for an error, its message in one line."""
 
     status: int
     body: bytes
@@ -31,7 +31,7 @@ class HttpAnswer(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether the call was done."""
+        """Whether the call succeeded."""
         return 200 <= self.status < 300
 
     def json(self) -> Any:  # noqa: ANN401  # JSON
@@ -43,7 +43,7 @@ class HttpAnswer(NamedTuple):
 
 
 class TargetClient:
-    """Calls one target. Thread-safe."""
+    """Calls one target's API. Thread-safe."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class TargetClient:
         headers: Mapping[str, str] | None = None,
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
     ) -> None:
-        """`is_refusal` is whether a status and body refuse a call for good although the status promises otherwise."""
+        """`is_refusal` returns whether a status and body are a permanent refusal although the status suggests otherwise."""
         self._settings, self._headers, self._is_refusal = settings, dict(headers or {}), is_refusal
         self._host = urlsplit(settings.url)
         self._trace = settings.outbound.trace(self._host.hostname or "")
@@ -59,10 +59,10 @@ class TargetClient:
         self._client: httpx.Client | None = None
 
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
-        """The answer, also if it is an error. `path` is below the address, escaped.
+        """The answer, even if it is an error. `path` is below the address, escaped.
 
-        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the wait that is
-        asked for; UnauthenticatedError for 401, ForbiddenError for 403.
+        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the requested
+        wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
         client = self._opened()
@@ -116,9 +116,10 @@ def _raise_if_worthless(response: httpx.Response, named: str) -> None:
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:
-    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body.
+    """The outcome of sending an event. Some servers answer 200 to events that they do not use, and say so in the body.
 
-    An answer that nothing takes events there (a redirect, 404, 405, 410, 421) refuses none for good: a proxy gives it for a while.
+    An answer of an address that accepts no events (a redirect, 404, 405, 410, 421) is not a permanent refusal: a proxy may give it for a
+    while.
     """
     if not answer.is_success:
         text = f"answered {answer.status}" + (f": {answer.message}" if answer.message else "")

@@ -1,4 +1,4 @@
-"""Settings that all targets have: what of the graph is published, under which names, and how."""
+"""Settings that all targets have: what part of the graph is published, under which names, and how."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
@@ -10,7 +10,7 @@ from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
 HIDDEN = frozenset({"interval_s"})
 """Settings of sources that targets do not have."""
 CONTINUOUS: Final = "continuous"
-"""The value of `publish` of a target that is published to by itself."""
+"""The value of `publish` for continuous publishing."""
 _MOST = 1000
 MIB = 1024 * 1024
 
@@ -32,7 +32,7 @@ Renames = Annotated[dict[str, str], AfterValidator(_mapping)]
 
 
 class TargetSettings(SourceSettings):
-    """What is published to a target, whatever its kind. A filter that is empty filters nothing."""
+    """What is published to a target, whatever its kind. An empty filter has no effect."""
 
     namespaces: Texts = Field(default=(), description="globs: only jobs in these namespaces, and jobs that read or write datasets in them")
     exclude_namespaces: Texts = Field(default=(), description="globs: no jobs, and no datasets by themselves, in these namespaces")
@@ -67,7 +67,7 @@ class TargetSettings(SourceSettings):
 
     @property
     def place(self) -> str:
-        """Identifies where objects are published: what was published elsewhere does not count there."""
+        """Identifies the place where objects are published: what was published elsewhere does not count there."""
         return self.address
 
 

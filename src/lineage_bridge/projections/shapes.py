@@ -46,7 +46,7 @@ class LineageEdge(Struct, frozen=True, omit_defaults=True):
     """Data goes from one node to another: a dataset is read by a job, a job writes a dataset, or a dataset comes from another directly.
 
     `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an export, is
-    what the job says of the columns of what it writes.
+    what the job states about the columns of its outputs.
     """
 
     src_id: str
@@ -62,7 +62,7 @@ class LineageEdge(Struct, frozen=True, omit_defaults=True):
 
 
 class GraphStats(Struct, frozen=True):
-    """How much there is. `validation_warnings` is empty: no edge leads to a node that is not there."""
+    """The counts of the graph. `validation_warnings` is empty: no edge leads to a node that does not exist."""
 
     node_count: int
     edge_count: int

@@ -1,4 +1,4 @@
-"""The connection for all statements of the store, independent of the database."""
+"""The connection that runs all statements of the store, independent of the database."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 
 class RowCursor(Protocol):
-    """The rows that a statement gives, as tuples."""
+    """The rows that a statement returns, as tuples."""
 
     @property
     def rowcount(self) -> int:
@@ -33,7 +33,7 @@ class RowCursor(Protocol):
 
 
 class _Rendered(dict[str, str]):
-    """Portable statements to what a dialect makes of them, each rendered once."""
+    """Portable statements with their translation to the dialect, each translated once."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class StoreConnection:
     __slots__ = ("_execute", "_executemany", "_rendered", "dialect", "raw")
 
     def __init__(self, raw: sqlite3.Connection, dialect: Dialect = SQLITE) -> None:
-        """`raw` is the driver's connection, for what only its own database has, such as copying a file."""
+        """`raw` is the driver's connection, for operations that only its own database has, such as copying a file."""
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = raw.execute, raw.executemany
         self._rendered = _Rendered(dialect)
@@ -76,4 +76,4 @@ class StoreConnection:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise AbandonedError("the question was interrupted")
+    raise AbandonedError("the query was interrupted")

@@ -63,7 +63,7 @@ def _quoted(text: str) -> str:
 
 
 def _text(file: str) -> str:
-    """What a file holds; empty without one. Raises ConfigError."""
+    """The content of a file; empty without one. Raises ConfigError."""
     if not file:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Datasets behind JDBC addresses. Source: the specification's page on naming.
+"""Datasets at JDBC addresses. Source: the specification's page on naming.
 
 Only host, port, instance, database and schema of an address are read. Users, passwords and all other options are never part of a name.
 """
@@ -24,9 +24,9 @@ _PUBLIC = re.compile(r"(?:databaseName|database|db|schema|currentSchema)=[\w.\-]
 
 
 def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "", *, in_full: bool = False) -> DatasetName | None:
-    """A table behind a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
+    """A table at a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
-    `schema` and `user` are those of the connection, where another setting has them. The user is the default schema of some databases.
+    `schema` and `user` are those of the connection, if another setting has them. The user is the default schema of some databases.
     `in_full`: None also if the name would lack its database, or a schema that only the unknown user determines, or if the connection cannot
     reach the database in the name.
     """

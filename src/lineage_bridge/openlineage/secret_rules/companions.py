@@ -1,4 +1,4 @@
-"""Secrets that another value of the same object or array names: `{"k": "password", "v": "x"}`, `["token", "x"]`, rows under columns."""
+"""Secrets that another value of the same object or array names: `{"k": "password", "v": "x"}`, `["token", "x"]`, table rows."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -11,25 +11,25 @@ NAMING = re.compile(
     r"(?:k|id|title|label|property|prop|option|setting|field|param|parameter|header|variable|var|attribute|attr|arg|argument|env|column|flag|prompt|question|\w{0,40}(?:name|key))",
     re.IGNORECASE,
 )
-"""Members that name what another one contains."""
+"""Keys of members that name the content of another member."""
 _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
-"""Members that contain what another one names: whatever it is, and if it looks like a secret."""
+"""Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
 _VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
 SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?keys|tokens|creds|pins)|basic_?auth|auth)")
-"""Members that contain several values, of which those are secrets that look like ones."""
+"""Keys of members with several values, of which those that look like secrets are secrets."""
 
 
 def is_valued(raw: bytes, start: int, end: int) -> bool:
-    """Whether an object has a member that another one may name."""
+    """Whether an object has a member whose content another member may name."""
     return bool(_VALUED.search(raw, start, end))
 
 
 def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str], bool], *, only_random: bool) -> Iterator[Span]:
-    """Where the values of an object are, of which another member says that they are secrets. `start` is its bracket."""
+    """The positions of the values of an object that another member declares secret. `start` is the position of its bracket."""
     depth, key, named = 0, "", 0
     for token in _TOKEN.finditer(raw, start, end):
         sign = token[0]
@@ -54,7 +54,7 @@ def named_values(raw: bytes, start: int, end: int, looks_secret: Callable[[str],
 def aligned_values(
     raw: bytes, start: int, end: int, columns: Collection[int], count: int, looks_secret: Callable[[str], bool]
 ) -> Iterator[Span]:
-    """Where secrets are in the lists of an object that are as long as a list of names, and in the rows of lists; of these columns."""
+    """The positions of secrets in lists that are as long as a list of names, and in rows of lists; only in these columns."""
     lists: list[list[Span]] = []
     for token in _TOKEN.finditer(raw, start, end):
         sign = token[0]

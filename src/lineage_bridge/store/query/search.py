@@ -29,7 +29,7 @@ JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 AND
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 
 _Row = tuple[int, int, str, str]
-"""id, kind, namespace, name: of the thousands that match, only those on the page become nodes."""
+"""id, kind, namespace, name. Only the matches on the page become nodes; there may be thousands of others."""
 
 
 class Search:
@@ -80,7 +80,7 @@ class Search:
         return set(self.connection.execute(sql, values))
 
     def _scanned(self, words: Sequence[str]) -> set[_Row]:
-        """Words too short for the index: a plain scan."""
+        """Nodes that contain words too short for the index, found by a plain scan."""
         where = " AND ".join("(INSTR(lower(namespace), lower(?)) OR INSTR(lower(name), lower(?)))" for _ in words)
         values = [*(word for word in words for _ in range(2)), *self.within.values, self.candidates]
         sql = f"SELECT id, kind, namespace, name FROM node n WHERE {where} AND {self._condition} LIMIT ?"
@@ -91,7 +91,7 @@ class Search:
         return self.within.by_position("n.namespace")
 
     def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
-        """Nodes whose facet texts contain every word; without words, those that state what the filters ask for."""
+        """Nodes whose facet texts contain every word; without words, those that state what the filters require."""
         if not words:
             return self._stating(which)
         if not (query := _text_query(self.search, which, words)):
@@ -103,7 +103,7 @@ class Search:
         return found, cut
 
     def _stating(self, which: SearchFilter) -> tuple[set[_Row], bool]:
-        """Names that state one of the facets that the filters ask for, and all other names of the same nodes."""
+        """Names that state one of the facets that the filters require, and all other names of the same nodes."""
         if filters := _filter_queries(self.search, which):
             found = self._rows(_TEXTS, filters[0], SearchFilter("", kind=which.kind))
             cut = len(found) >= self.candidates
@@ -163,7 +163,7 @@ def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> str:
     if not columns or not terms:
         return ""
     scope = [*columns, *(["title"] if "name" in which.fields else [])]
-    # A word may stand in the name, but not all of them: those are found by name.
+    # Some words may occur only in the name, but not all of them: such nodes are found by name.
     parts = [search.within(scope, search.all_of(terms)), search.within(columns, search.any_of(terms))]
     return search.all_of(parts)
 

@@ -1,6 +1,7 @@
-"""The connection that Databricks' own client classes make their calls with: checked addresses, no credentials of the machine, no retries.
+"""The connection that Databricks' own client classes use for their calls: checked addresses, no credentials of the machine, no retries.
 
-Their own one reads credentials of the environment and of files, connects wherever the host tells it to, and waits between tries by itself.
+Databricks' own connection reads credentials from the environment and from files, connects to any address that the host names, and retries
+by itself.
 """
 
 import base64
@@ -24,7 +25,7 @@ _ABORTED: Final = "ABORTED"
 
 
 class AnsweredError(SourceError):
-    """An answer that is an error of the call; `code` is Databricks' own, empty if something else answered."""
+    """An answer with an error; `code` is Databricks' own, empty if the answer is not Databricks'."""
 
     def __init__(self, named: str, answer: HttpAnswer, code: str) -> None:
         super().__init__(f"{named} answered {answer.status}: {answer.message or code}", "check that the address is that of a workspace")
@@ -32,23 +33,23 @@ class AnsweredError(SourceError):
 
     @property
     def is_missing(self) -> bool:
-        """Whether an object that the call names is not there."""
+        """Whether the object that the call names does not exist."""
         return bool(self.code) and (self.answer.status == 404 or self.code.endswith(("DOES_NOT_EXIST", "NOT_FOUND")))
 
     @property
     def is_taken(self) -> bool:
-        """Whether the object to create is there already."""
+        """Whether the object to create already exists."""
         return bool(self.code) and (self.answer.status == 409 or self.code.endswith("ALREADY_EXISTS"))
 
     @property
     def outcome(self) -> Outcome:
-        """What became of the object that the call was made for. What nothing of Databricks answered may be answered later."""
+        """The outcome of the call for an object. If the answer is not Databricks', a later attempt may succeed."""
         found = outcome_of(self.answer)
         return found._replace(later=False) if self.code else found
 
 
 class WorkspaceConnection:
-    """Makes calls to a workspace, in the form that Databricks' client classes use. Thread-safe."""
+    """Makes calls to a workspace, with the interface that Databricks' client classes use. Thread-safe."""
 
     def __init__(self, settings: DatabricksSettings) -> None:
         self._settings, self._client = settings, TargetClient(settings)
@@ -63,7 +64,7 @@ class WorkspaceConnection:
         headers: Mapping[str, str] | None = None,
         body: Json | None = None,
     ) -> Json:
-        """The decoded answer. Raises AnsweredError for one that is an error, and as `TargetClient.call`."""
+        """The decoded answer. Raises AnsweredError for an error, and as `TargetClient.call`."""
         asked = dict(_flattened(query or {}))
         target = quote(path, safe="/") + (f"?{urlencode(asked)}" if asked else "")
         answer = self._authorized(method, target, None if body is None else encode(body), headers or {})
@@ -90,7 +91,7 @@ class WorkspaceConnection:
             return self._client.call(method, target, body, {**headers, "Authorization": f"Bearer {self._logged_in(token)}"})
 
     def _logged_in(self, expired: str) -> str:
-        """A token in place of one that is not valid any more."""
+        """Replace a token that is no longer valid."""
         with self._login:
             if self._token == expired:
                 self._token = self._asked_for_token()

@@ -1,4 +1,4 @@
-"""Writes external metadata and external lineage by Databricks' API. It needs databricks-sdk, which is an optional dependency."""
+"""Writes external metadata and external lineage by Databricks' API. Requires databricks-sdk, an optional dependency."""
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from lineage_bridge.model.sources import SourceCheck
 _PAGE: Final = 1000
 _TURNS: Final = 32
 _MOST: Final = 100_000
-"""How many relationships of a job are read at most."""
+"""The maximum number of relationships of a job that are read."""
 _MEMBERS: Final = ("columns", "description", "entity_type", "properties", "system_type")
 _RIGHTS: Final = "grant CREATE EXTERNAL METADATA on the metastore"
 _RIGHTS_ON_TABLES: Final = "grant SELECT on the tables that jobs read, and MODIFY on those that they write"
@@ -46,7 +46,9 @@ Ends = tuple[RelationshipEnd, RelationshipEnd]
 
 
 class DatabricksTarget(Target[DatabricksSettings]):
-    """Keeps external metadata for each job and its datasets, and relationships between them; those of jobs are read back and deleted."""
+    """Writes external metadata for each job and its datasets, and relationships between them; relationships of jobs are read back and
+    deleted.
+    """
 
     deletes = True
     reads = True
@@ -65,11 +67,11 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return express_job(event)
 
     def visible(self, event: Json) -> str:
-        """Of a job's relationships and their columns."""
+        """The digest of a job's relationships and their columns."""
         return digest_of_relationships(job_objects(event, self.settings).relationships)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that are there."""
+        """The jobs that the metastore has."""
         found = {}
         for key in keys:
             job = job_end(key.namespace, key.name, self.settings)
@@ -108,7 +110,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         except AnsweredError as error:
             if not error.is_missing or not self._forgotten(names):
                 raise
-            for dataset in objects.datasets:  # somebody has deleted one since it was written
+            for dataset in objects.datasets:  # another client has deleted one since it was written
                 self._ensure(dataset)
             self._relate(objects, self._relationships(RelationshipEnd("external_metadata", objects.job["name"])))
 
@@ -134,7 +136,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return True
 
     def _ensure(self, dataset: Json) -> None:
-        """Write external metadata of a dataset, unless this publication has done so for another job. Jobs with the same one take turns."""
+        """Write external metadata of a dataset, unless this publication did so for another job. Jobs with a common dataset take turns."""
         name, digest = dataset["name"], digest_of(dataset)
         with self._turns[hash(name) % _TURNS]:
             if self._written.get(name) != digest:
@@ -162,7 +164,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
     # external lineage
 
     def _relationships(self, job: RelationshipEnd) -> dict[Ends, Json]:
-        """All relationships of a job that is there, by their ends; none if it is not there."""
+        """All relationships of a job, by their ends; none if the metastore does not have the job."""
         try:
             return {(end_of(found["source"]), end_of(found["target"])): found for found in islice(self._listed(job), _MOST)}
         except AnsweredError as error:
@@ -178,7 +180,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                     yield found.external_lineage_info.as_dict()
 
     def _relate(self, objects: JobObjects, there: Mapping[Ends, Json]) -> None:
-        """Make the relationships of a job those that it should have."""
+        """Change the relationships of a job to the desired ones."""
         goals = {(end_of(found["source"]), end_of(found["target"])): found for found in objects.relationships}
         for ends, relationship in goals.items():
             before = there.get(ends)
@@ -208,7 +210,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 raise
 
     def test(self) -> list[SourceCheck]:
-        """Whether external metadata can be listed; whether it can be created shows when some is."""
+        """Whether external metadata can be listed; whether it can be created shows only when some is created."""
         try:
             next(self._metadata.list_external_metadata(page_size=1), None)
         except ForbiddenError as error:
@@ -221,12 +223,12 @@ class DatabricksTarget(Target[DatabricksSettings]):
 
 
 class _TableForbiddenError(ForbiddenError):
-    """Rights on a table are missing, which are given table by table."""
+    """Privileges on a table are missing; they are granted for each table."""
 
 
 @contextmanager
 def _rights_on_tables(ends: Ends) -> Iterator[None]:
-    """Turn an error that rights are missing into one of a table, if one is an end of a relationship."""
+    """Convert a permission error into one of a table, if an end of a relationship is a table."""
     try:
         yield
     except UnauthenticatedError:

@@ -13,7 +13,7 @@ class DatabricksSettings(HttpTargetSettings):
 
     client_id: str = Field(default="", description="id of a service principal, with client_secret instead of token")
     client_secret: Secret | None = Field(default=None, description="OAuth secret of the service principal, as a reference")
-    workspace_id: str = Field(default="", pattern=r"^\d*$", description="id of the workspace, where the address does not say which it is")
+    workspace_id: str = Field(default="", pattern=r"^\d*$", description="id of the workspace, if the address does not contain it")
     prefix: str = Field(
         default="lineagebridge",
         pattern=r"^[a-z][a-z0-9_]{0,49}$",
@@ -37,5 +37,5 @@ class DatabricksSettings(HttpTargetSettings):
 
     @property
     def place(self) -> str:
-        """The address, and what every name begins with."""
+        """The address, and the prefix of all names."""
         return f"{self.url} {self.prefix}"

@@ -1,4 +1,4 @@
-"""Definitions of tables as Glue's UpdateTable takes them: the whole definition, with other lineage in its parameters. Pure."""
+"""Table definitions as Glue's UpdateTable accepts them: the whole definition, with different lineage in its parameters. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ TABLE_INPUT: Final = frozenset(
         "ViewOriginalText",
     )
 )
-"""What of the answer of GetTable is in a definition that replaces it; the rest is read-only, or belongs to what is not changed here."""
+"""The members of GetTable's answer that a definition for UpdateTable contains; the others are read-only, or not changed here."""
 
 
 def obstacle(table: Json) -> str:
-    """Why a table is not changed; empty if it can be."""
+    """Why a table cannot be changed; empty if it can."""
     if table.get("TargetTable"):
         return "it is a link to a table of another catalog: publish to that one"
     if table.get("FederatedTable"):
@@ -41,8 +41,8 @@ def obstacle(table: Json) -> str:
 def changed_definition(table: Json, parameters: Mapping[str, str], descriptions: Mapping[str, str]) -> Json | None:
     """The definition of a table with these parameters instead of those published before; None if nothing differs.
 
-    A description is only set where there is none, or where it is still the one from here. Tables of Iceberg have theirs from the schema of
-    Iceberg, so those are not touched.
+    A description is set only if there is none, or if LineageBridge wrote the current one. Descriptions of Iceberg tables come from
+    Iceberg's schema, so they are not changed.
     """
     definition: Json = {name: value for name, value in table.items() if name in TABLE_INPUT}
     own = dict(table.get("Parameters") or {})
@@ -57,7 +57,7 @@ def changed_definition(table: Json, parameters: Mapping[str, str], descriptions:
 
 
 def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Describe a table and its columns where that is free; return a digest of each description that is from here, by column."""
+    """Describe a table and its columns where nobody else did; return a digest of each description by LineageBridge, by column."""
     storage = dict(definition.get("StorageDescriptor") or {})
     lists: dict[str, list[Json]] = {
         "Columns": [dict(column) for column in storage.get("Columns") or ()],

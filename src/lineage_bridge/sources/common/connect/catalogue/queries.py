@@ -20,19 +20,19 @@ _DIALECTS = {
     "sqlite": "sqlite",
     "trino": "trino",
 }
-"""The dialects by the schemes of namespaces; all others are read as PostgreSQL's."""
+"""Dialects by the schemes of namespaces; queries of all others are parsed as PostgreSQL's."""
 _IN_CAPITALS = frozenset(("db2", "hana", "oracle", "snowflake"))
-"""Databases that keep names in capitals, unless a query has them in quotes."""
+"""Databases that store names in capitals, unless a query quotes them."""
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
 def query_inputs(query: str, url: str) -> list[str]:
-    """Return the tables that a query reads behind a JDBC address, in order, as the database keeps their names."""
+    """Return the tables that a query on this JDBC address reads, in order, with their names as the database stores them."""
     return [kept_name(name, query, url) for name in lineage_of(query, dialect_of(url)).inputs]
 
 
 def kept_name(name: Sequence[str], query: str, url: str) -> str:
-    """Return a table's name in a query as the database behind a JDBC address keeps it."""
+    """Return a table's name in a query as the database of this JDBC address stores it."""
     address = read_jdbc(url)
     if address is None or address.scheme not in _IN_CAPITALS:
         return ".".join(name)
@@ -41,6 +41,6 @@ def kept_name(name: Sequence[str], query: str, url: str) -> str:
 
 
 def dialect_of(url: str) -> str:
-    """Return the dialect of SQL behind a JDBC address."""
+    """Return the SQL dialect of a JDBC address."""
     address = read_jdbc(url)
     return _DIALECTS.get(address.scheme, "postgres") if address else "postgres"

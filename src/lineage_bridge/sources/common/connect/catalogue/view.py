@@ -1,4 +1,4 @@
-"""A connector's configuration with its class and the other evidence, for all readers."""
+"""A connector's configuration with its class and the other evidence, as all readers use it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,13 +15,13 @@ from lineage_bridge.sources.common.connect.transforms.patterns import compile_ja
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
 _NO_NAME = re.compile(r"[*+?()\[\]{}|^%\\]")
-"""Signs that a name in a list hardly has: whoever writes one means an expression."""
+"""Characters that names in a list hardly contain: they show that an element is meant as a regular expression."""
 _ESCAPED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\([^A-Za-z0-9])|\[([^\[\]^\\])\]")
-"""Signs that a regular expression takes as they are: `\\Qa$b\\E`, `\\$`, `[$]`."""
+"""Characters that a regular expression takes literally: `\\Qa$b\\E`, `\\$`, `[$]`."""
 
 _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
-"""The sign of SQL's patterns for any text."""
+"""SQL's wildcard for any text in a pattern."""
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 
@@ -38,7 +38,7 @@ class ConnectorView:
         return fill(template, self.config, scope)
 
     def setting(self, *keys: str, default: str = "") -> str:
-        """Return the first of these settings that exists, else the default; empty if only the worker can read it."""
+        """Return the first of these settings that exists, otherwise the default; empty if only the worker can read it."""
         values = (self.config.get(key, "").strip() for key in keys)
         value = next(filter(None, values), default)
         return "" if has_placeholder(value) else value
@@ -52,7 +52,7 @@ class ConnectorView:
         return listed(self.setting(*keys))
 
     def is_unreadable(self, keys: Iterable[str]) -> bool:
-        """Whether the first of these settings that exists has a value that only the worker can read, or is still to be filled in."""
+        """Whether the first of these settings that exists has a value that only the worker can read, or an unresolved placeholder."""
         return is_unreadable(next(filter(None, (self.config.get(key, "").strip() for key in keys)), ""))
 
     def names(self, topic: str) -> bool:

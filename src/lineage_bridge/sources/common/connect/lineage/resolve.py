@@ -60,7 +60,7 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
 
 
 def _as_observed(connector: ConnectorClass, settings: Mapping[str, str], evidence: ConnectorEvidence) -> Mapping[str, str]:
-    """Return the settings, without Debezium's newer one for the name of the server if the topics used have the name of the older one."""
+    """Return the settings, without Debezium's newer setting for the server's name if the topics used have the older setting's name."""
     prefix, *names = (settings.get(key, "").strip() for key in (_SERVER, *_SERVERS_OF_OLD))
     name = next(filter(None, names), "")
     if _SERVER not in holes(connector.topic) or not prefix or not name:

@@ -105,10 +105,10 @@ TOPIC_STEPS: dict[str, TopicStep] = {
     _AIVEN + "ExtractTopicFromValueSchema": topics.by_condition,
     _COMMON + "ChangeTopicCase": topics.change_case,
 }
-"""What each class does to the topic's name. A class that is not here leaves it alone, unless its name says that it routes."""
+"""The effect of each class on the topic's name. A class that is not listed has none, unless its name says that it routes."""
 
 _BY_SIMPLE_NAME = {kind.rpartition(".")[2]: kind for kind in reversed((*FIELD_STEPS, *TOPIC_STEPS))}
-"""The classes by the names without their packages, which a worker accepts, too; of several, Kafka's own."""
+"""The classes by their names without packages, which a worker accepts, too; if several share a name, Kafka's own."""
 
 _ROUTES = re.compile(r"rout|topic|rename", re.IGNORECASE)
 
