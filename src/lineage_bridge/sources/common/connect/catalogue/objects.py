@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
+from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert, is_unreadable
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, alternatives, literal, matches_any, name_in_list
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
@@ -75,7 +75,7 @@ def pairs(view: ConnectorView) -> list[tuple[str, str]]:
 def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     """Return the objects listed by name, and the listed patterns. Without a list, one pattern matches everything."""
     connector = view.connector
-    elements = view.list_of(connector.objects)
+    elements = [element for element in view.list_of(connector.objects) if not is_unreadable(element)]
     if connector.form != "regex":
         return _within(view, elements), [] if elements else [ALL]
     read = name_in_list if view.first_of(connector.objects) in connector.plain else literal
@@ -84,7 +84,8 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     if not elements:
         parents = view.list_of(connector.parents)
         patterns = [rf"(?:{parent})\..+" for parent in parents] or [ALL]
-    return _within(view, [_in_capitals(view, name) if connector.folded else name for name in names if name is not None]), patterns
+    things = _within(view, [_in_capitals(view, name) if connector.folded else name for name in names if name is not None])
+    return [thing for thing in things if view.is_named_by(thing)], patterns
 
 
 def _in_capitals(view: ConnectorView, name: str) -> str:

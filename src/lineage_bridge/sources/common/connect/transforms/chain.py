@@ -68,6 +68,7 @@ FIELD_STEPS: dict[str, FieldStep] = {
     _DEBEZIUM + "partitions.PartitionRouting": fields.keep,
     _DEBEZIUM + "tracing.ActivateTracingSpan": fields.keep,
     "io.debezium.connector.mongodb.transforms.ExtractNewDocumentState": debezium.unwrap,
+    "io.debezium.connector.mongodb.transforms.UnwrapFromMongoDbEnvelope": debezium.unwrap,
     "io.debezium.connector.mongodb.transforms.outbox.MongoEventRouter": debezium.outbox,
     _AIVEN + "ConcatFields": fields.concat_fields,
     _AIVEN + "DebugTransform": fields.keep,
