@@ -16,6 +16,8 @@ _MODULES: Final = {
     "OAUTHBEARER": "oauthbearer.OAuthBearerLoginModule",
 }
 """SASL mechanisms that are translated, each with Kafka's login module for it."""
+HTTPS_AUTHORITIES: Final = "https.ca.location"
+"""librdkafka's property for the file of authorities that vouch for the token endpoint."""
 _SECURITY: Final = "org.apache.kafka.common.security"
 SAME: Final = frozenset({"client.dns.lookup", "client.id", "client.rack", "reconnect.backoff.max.ms", "reconnect.backoff.ms"})
 """Properties that Kafka's Java client has under the same name. Others only apply to librdkafka, which finds topics and offsets."""
@@ -69,6 +71,8 @@ def _bearer(settings: KafkaInputSettings) -> tuple[dict[str, str], dict[str, str
         **({"scope": settings.oauth_scope} if settings.oauth_scope else {}),
         **{f"extension_{name}": value for name, value in sorted(settings.oauth_extensions.items())},
     }
+    if authorities := settings.properties.get(HTTPS_AUTHORITIES):
+        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": authorities}
     timeout_ms = str(max(int(settings.timeout_s * 1000), 1000))
     return options, {
         "sasl.login.callback.handler.class": f"{_SECURITY}.oauthbearer.OAuthBearerLoginCallbackHandler",
