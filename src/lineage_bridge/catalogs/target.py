@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import LineageBridgeError
@@ -14,6 +15,7 @@ from lineage_bridge.model.sources import SourceCheck
 Json = dict[str, Any]
 SettingsT = TypeVar("SettingsT", bound=TargetSettings)
 CREATE, UPDATE, DELETE = "create", "update", "delete"
+NOTHING_WRITTEN: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class ObjectKey(NamedTuple):
@@ -47,11 +49,15 @@ class Operation:
 
 
 class Outcome(NamedTuple):
-    """Whether an operation was done; if not, `detail` says why: the target refuses it for good, unless it may work `later`."""
+    """Whether an operation was done; if not, `detail` says why: the target refuses it for good, unless it may work `later`.
+
+    `written` is how many things were created or changed there for it, by what they are, where an object is more than one thing there.
+    """
 
     done: bool
     detail: str = ""
     later: bool = False
+    written: Mapping[str, int] = NOTHING_WRITTEN
 
 
 DONE = Outcome(done=True)

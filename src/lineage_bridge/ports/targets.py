@@ -62,6 +62,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
     `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are there as they should be,
     `kept` have left the graph and were not deleted, by reason; `not_expressible` is what the target cannot hold, by what it is.
+    `written` is how many things were created or changed there, by what they are, where an object is more than one thing there.
     `code` is `error` in a word; `given_up`: the rest was not tried, as every other call would have failed too, and `retry_after_s` is how
     long the target asks to wait.
     """
@@ -82,6 +83,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
     unchanged: int = 0
     counts: dict[str, int] = {}
     outcomes: dict[str, int] = {}
+    written: dict[str, int] = {}
     kept: dict[str, int] = {}
     not_expressible: dict[str, int] = {}
     operations: list[PlannedOperation] = []
