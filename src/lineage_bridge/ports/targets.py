@@ -93,7 +93,9 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
 
 class TargetRecord(NamedTuple):
-    """A configured target. `settings` are as configured, with secrets as references; `origin` is `file` (the settings file) or `added`.
+    """A configured target. `settings` are as configured, with secrets as references.
+
+    `origin` is `file` (the settings file), `environment` (its variables) or `added`.
 
     `published` is how many objects were published to it, by state; `report` is of the last plan or publication that was asked for.
     `continuous` is how continuous publishing stands, if it is published to continuously.

@@ -89,8 +89,9 @@ class ContinuousItem(Struct, frozen=True, omit_defaults=True):
 class TargetItem(Struct, frozen=True, omit_defaults=True):
     """A target. `state` is `paused`, `new` (nothing was published yet) or that of its last plan or publication.
 
-    `origin` is `file` (the settings file) or `added`; `published` is how many objects were published, by their state: `published`,
-    `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is present for targets with continuous publishing.
+    `origin` is `file` (the settings file), `environment` (its variables) or `added`; `published` is how many objects were published, by
+    their state: `published`, `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is present for targets with
+    continuous publishing.
     """
 
     name: str
