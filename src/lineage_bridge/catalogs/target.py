@@ -63,20 +63,27 @@ class Outcome(NamedTuple):
 DONE = Outcome(done=True)
 
 
+def _at_once() -> None:
+    """A call may begin."""
+
+
 class Target(ABC, Generic[SettingsT]):
     """A place that lineage is published to. Thread-safe.
 
     `deletes`, `reads`: whether objects there can be deleted, and read back. `batch`: how many operations `write` takes at once,
-    `read_batch` how many keys `read` does.
+    `read_batch` how many keys `read` does. `paces_itself`: `read` and `write` make several calls each, and call `take_turn` before each
+    one, which returns when it may begin; for others, each `read` and `write` is one call.
     """
 
     deletes = False
     reads = False
     batch = 1
     read_batch = 1 << 30
+    paces_itself = False
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
+        self.take_turn: Callable[[], None] = _at_once
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """The events to express, of those of jobs and datasets: these themselves, unless lineage belongs to something else. Pure."""
