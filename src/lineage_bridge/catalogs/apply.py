@@ -4,7 +4,7 @@ after.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,13 +39,14 @@ def key_from_text(text: str) -> ObjectKey:
 @dataclass(frozen=True)
 class StepResult:
     """How a step went: `done`, `refused`, `failed` (its effect is unknown), or `not_tried`; `detail` gives the reason, `code` the kind of
-    problem.
+    problem. `written` is as in `Outcome`.
     """
 
     step: PlanStep
     outcome: str
     detail: str = ""
     code: str = ""
+    written: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -192,10 +193,10 @@ class Publisher:
 
 def _result(step: PlanStep, outcome: Outcome, code: str) -> StepResult:
     if outcome.done:
-        return StepResult(step, DONE, outcome.detail)
+        return StepResult(step, DONE, outcome.detail, written=outcome.written)
     if outcome.later:
-        return StepResult(step, FAILED, outcome.detail, code or ANSWERED)
-    return StepResult(step, REFUSED_THERE, outcome.detail)
+        return StepResult(step, FAILED, outcome.detail, code or ANSWERED, outcome.written)
+    return StepResult(step, REFUSED_THERE, outcome.detail, written=outcome.written)
 
 
 def _text(error: SourceError) -> str:

@@ -31,6 +31,9 @@ class TargetCalls:
     ) -> None:
         self._settings, self._wait, self._is_stopped = target.settings, wait, is_stopped
         self._pace = Pace(clock_us, wait, target.settings.calls_per_s)
+        self._is_paced = not target.paces_itself
+        if target.paces_itself:
+            target.take_turn = self._pace.turn
         self._lock = threading.Lock()
         self._failures = 0
 
@@ -77,7 +80,8 @@ class TargetCalls:
         return answer
 
     def _called(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
-        self._pace.turn()
+        if self._is_paced:
+            self._pace.turn()
         if self._is_stopped():
             raise StoppedError("the publication was stopped")
         return call(asked)

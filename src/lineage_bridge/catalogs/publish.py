@@ -27,9 +27,10 @@ READ = "read"
 
 @dataclass
 class _Outcomes:
-    """The outcomes of operations: their number by outcome, and the first ones, those that were not done before the others."""
+    """The outcomes of operations: their number by outcome, what they wrote, and the first ones, those that were not done before the others."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    written: Counter[str] = field(default_factory=Counter)
     problems: list[PlannedOperation] = field(default_factory=list)
     others: list[PlannedOperation] = field(default_factory=list)
 
@@ -89,6 +90,7 @@ class Publication:
             state=_ended(given_up) if is_failed else "done",
             error=failed.detail if failed else str(given_up or ""),
             outcomes=outcomes.numbers,
+            written=dict(sorted(outcomes.written.items())),
             operations=shown,
             operations_left_out=self.report.operations_left_out if self.report.plan_only else outcomes.counts.total() - len(shown),
             **(_cause(given_up) if given_up else {"code": failed.code if failed else ""}),
@@ -99,6 +101,7 @@ class Publication:
         saved_us = clock()
         for result in self.publisher.apply(plan):
             outcomes.add(_operation(result))
+            outcomes.written.update(result.written)
             if clock() - saved_us > REPORT_US:
                 saved_us = clock()
                 self.save(msgspec.structs.replace(self.report, outcomes=outcomes.numbers))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -15,6 +16,8 @@ from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck
 from lineage_bridge.ports.continuous import ContinuousStatus, ContinuousTarget
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger, PublicationReport, TargetRecord, TargetRepository
 
+NO_TARGETS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+_ORIGINS: Final = {"file": "settings file", "environment": "environment"}
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -42,7 +45,8 @@ class PublicationProcesses(Protocol):
 class TargetService:
     """Implements `ports.TargetService` over the targets of the settings file (name to settings, with `kind`) and those that users added.
 
-    `processes` publish; `followed` is the status of continuous publishing.
+    `processes` publish; `followed` is the status of continuous publishing. `in_environment` are the targets that environment variables
+    define. Such a target is used only if no other target has its kind or name.
     """
 
     def __init__(
@@ -54,8 +58,9 @@ class TargetService:
         processes: PublicationProcesses,
         clock_us: Callable[[], int],
         followed: Followed,
+        in_environment: Mapping[str, Mapping[str, Any]] = NO_TARGETS,
     ) -> None:
-        self._in_file = {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in in_file.items()}
+        self._in_file, self._in_environment = _split_kinds(in_file), _split_kinds(in_environment)
         self._repository, self._ledger, self._kinds = repository, ledger, kinds
         self._processes, self._clock_us, self._followed = processes, clock_us, followed
 
@@ -70,9 +75,7 @@ class TargetService:
 
     def records(self) -> list[TargetRecord]:
         """All targets, by name. One in the settings file hides an added one of the same name."""
-        paused = self._repository.paused()
-        every = {name: (*own, "added") for name, own in self._repository.added().items()}
-        every |= {name: (*own, "file") for name, own in self._in_file.items()}
+        paused, every = self._repository.paused(), self._every()
         return [self._record(name, *every[name], paused=name in paused) for name in sorted(every)]
 
     def _record(self, name: str, kind: str, settings: dict[str, Any], origin: str, *, paused: bool) -> TargetRecord:
@@ -96,9 +99,16 @@ class TargetService:
 
     def configured(self) -> list[ContinuousTarget]:
         """All targets as configured, by name. Cheaper than `records`."""
-        paused = self._repository.paused()
-        every = {**self._repository.added(), **self._in_file}
-        return [ContinuousTarget(name, *every[name], paused=name in paused) for name in sorted(every)]
+        paused, every = self._repository.paused(), self._every()
+        return [ContinuousTarget(name, *every[name][:2], paused=name in paused) for name in sorted(every)]
+
+    def _every(self) -> dict[str, tuple[str, dict[str, Any], str]]:
+        """Kind, settings and origin of each target, by name."""
+        every = {name: (*own, "added") for name, own in self._repository.added().items()}
+        every |= {name: (*own, "file") for name, own in self._in_file.items()}
+        kinds = {kind for kind, _, _ in every.values()}
+        new = {name: own for name, own in self._in_environment.items() if name not in every and own[0] not in kinds}
+        return every | {name: (*own, "environment") for name, own in new.items()}
 
     def record(self, name: str) -> TargetRecord:
         """A target by its name. Raises NotFoundError."""
@@ -121,7 +131,7 @@ class TargetService:
         """Remove a target; what was published stays at the target, and in the ledger. Raises NotFoundError, RequestError."""
         record = self.record(name)
         if record.origin != "added":
-            raise RequestError(f"target {name} is defined in the settings file", "remove it there, or pause it")
+            raise RequestError(f"target {name} is defined in the {_ORIGINS[record.origin]}", "remove it there, or pause it")
         self._check_idle(record)
         self._repository.remove(name)
 
@@ -187,6 +197,11 @@ class TargetService:
                 f"{name!r} is not a valid name of a target", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
             )
         return self._kinds.make(name, kind, settings)
+
+
+def _split_kinds(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Kind and settings of each target, by name."""
+    return {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in targets.items()}
 
 
 def _describe(name: str, kind: TargetKind) -> KindRecord:

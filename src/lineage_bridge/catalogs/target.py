@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import LineageBridgeError
@@ -14,6 +15,7 @@ from lineage_bridge.model.sources import SourceCheck
 Json = dict[str, Any]
 SettingsT = TypeVar("SettingsT", bound=TargetSettings)
 CREATE, UPDATE, DELETE = "create", "update", "delete"
+NOTHING_WRITTEN: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class ObjectKey(NamedTuple):
@@ -51,30 +53,40 @@ class Operation:
 class Outcome(NamedTuple):
     """Whether an operation was done; if not, `detail` gives the reason. With `later`, another attempt may succeed; otherwise the target
     refuses it for good.
+
+    `written` is how many things were created or changed at the target, by kind, where an object is more than one thing there.
     """
 
     done: bool
     detail: str = ""
     later: bool = False
+    written: Mapping[str, int] = NOTHING_WRITTEN
 
 
 DONE = Outcome(done=True)
+
+
+def _at_once() -> None:
+    """A call may begin."""
 
 
 class Target(ABC, Generic[SettingsT]):
     """A place to which lineage is published. Thread-safe.
 
     `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
-    `read_batch` how many keys one call of `read` takes.
+    `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`
+    before each one, which returns when it may begin; for others, each `read` and `write` is one call.
     """
 
     deletes = False
     reads = False
     batch = 1
     read_batch = 1 << 30
+    paces_itself = False
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
+        self.take_turn: Callable[[], None] = _at_once
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """The events to publish, made from those of jobs and datasets: by default these themselves, unless the target attaches lineage to

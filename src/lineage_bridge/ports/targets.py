@@ -61,9 +61,10 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
     `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are at the target as they should be, `kept`
-    are no longer in the graph but were not deleted, by reason; `not_expressible` is what the target cannot represent, by kind. `code` is
-    the kind of `error`; `given_up`: the rest was not tried, because every other call would have failed too, and `retry_after_s` is how long
-    the target asks to wait.
+    are no longer in the graph but were not deleted, by reason; `not_expressible` is what the target cannot represent, by kind. `written` is
+    how many things were created or changed there, by kind, where an object is more than one thing there. `code` is the kind of `error`;
+    `given_up`: the rest was not tried, because every other call would have failed too, and `retry_after_s` is how long the target asks to
+    wait.
     """
 
     state: str
@@ -82,6 +83,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
     unchanged: int = 0
     counts: dict[str, int] = {}
     outcomes: dict[str, int] = {}
+    written: dict[str, int] = {}
     kept: dict[str, int] = {}
     not_expressible: dict[str, int] = {}
     operations: list[PlannedOperation] = []
@@ -91,7 +93,9 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
 
 class TargetRecord(NamedTuple):
-    """A configured target. `settings` are as configured, with secrets as references; `origin` is `file` (the settings file) or `added`.
+    """A configured target. `settings` are as configured, with secrets as references.
+
+    `origin` is `file` (the settings file), `environment` (its variables) or `added`.
 
     `published` is how many objects were published to it, by state; `report` is of the last requested plan or publication. `continuous` is
     the state of continuous publishing, if it is on.

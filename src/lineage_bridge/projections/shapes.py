@@ -68,3 +68,23 @@ class GraphStats(Struct, frozen=True):
     edge_count: int
     pipeline_count: int
     validation_warnings: list[str]
+
+
+class PushResult(Struct, frozen=True):
+    """How a push went, as numbers of what was written in the catalog.
+
+    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left alone,
+    or cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are the names
+    of the targets that were published to, `unchanged` the objects that were there already as they should be.
+    """
+
+    tables_updated: int = 0
+    properties_set: int = 0
+    comments_set: int = 0
+    bridge_rows_inserted: int = 0
+    external_metadata_registered: int = 0
+    lineage_relationships_created: int = 0
+    errors: list[str] = []
+    skipped: list[str] = []
+    targets: list[str] = []
+    unchanged: int = 0

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lineage_bridge.catalogs.apply import Publisher
 from lineage_bridge.catalogs.continuous.status import Followed
+from lineage_bridge.catalogs.environment import targets_from_environment
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
@@ -64,6 +65,7 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
         PublishingProcesses(settings, repository),
         now_us,
         Followed(FollowRepository(state), behind, partial(followers_report, settings), now_us),
+        targets_from_environment(os.environ),
     )
     service.check_file()
     return service

@@ -6,7 +6,7 @@ by itself.
 
 import base64
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -51,8 +51,9 @@ class AnsweredError(SourceError):
 class WorkspaceConnection:
     """Makes calls to a workspace, with the interface that Databricks' client classes use. Thread-safe."""
 
-    def __init__(self, settings: DatabricksSettings) -> None:
-        self._settings, self._client = settings, TargetClient(settings)
+    def __init__(self, settings: DatabricksSettings, take_turn: Callable[[], None]) -> None:
+        """`take_turn` returns when a call may begin."""
+        self._settings, self._client, self._take_turn = settings, TargetClient(settings), take_turn
         self._cfg = SimpleNamespace(workspace_id=settings.workspace_id or None)  # which they read
         self._token, self._login = "", threading.Lock()
 
@@ -83,12 +84,16 @@ class WorkspaceConnection:
 
     def _authorized(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> HttpAnswer:
         if not self._settings.client_id:
-            return self._client.call(method, target, body, headers)
+            return self._call(method, target, body, headers)
         token = self._token or self._logged_in("")
         try:
-            return self._client.call(method, target, body, {**headers, "Authorization": f"Bearer {token}"})
+            return self._call(method, target, body, {**headers, "Authorization": f"Bearer {token}"})
         except UnauthenticatedError:  # it is valid for an hour
-            return self._client.call(method, target, body, {**headers, "Authorization": f"Bearer {self._logged_in(token)}"})
+            return self._call(method, target, body, {**headers, "Authorization": f"Bearer {self._logged_in(token)}"})
+
+    def _call(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> HttpAnswer:
+        self._take_turn()
+        return self._client.call(method, target, body, headers)
 
     def _logged_in(self, expired: str) -> str:
         """Replace a token that is no longer valid."""
@@ -102,7 +107,7 @@ class WorkspaceConnection:
         basic = base64.b64encode(f"{self._settings.client_id}:{secret}".encode()).decode()
         body = urlencode({"grant_type": "client_credentials", "scope": "all-apis"}).encode()
         headers = {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-        answer = self._client.call("POST", _TOKENS, body, headers)
+        answer = self._call("POST", _TOKENS, body, headers)
         token = answer.json().get("access_token") if answer.is_success else None
         if not isinstance(token, str) or not token:
             text = f"POST {_TOKENS} answered {answer.status}" + (f": {answer.message}" if answer.message else "")

@@ -66,9 +66,12 @@ def job_objects(event: Json, settings: DatabricksSettings) -> JobObjects:
     reads: dict[RelationshipEnd, set[tuple[str, str]]] = {ends[name]: set() for name in inputs}
     writes: dict[RelationshipEnd, set[tuple[str, str]]] = {ends[name]: set() for name in outputs}
     named = Counter(column for dataset in outputs.values() for column, _ in column_fields(dataset))
+    named_in = Counter((dataset["name"], column) for dataset in outputs.values() for column, _ in column_fields(dataset))
     for name, dataset in outputs.items():
         for column, sources in column_fields(dataset):
             own = column if named[column] == 1 else f"{dataset['name']}.{column}"
+            if named_in[dataset["name"], column] > 1:
+                own = f"{dataset['namespace']}/{own}"
             writes[ends[name]].add((own, column))
             for source in sources:
                 if _identity(source) in inputs:

@@ -1,7 +1,7 @@
 """Table definitions as Glue's UpdateTable accepts them: the whole definition, with different lineage in its parameters. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lineage_bridge.catalogs.events import digest_of
@@ -54,6 +54,23 @@ def changed_definition(table: Json, parameters: Mapping[str, str], descriptions:
     definition["Parameters"] = {**others, **parameters, **more}
     before = {name: value for name, value in table.items() if name in TABLE_INPUT}
     return None if definition == {**before, "Parameters": own} else definition
+
+
+def changes_of(table: Json, definition: Json) -> Mapping[str, int]:
+    """How many parameters and descriptions of a table a definition sets to something else."""
+    before, after = (found.get("Parameters") or {} for found in (table, definition))
+    properties = sum(before.get(name) != value for name, value in after.items())
+    described, describes = (dict(_described(found)) for found in (table, definition))
+    comments = sum(bool(text) and described.get(name) != text for name, text in describes.items())
+    return {"tables": 1, "properties": properties, "comments": comments}
+
+
+def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
+    """The description of a table, under the empty name, and those of its columns."""
+    yield "", definition.get("Description")
+    columns = (definition.get("StorageDescriptor") or {}).get("Columns") or ()
+    for column in (*columns, *(definition.get("PartitionKeys") or ())):
+        yield str(column.get("Name", "")), column.get("Comment")
 
 
 def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, obstacle
+from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
 from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
@@ -102,6 +102,7 @@ class GlueTarget(Target[GlueSettings]):
             where = {"CatalogId": self.settings.catalog_id, "DatabaseName": table.database}
             with service_errors(f"UpdateTable of {table.database}.{table.name}", _RIGHTS):
                 self._opened().update_table(**where, TableInput=definition, VersionId=found["VersionId"], SkipArchive=True)
+            return DONE._replace(written=changes_of(found, definition))
         return DONE
 
     def _table(self, table: GlueTable) -> Json | None:
