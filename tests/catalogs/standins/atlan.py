@@ -25,7 +25,8 @@ SEARCHED = {
     "Connection": {"name", "qualifiedName", "connectorName"},
 }
 """The attributes that each type has."""
-FIELDS = {"__state", "__typeName.keyword", "__guid", "qualifiedName", "name.keyword", "connectorName"}
+TYPE = "__typeName.keyword"
+FIELDS = {"__state", TYPE, "__guid", "qualifiedName", "name.keyword", "connectorName"}
 
 
 @dataclass
@@ -87,6 +88,8 @@ class Atlan:
                 return self._log_in(json.loads(request.body))
             case "POST", "api", "meta", "search", "indexsearch":
                 return self._search(json.loads(request.body))
+            case ("GET", "api", "meta", "entity", "guid", guid) if guid in self.assets:
+                return Answer(200, {"entity": self.assets[guid], "referredEntities": {}})
             case "DELETE", "api", "meta", "entity", "bulk":
                 return self._archive(request.lists.get("guid", []), request.query.get("deleteType", ""))
         return _error(404, "ATLAS-404-00-001", "no such resource")
@@ -185,8 +188,10 @@ class Atlan:
         self._show(1)
         self.searches.append(asked)
         dsl = asked["dsl"]
-        terms = {name: _values(value) for part in dsl["query"]["bool"]["filter"] for kind in part.values() for name, value in kind.items()}
-        (kind,) = terms.get("__typeName.keyword", [""])
+        terms = {
+            name: _values(name, value) for part in dsl["query"]["bool"]["filter"] for kind in part.values() for name, value in kind.items()
+        }
+        kind = next((known for known in SEARCHED if [known.casefold()] == terms.get(TYPE)), "")
         if not terms.keys() <= FIELDS or not set(asked["attributes"]) <= SEARCHED.get(kind, set()):
             return _error(400, "ATLAS-400-00-001", f"unknown fields in {asked}")
         if dsl["sort"] != [{"__guid": {"order": "asc"}}] or not 0 < dsl["size"] <= 300:
@@ -230,15 +235,15 @@ def _error(status: int, code: str, message: str) -> Answer:
     return Answer(status, {"errorCode": code, "errorMessage": message})
 
 
-def _values(value: Any) -> list[Any]:
-    """The values of a term, which clients write in several forms."""
-    if isinstance(value, dict):
-        return [value["value"]]
-    return value if isinstance(value, list) else [value]
+def _values(name: str, value: Any) -> list[Any]:
+    """The values of a term, which clients write in several forms; types are found in any case."""
+    value = value["value"] if isinstance(value, dict) else value
+    values = value if isinstance(value, list) else [value]
+    return [str(found).casefold() for found in values] if name == TYPE else values
 
 
 def _field(asset: dict[str, Any], name: str) -> Any:
-    of_asset = {"__state": asset["status"], "__typeName.keyword": asset["typeName"], "__guid": asset["guid"]}
+    of_asset = {"__state": asset["status"], TYPE: asset["typeName"].casefold(), "__guid": asset["guid"]}
     return of_asset[name] if name in of_asset else asset["attributes"].get(name.removesuffix(".keyword"))
 
 
