@@ -8,6 +8,7 @@ import httpx
 import msgspec
 import pytest
 from tests.api.support import Server
+from tests.catalogs.standins import atlan
 from tests.catalogs.standins.databricks import TOKEN, UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
@@ -222,6 +223,30 @@ def _google(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
     return Place("google", settings, there.edges, not form, not form, False, writes, plant, lost, {"there": there})
 
 
+def _atlan(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = atlan.Atlan()
+    url = _serving(request, answering(there.handle))
+    secret = request.getfixturevalue("tmp_path") / "atlan-token"
+    secret.write_text(atlan.TOKEN)
+
+    def plant(job: str) -> None:
+        """A run of somebody else's job that has the name of ours."""
+        event = msgspec.json.decode(new_run_event(f"jobs#{job}", ["x"], ["y"], atlan.CONNECTION))
+        event |= {"schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"}
+        event["job"]["facets"] = {"jobType": {"jobType": "APPLICATION", "processingType": "BATCH", "integration": "SPARK"}}
+        for change in ({"eventType": "START", "eventTime": "2026-11-20T08:59:00Z"}, {}):
+            path = f"{url}/events/openlineage/{atlan.CONNECTOR}/api/v1/lineage"
+            assert httpx.post(path, json={**event, **change}, headers={"Authorization": f"Bearer {atlan.TOKEN}"}).status_code == 202
+
+    settings = {"url": url, "token": f"${{file:{secret}}}", "connection": atlan.CONNECTION, "poll_s": 0.01, "settle_s": 1}
+    more = {"there": there, "answers_in_batches": True, "sends_descriptions": False}
+    loses = {"transformations of columns": 1, "facets that Atlan does not process": 3, _HIDDEN: 1}
+    return Place("atlan", settings, there.edges, True, True, False, "/lineage", plant, loses, more)
+
+
+_HIDDEN = "columns from or to datasets that Atlan shows without columns"
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -233,6 +258,7 @@ _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "google": _google,
     "kafka": _kafka,
     "openlineage": _openlineage,
+    "atlan": _atlan,
     "databricks": _databricks,
     "datahub": _datahub,
     "datazone": _datazone,
@@ -248,12 +274,13 @@ LOCAL = (
     "databricks",
     "datahub",
     "datazone",
+    "atlan",
     "google",
     "google-events",
 )
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "google", "google-events")
-READABLE = ("files", "marquez", "databricks", "datahub", "google")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "google", "google-events", "atlan")
+READABLE = ("files", "marquez", "databricks", "datahub", "google", "atlan")
 
 
 def everything(kafka: Kafka, topic: str) -> list[bytes]:

@@ -19,6 +19,7 @@ KINDS = (
     "datazone",
     "google",
     "google-events",
+    "atlan",
 )
 
 

@@ -63,6 +63,12 @@ def with_held(subject: Json, held: Collection[str], lost: Counter[str], what: st
     return {**subject, "facets": facets}
 
 
+def is_streaming(event: Json) -> bool:
+    """Whether the job of an event says that it goes on without an end."""
+    job_type = event.get("job", {}).get("facets", {}).get("jobType", {})
+    return str(job_type.get("processingType", "")).upper() == "STREAMING"
+
+
 def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
     """Each column of a dataset, by name, with the columns that it comes from."""
     fields = dataset.get("facets", {}).get("columnLineage", {}).get("fields") or {}

@@ -14,6 +14,7 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
+        "atlan": "lineage_bridge.catalogs.kinds.atlan.atlan_target",
         "databricks": "lineage_bridge.catalogs.kinds.databricks.kind",
         "datahub": "lineage_bridge.catalogs.kinds.datahub",
         "datazone": "lineage_bridge.catalogs.kinds.datazone.kind",

@@ -1,11 +1,11 @@
 """Settings that all targets have: what part of the graph is published, under which names, and how."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
+from lineage_bridge.sources.common.settings import HttpSettings, Secret, SourceSettings
 
 HIDDEN = frozenset({"interval_s"})
 """Settings of sources that targets do not have."""
@@ -82,3 +82,23 @@ class EventSettings(TargetSettings):
 
 class HttpTargetSettings(HttpSettings, TargetSettings):
     """Settings of a target with an HTTP API."""
+
+
+class LoginSettings(HttpTargetSettings):
+    """Settings of a target that takes a token, or an OAuth client."""
+
+    OWNER: ClassVar[str] = "the target"
+    """Whose API it is, for messages."""
+
+    client_id: str = Field(default="", description="id of an OAuth client or service principal, with client_secret instead of token")
+    client_secret: Secret | None = Field(default=None, description="secret of the OAuth client, as a reference")
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
+        if self.username or self.password:
+            raise ValueError(f"set token, or client_id and client_secret; {self.OWNER} takes no user and password")
+        if bool(self.client_id) != bool(self.client_secret):
+            raise ValueError("set client_id and client_secret together")
+        if bool(self.client_id) == bool(self.token):
+            raise ValueError("set either token, or client_id and client_secret")
+        return self

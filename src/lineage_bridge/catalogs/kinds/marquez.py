@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from lineage_bridge.catalogs.events import PRODUCER, digest_of, in_form
+from lineage_bridge.catalogs.events import PRODUCER, digest_of, in_form, is_streaming
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings
 from lineage_bridge.catalogs.target import (
@@ -227,8 +227,7 @@ def _bodies(body: bytes) -> Iterator[bytes]:
     """The events to send. A run alone would not restore edges that a streaming job had earlier; a JobEvent does."""
     yield body
     event = msgspec.json.decode(body)
-    job_type = event.get("job", {}).get("facets", {}).get("jobType", {})
-    if str(job_type.get("processingType", "")).upper() == "STREAMING":
+    if is_streaming(event):
         rest = {key: value for key, value in event.items() if key not in ("run", "eventType")}
         yield encode({**rest, "schemaURL": f"{SPECIFICATION}JobEvent"})
 

@@ -5,7 +5,6 @@ by itself.
 """
 
 import base64
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Final
@@ -13,10 +12,10 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
+from lineage_bridge.catalogs.http import HttpAnswer, LoggedInClient, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import Json, Outcome
-from lineage_bridge.errors import BusyError, SourceError, UnauthenticatedError
+from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.settings import reveal
 
@@ -53,9 +52,9 @@ class WorkspaceConnection:
 
     def __init__(self, settings: DatabricksSettings, take_turn: Callable[[], None]) -> None:
         """`take_turn` returns when a call may begin."""
-        self._settings, self._client, self._take_turn = settings, TargetClient(settings), take_turn
+        self._settings, self._plain = settings, TargetClient(settings, take_turn=take_turn)
+        self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
         self._cfg = SimpleNamespace(workspace_id=settings.workspace_id or None)  # which they read
-        self._token, self._login = "", threading.Lock()
 
     def do(
         self,
@@ -68,7 +67,7 @@ class WorkspaceConnection:
         """The decoded answer. Raises AnsweredError for an error, and as `TargetClient.call`."""
         asked = dict(_flattened(query or {}))
         target = quote(path, safe="/") + (f"?{urlencode(asked)}" if asked else "")
-        answer = self._authorized(method, target, None if body is None else encode(body), headers or {})
+        answer = self._client.call(method, target, None if body is None else encode(body), headers)
         named = f"{method} {path}"
         if not answer.is_success:
             error = AnsweredError(named, answer, _code(answer))
@@ -82,37 +81,12 @@ class WorkspaceConnection:
             raise SourceError(f"{named} answered the same page again", "tell Databricks")
         return found
 
-    def _authorized(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> HttpAnswer:
-        if not self._settings.client_id:
-            return self._call(method, target, body, headers)
-        token = self._token or self._logged_in("")
-        try:
-            return self._call(method, target, body, {**headers, "Authorization": f"Bearer {token}"})
-        except UnauthenticatedError:  # it is valid for an hour
-            return self._call(method, target, body, {**headers, "Authorization": f"Bearer {self._logged_in(token)}"})
-
-    def _call(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> HttpAnswer:
-        self._take_turn()
-        return self._client.call(method, target, body, headers)
-
-    def _logged_in(self, expired: str) -> str:
-        """Replace a token that is no longer valid."""
-        with self._login:
-            if self._token == expired:
-                self._token = self._asked_for_token()
-            return self._token
-
-    def _asked_for_token(self) -> str:
+    def _asked_for_token(self) -> HttpAnswer:
         secret = reveal(self._settings.client_secret or "")
         basic = base64.b64encode(f"{self._settings.client_id}:{secret}".encode()).decode()
         body = urlencode({"grant_type": "client_credentials", "scope": "all-apis"}).encode()
         headers = {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-        answer = self._call("POST", _TOKENS, body, headers)
-        token = answer.json().get("access_token") if answer.is_success else None
-        if not isinstance(token, str) or not token:
-            text = f"POST {_TOKENS} answered {answer.status}" + (f": {answer.message}" if answer.message else "")
-            raise UnauthenticatedError(text, "check client_id and client_secret")
-        return token
+        return self._plain.call("POST", _TOKENS, body, headers)
 
     def close(self) -> None:
         """Close connections."""
