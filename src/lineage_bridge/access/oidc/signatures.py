@@ -59,7 +59,7 @@ def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, A
     if not named:
         if issuer.keys.has_no_key(kid or ""):
             raise refused_token("unknown_key", "the token is signed with a key that its issuer does not have")
-        problem = f"the issuer {issuer.name!r} does not have its key here yet; it is being fetched"
+        problem = f"the token's key is not known yet; the keys of the issuer {issuer.name!r} are being fetched"
         raise RefusedError(503, "key_not_known_yet", problem, "send the request again")
     fitting = [key for key in named if algorithm in key.algorithms]
     if len(fitting) != 1:
