@@ -52,7 +52,7 @@ class TargetClient:
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
         take_turn: Callable[[], None] = lambda: None,
     ) -> None:
-        """`is_refusal` returns whether a status and body are a permanent refusal although the status suggests otherwise. `take_turn` returns
+        """`is_refusal` returns whether an answer is a permanent refusal even if the status suggests otherwise. `take_turn` returns
         when a call may begin.
         """
         self._settings, self._headers, self._is_refusal, self._take_turn = settings, dict(headers or {}), is_refusal, take_turn

@@ -27,7 +27,7 @@ READ = "read"
 
 @dataclass
 class _Outcomes:
-    """The outcomes of operations: their number by outcome, what they wrote, and the first ones, those that were not done before the others."""
+    """The outcomes of operations: their number, what they wrote, and the first ones, those that were not done before the others."""
 
     counts: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
