@@ -17,6 +17,8 @@ EVERY = {name: f"value of {name}" for name in VARIABLES} | {
     "LINEAGE_BRIDGE_DATABRICKS_WORKSPACE_URL": "https://dbc-1.cloud.databricks.com",
     "LINEAGE_BRIDGE_AWS_REGION": "eu-central-1",
     "LINEAGE_BRIDGE_AWS_DATAZONE_DOMAIN_ID": "dzd_4k2m8example",
+    "LINEAGE_BRIDGE_GCP_PROJECT_ID": "sales-prod",
+    "LINEAGE_BRIDGE_GCP_LOCATION": "europe-west3",
 }
 
 
@@ -42,6 +44,7 @@ def test_the_prototypes_variables_define_targets_and_stop_no_command() -> None:
             "token": "${env:LINEAGE_BRIDGE_DATABRICKS_TOKEN}",
         },
         "datazone": {"kind": "datazone", "region": "eu-central-1", "domain": "dzd_4k2m8example"},
+        "google": {"kind": "google", "project": "sales-prod", "location": "europe-west3"},
     }
 
 
@@ -51,8 +54,9 @@ def test_half_of_an_access_defines_nothing(missing: str) -> None:
 
 
 def test_the_region_is_the_prototypes_unless_it_is_set() -> None:
-    named = {"LINEAGE_BRIDGE_AWS_DATAZONE_DOMAIN_ID": "dzd_4k2m8example"}
-    assert targets_from_environment(named)["datazone"]["region"] == "us-east-1"
+    named = {"LINEAGE_BRIDGE_AWS_DATAZONE_DOMAIN_ID": "dzd_4k2m8example", "LINEAGE_BRIDGE_GCP_PROJECT_ID": "sales-prod"}
+    found = targets_from_environment(named)
+    assert (found["datazone"]["region"], found["google"]["location"]) == ("us-east-1", "us")
 
 
 def test_they_are_targets_as_others(ours: Server) -> None:
@@ -60,6 +64,7 @@ def test_they_are_targets_as_others(ours: Server) -> None:
     assert [(record.name, record.origin, record.paused) for record in targets.records()] == [
         ("databricks", "environment", False),
         ("datazone", "environment", False),
+        ("google", "environment", False),
     ]
     targets.target("databricks").close()
     with pytest.raises(RequestError, match="defined in the environment"):
@@ -71,6 +76,7 @@ def test_they_yield_to_any_other_target_of_their_kind_or_name(ours: Server) -> N
     targets.add("unity", "databricks", {"url": "https://dbc-2.cloud.databricks.com", "token": "${env:PATH}"}, replace=False)
     assert [(record.name, record.kind, record.origin) for record in targets.records()] == [
         ("datazone", "files", "file"),
+        ("google", "google", "environment"),
         ("unity", "databricks", "added"),
     ]
-    assert [target.name for target in targets.configured()] == ["datazone", "unity"]
+    assert [target.name for target in targets.configured()] == ["datazone", "google", "unity"]

@@ -20,7 +20,7 @@ VARIABLES = tuple(
     )
 )
 """All variables that configured catalogs; those that define no target are ignored."""
-_REGION = "us-east-1"
+_REGION, _LOCATION = "us-east-1", "us"
 
 
 def targets_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -33,4 +33,7 @@ def targets_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, 
     if "AWS_DATAZONE_DOMAIN_ID" in named:
         region = named.get("AWS_REGION", _REGION)
         found["datazone"] = {"kind": "datazone", "region": region, "domain": named["AWS_DATAZONE_DOMAIN_ID"]}
+    if "GCP_PROJECT_ID" in named:
+        location = named.get("GCP_LOCATION", _LOCATION)
+        found["google"] = {"kind": "google", "project": named["GCP_PROJECT_ID"], "location": location}
     return found
