@@ -21,6 +21,8 @@ EVERY = {name: f"value of {name}" for name in VARIABLES} | {
     "LINEAGE_BRIDGE_GCP_LOCATION": "europe-west3",
 }
 
+KINDS = TargetKinds(Path("/nowhere"))
+
 
 def service(server: Server, in_file: dict[str, dict[str, str]] | None = None) -> TargetService:
     return TargetService(
@@ -31,13 +33,13 @@ def service(server: Server, in_file: dict[str, dict[str, str]] | None = None) ->
         server.publishing,
         lambda: 0,
         Followed(server.follow_repository, lambda _: 0, lambda: None, lambda: 0),
-        targets_from_environment(EVERY),
+        targets_from_environment(EVERY, KINDS),
     )
 
 
 def test_the_prototypes_variables_define_targets_and_stop_no_command() -> None:
     load_settings({}, EVERY, Path("/"), ignored=VARIABLES)
-    assert targets_from_environment(EVERY) == {
+    assert targets_from_environment(EVERY, KINDS) == {
         "databricks": {
             "kind": "databricks",
             "url": "https://dbc-1.cloud.databricks.com",
@@ -50,12 +52,12 @@ def test_the_prototypes_variables_define_targets_and_stop_no_command() -> None:
 
 @pytest.mark.parametrize("missing", ["DATABRICKS_WORKSPACE_URL", "DATABRICKS_TOKEN"])
 def test_half_of_an_access_defines_nothing(missing: str) -> None:
-    assert "databricks" not in targets_from_environment({**EVERY, f"LINEAGE_BRIDGE_{missing}": ""})
+    assert "databricks" not in targets_from_environment({**EVERY, f"LINEAGE_BRIDGE_{missing}": ""}, KINDS)
 
 
 def test_the_region_is_the_prototypes_unless_it_is_set() -> None:
     named = {"LINEAGE_BRIDGE_AWS_DATAZONE_DOMAIN_ID": "dzd_4k2m8example", "LINEAGE_BRIDGE_GCP_PROJECT_ID": "sales-prod"}
-    found = targets_from_environment(named)
+    found = targets_from_environment(named, KINDS)
     assert (found["datazone"]["region"], found["google"]["location"]) == ("us-east-1", "us")
 
 
@@ -80,3 +82,11 @@ def test_they_yield_to_any_other_target_of_their_kind_or_name(ours: Server) -> N
         ("unity", "databricks", "added"),
     ]
     assert [target.name for target in targets.configured()] == ["datazone", "google", "unity"]
+
+
+@pytest.mark.parametrize("url", ["https://token:hunter2@dbc-1.cloud.databricks.com", "dbc-1.cloud.databricks.com/hunter2"])
+def test_an_invalid_one_is_none_and_its_value_is_not_shown(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    found = targets_from_environment({**EVERY, "LINEAGE_BRIDGE_DATABRICKS_WORKSPACE_URL": url}, KINDS)
+    assert sorted(found) == ["datazone", "google"]
+    assert "define no target: target databricks (databricks): setting url" in caplog.text
+    assert "hunter2" not in caplog.text

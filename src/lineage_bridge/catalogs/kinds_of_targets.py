@@ -50,9 +50,12 @@ class TargetKinds:
 
     def make(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:
         """Create a target. Raises ConfigError that names a wrong setting."""
-        found = self.load(kind)
+        return self.load(kind).make(name, self.check(name, kind, settings), self._folder)
+
+    def check(self, name: str, kind: str, settings: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the settings type of the kind
+        """The validated settings of a target. Raises ConfigError that names a wrong setting, without its value."""
         try:
-            return found.make(name, found.settings.model_validate(dict(settings), context=self._context), self._folder)
+            return self.load(kind).settings.model_validate(dict(settings), context=self._context)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             setting = ".".join(map(str, first["loc"]))

@@ -57,15 +57,16 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
     """
     state = state_database(settings)
     repository = TargetRepository(state)
+    kinds = TargetKinds(settings.paths.published, source_context(settings))
     service = TargetService(
         settings.targets,
         repository,
         PublicationLedger(state),
-        TargetKinds(settings.paths.published, source_context(settings)),
+        kinds,
         PublishingProcesses(settings, repository),
         now_us,
         Followed(FollowRepository(state), behind, partial(followers_report, settings), now_us),
-        targets_from_environment(os.environ),
+        targets_from_environment(os.environ, kinds),
     )
     service.check_file()
     return service

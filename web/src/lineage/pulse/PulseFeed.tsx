@@ -17,14 +17,13 @@ export const PulseFeed = memo(function PulseFeed({ view, state }: { view: Lineag
     const depth = Math.max(view.up, view.down, 1);
     const found = useQuery(pulse(view.root, depth, view.pulse === "live" ? "" : view.pulse));
     const worker = useRef<Worker>(null);
-    const number = useRef(0);
     const told = useRef<PulseSubject>(null);
 
     useEffect(() => {
         const made = new Worker(new URL("./pulse.worker.ts", import.meta.url), { type: "module" });
-        made.onmessage = ({ data }: MessageEvent<Tick>) => {
-            if (data.isWhole || data.number === number.current) store.apply(data);
-        };
+        // Every tick tells only what changed since the one before, so none may be left out. They come in their order.
+        made.onmessage = ({ data }: MessageEvent<Tick>) => store.apply(data);
+        made.onerror = ({ message }) => store.fail(new Error(message || "the rates could not be read"));
         worker.current = made;
         told.current = null;
         store.turn(true);
@@ -38,8 +37,7 @@ export const PulseFeed = memo(function PulseFeed({ view, state }: { view: Lineag
     useEffect(() => store.fail(found.error), [store, found.error]);
     useEffect(() => {
         if (!found.data || !subject) return;
-        number.current += 1;
-        const request: PulseRequest = { number: number.current, answer: found.data };
+        const request: PulseRequest = { answer: found.data };
         worker.current?.postMessage(told.current === subject ? request : { ...request, subject });
         told.current = subject;
     }, [found.data, subject]);

@@ -22,20 +22,20 @@ function told(at: string, rows: Record<string, number>): ArrayBuffer {
 describe("a tick", () => {
     test("tells of the first state everything, and later what changed alone", () => {
         const rates = new Rates();
-        const first = rates.answer({ number: 1, answer: told("1", { a: 5, b: 2 }), subject });
-        expect(first).toMatchObject({ number: 1, at: "1", isWhole: true });
+        const first = rates.answer({ answer: told("1", { a: 5, b: 2 }), subject });
+        expect(first).toMatchObject({ at: "1", isWhole: true });
         expect(first.changed.map(([id]) => id)).toEqual(["a>j", "j>b"]);
-        const second = rates.answer({ number: 2, answer: told("2", { a: 5, b: 3 }) });
+        const second = rates.answer({ answer: told("2", { a: 5, b: 3 }) });
         expect(second).toMatchObject({ at: "2", isWhole: false, gone: [] });
         expect(second.changed.map(([id, flow]) => [id, flow.label])).toEqual([["j>b", "3.0 rows/s"]]);
-        expect(rates.answer({ number: 3, answer: told("3", { a: 5, b: 3 }) }).changed).toEqual([]);
+        expect(rates.answer({ answer: told("3", { a: 5, b: 3 }) }).changed).toEqual([]);
     });
 
     test("of another picture is whole again", () => {
         const rates = new Rates();
-        rates.answer({ number: 1, answer: told("1", { a: 5, b: 2 }), subject });
+        rates.answer({ answer: told("1", { a: 5, b: 2 }), subject });
         const links = [link("a", "j")];
-        const next = rates.answer({ number: 2, answer: told("2", { a: 5, b: 2 }), subject: { ...subject, links } });
+        const next = rates.answer({ answer: told("2", { a: 5, b: 2 }), subject: { ...subject, links } });
         expect(next.isWhole).toBe(true);
         expect(next.changed.map(([id]) => id)).toEqual(["a>j"]);
     });

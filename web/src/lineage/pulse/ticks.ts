@@ -12,7 +12,6 @@ export interface PulseSubject {
 }
 
 export interface PulseRequest {
-    number: number;
     /** The server's answer about the pulse, not yet read. */
     answer: ArrayBuffer;
     /** Only where it is another one than at the request before. */
@@ -20,7 +19,6 @@ export interface PulseRequest {
 }
 
 export interface Tick {
-    number: number;
     /** The time that the rates are of. */
     at: string;
     /** Whether `changed` has the flows of all links. */
@@ -33,14 +31,13 @@ export class Rates {
     private subject: PulseSubject = { links: [], heads: new Map(), asked: new Set() };
     private flows: ReadonlyMap<string, Flow> = new Map();
 
-    answer({ number, answer, subject }: PulseRequest): Tick {
+    answer({ answer, subject }: PulseRequest): Tick {
         const before = subject ? new Map<string, Flow>() : this.flows;
         this.subject = subject ?? this.subject;
         const { links, heads, asked } = this.subject;
         const told = JSON.parse(new TextDecoder().decode(answer)) as Schemas["PulseAnswer"];
         this.flows = ratesOf(told, links, heads, asked);
         return {
-            number,
             at: told.at,
             isWhole: subject !== undefined,
             changed: [...this.flows].filter(([id, flow]) => !isSame(before.get(id), flow)),
