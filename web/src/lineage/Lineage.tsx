@@ -125,7 +125,9 @@ export default function Lineage({ view }: { view: LineageView }) {
                         </button>
                     </p>
                 )}
-                {view.pulse !== "" && <PulseFeed key={JSON.stringify([view.root, view.pulse])} view={view} state={state} />}
+                {view.pulse !== "" && (
+                    <PulseFeed key={JSON.stringify([view.root, view.pulse])} view={view} state={state} />
+                )}
                 {view.pulse !== "" && picture && <PulseBar {...{ view, picture }} select={change.select} />}
                 <div className="stage">
                     {picture === undefined ? (
