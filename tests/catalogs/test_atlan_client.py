@@ -57,23 +57,23 @@ def test_atlans_own_library_sends_and_asks_the_same(request: pytest.FixtureReque
     sent = mine.there.events
     (tmp_path / "asked").write_text(json.dumps({"events": sent, "tokens": {"token": TOKEN, "client": CLIENT, "secret": SECRET}}))
     with answering(theirs.handle) as url:
-        command = [sys.executable, "-W", "ignore", str(SCRIPT), url, str(tmp_path / "asked"), str(tmp_path / "told")]
+        command = [sys.executable, "-W", "ignore", str(SCRIPT), url, str(tmp_path / "asked"), str(tmp_path / "answered")]
         environment = {"PYTHONPATH": str(archives.installed("pyatlan")), "HOME": str(tmp_path)}
         ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    told = json.loads((tmp_path / "told").read_text())
+    answered = json.loads((tmp_path / "answered").read_text())
 
     assert theirs.there.events == sent
-    for event, model in zip(sent, told["models"], strict=True):  # the models have fewer facets
+    for event, model in zip(sent, answered["models"], strict=True):  # the models have fewer facets
         assert {name: model[name] for name in ("eventType", "eventTime", "run")} == {
             name: event[name] for name in ("eventType", "eventTime", "run")
         }
         for side in ("inputs", "outputs"):
             names = [[(dataset["namespace"], dataset["name"]) for dataset in known.get(side) or ()] for known in (model, event)]
             assert names[0] == names[1]
-    assert told["not_set_up"] == "ATLAN-PYTHON-400-064"
-    assert (told["connection"], told["run"]) == (QUALIFIED, sent[0]["run"]["runId"])
-    assert (told["archived"], told["left"]) == (["FlowControlOperation", "Process"], 0)
+    assert answered["not_set_up"] == "ATLAN-PYTHON-400-064"
+    assert (answered["connection"], answered["run"]) == (QUALIFIED, sent[0]["run"]["runId"])
+    assert (answered["archived"], answered["left"]) == (["FlowControlOperation", "Process"], 0)
 
     for kind in ("Connection", "FlowControlOperation"):
         asked = [{name: known[name] for name in ("terms", "sort")} for known in theirs.searches(kind)]

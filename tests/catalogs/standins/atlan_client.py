@@ -54,6 +54,6 @@ def ask(url: str, events: list[dict[str, Any]], tokens: dict[str, str]) -> dict[
 
 
 if __name__ == "__main__":
-    address, path, told = sys.argv[1:]
+    address, path, answered = sys.argv[1:]
     asked = Path(path)
-    Path(told).write_text(json.dumps(ask(address, **json.loads(asked.read_text()))))
+    Path(answered).write_text(json.dumps(ask(address, **json.loads(asked.read_text()))))
