@@ -93,6 +93,15 @@ def test_why_nothing_can_be_pushed_has_a_code(request: pytest.FixtureRequest, ou
     assert refusal(ours, "databricks_uc", ["x"]) == (422, "bad_argument")
 
 
+def test_options_are_compared_with_their_types_and_repeated_only_in_part(request: pytest.FixtureRequest, ours: Server) -> None:
+    added(ours, make_place("databricks", request, ours))
+    assert refusal(ours, "databricks_uc", {"set_properties": 0}) == (422, "bad_argument")
+    for options in ({"x" * 5000: True}, {"set_properties": ["x" * 5000]}):
+        answer = ours.client.post("/api/v1/push/databricks_uc", json=options)
+        assert (answer.status_code, len(answer.json()["error"]["message"]) < 300) == (422, True)
+    assert push(ours, "databricks_uc", {"set_properties": False, "bridge_table_name": None})["errors"] == []
+
+
 def test_pushes_take_the_room_of_publications(request: pytest.FixtureRequest, ours: Server) -> None:
     place = make_place("databricks", request, ours)
     for name in ("t0", "t1", "t2", "t3"):
