@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.api.support import Server
 
 from lineage_bridge.catalogs.continuous.status import Followed
@@ -11,6 +12,7 @@ from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.config import load_settings
 from lineage_bridge.errors import RequestError
+from lineage_bridge.ports.targets import PublicationReport
 from lineage_bridge.store.state.targets import PublicationLedger, TargetRepository
 
 EVERY = {name: f"value of {name}" for name in VARIABLES} | {
@@ -90,3 +92,16 @@ def test_an_invalid_one_is_none_and_its_value_is_not_shown(url: str, caplog: pyt
     assert sorted(found) == ["datazone", "google"]
     assert "define no target: target databricks (databricks): setting url" in caplog.text
     assert "hunter2" not in caplog.text
+
+
+def test_they_are_not_hidden_while_a_publication_to_them_runs(ours: Server) -> None:
+    targets, repository = service(ours), TargetRepository(ours.state)
+    settings = {"url": "https://dbc-2.cloud.databricks.com", "token": "${env:PATH}"}
+    running = PublicationReport("running", False, False, False, 1)
+    repository.save_report("databricks", running)
+    for name, kind, own in (("unity", "databricks", settings), ("databricks", "files", {"file": "lineage.ndjson"})):
+        with pytest.raises(RequestError, match="a publication to target databricks is running"):
+            targets.add(name, kind, own, replace=False)
+    targets.add("elsewhere", "files", {"file": "lineage.ndjson"}, replace=False)
+    repository.save_report("databricks", replace(running, state="done"))
+    assert targets.add("unity", "databricks", settings, replace=False).origin == "added"

@@ -32,3 +32,18 @@ def test_why_a_publication_could_not_begin_is_in_its_report(tmp_path: Path) -> N
     report = repository.report("there")
     assert report is not None
     assert (report.state, "outbound_allow" in report.error) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    ("state", "pid", "is_kept"), [("running", os.getppid(), True), ("done", os.getppid(), False), ("running", 1, False)]
+)
+def test_a_report_says_when_the_publication_was_asked_for(tmp_path: Path, state: str, pid: int, is_kept: bool) -> None:
+    settings = Settings(data_dir=tmp_path, outbound_allow="10.0.0.0/8")
+    repository = TargetRepository(state_database(settings))
+    repository.save("there", "openlineage", {"url": "http://192.168.1.1"})
+    repository.save_report("there", PublicationReport(state, True, False, False, 7, pid))
+    with pytest.raises(ConfigError):
+        publishing.publish(settings, "there", plan_only=True, prune=False, overwrite=False)
+    report = repository.report("there")
+    assert report is not None
+    assert (report.state, report.started_us == 7) == ("failed", is_kept)

@@ -1,5 +1,6 @@
 """Pushes: the publications of `publish`, asked for and answered in the formats of the prototype."""
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, added, published
 from tests.catalogs.places import make_place
 
+from lineage_bridge.ports.targets import PublicationReport
 from lineage_bridge.projections.pushes import PROVIDERS
+from lineage_bridge.store.state.targets import TargetRepository
 
 COUNTERS = (
     "tables_updated",
@@ -80,6 +83,29 @@ def test_one_target_that_is_paused_does_not_hold_up_the_others(request: pytest.F
     assert refusal(ours, "databricks_uc") == (422, "bad_argument")
 
 
+@pytest.mark.parametrize("loss", ["replaced", "removed"])
+def test_a_push_answers_for_its_own_publications_alone(request: pytest.FixtureRequest, ours: Server, loss: str) -> None:
+    place, repository = make_place("databricks", request, ours), TargetRepository(ours.state)
+    added(ours, place)
+    ours.targets.add("unlucky", "databricks", place.settings, replace=False)
+    begin, looks = ours.publishing.begin, count()
+
+    def begin_slowly(name: str, report: PublicationReport) -> None:
+        repository.save_report(name, report) if name == "unlucky" else begin(name, report)
+
+    def lose_it(_: int) -> bool:
+        if next(looks) == 2 and loss == "removed":  # the first two are those of the start
+            repository.remove("unlucky")
+        elif loss == "replaced":
+            repository.save_report("unlucky", PublicationReport("done", True, True, False, 7, written={"relationships": 1000}))
+        return True
+
+    ours.publishing.begin, ours.publishing.is_publishing = begin_slowly, lose_it  # type: ignore[method-assign]  # a process that is slow
+    found = push(ours, "databricks_uc")
+    assert (found["targets"], found["lineage_relationships_created"], len(found["errors"])) == (["there"], 7, 1)
+    assert {"replaced": "another one", "removed": "there is no target unlucky"}[loss] in found["errors"][0]
+
+
 def test_why_nothing_can_be_pushed_has_a_code(request: pytest.FixtureRequest, ours: Server) -> None:
     kinds = {kind.kind for kind in ours.targets.kinds()}
     assert refusal(ours, "snowflake") == (422, "unknown_provider")
@@ -91,6 +117,15 @@ def test_why_nothing_can_be_pushed_has_a_code(request: pytest.FixtureRequest, ou
     assert refusal(ours, "databricks_uc", {"warehouse": "x"}) == (422, "bad_argument")
     assert refusal(ours, "databricks_uc", {"create_bridge_table": True}) == (422, "bad_argument")
     assert refusal(ours, "databricks_uc", ["x"]) == (422, "bad_argument")
+
+
+def test_options_are_compared_with_their_types_and_repeated_only_in_part(request: pytest.FixtureRequest, ours: Server) -> None:
+    added(ours, make_place("databricks", request, ours))
+    assert refusal(ours, "databricks_uc", {"set_properties": 0}) == (422, "bad_argument")
+    for options in ({"x" * 5000: True}, {"set_properties": ["x" * 5000]}):
+        answer = ours.client.post("/api/v1/push/databricks_uc", json=options)
+        assert (answer.status_code, len(answer.json()["error"]["message"]) < 300) == (422, True)
+    assert push(ours, "databricks_uc", {"set_properties": False, "bridge_table_name": None})["errors"] == []
 
 
 def test_pushes_take_the_room_of_publications(request: pytest.FixtureRequest, ours: Server) -> None:

@@ -118,12 +118,19 @@ class TargetService:
         return found
 
     def add(self, name: str, kind: str, settings: Mapping[str, Any], *, replace: bool) -> TargetRecord:
-        """Add a target. Raises RequestError if its name is taken, ConfigError if its settings are invalid."""
+        """Add a target.
+
+        Raises RequestError if its name is taken, or a publication runs to a target of the environment that it would hide, ConfigError if
+        its settings are invalid.
+        """
         if name in self._in_file:
             raise RequestError(f"target {name} is defined in the settings file", "change it there")
         if not replace and name in self._repository.added():
             raise RequestError(f"target {name} already exists", "replace it, or choose another name")
         self._made(name, kind, settings).close()
+        for hidden, (own_kind, _, origin) in self._every().items():
+            if origin == "environment" and (hidden == name or own_kind == kind):
+                self._check_idle(self.record(hidden))
         self._repository.save(name, kind, settings)
         return self.record(name)
 

@@ -7,9 +7,9 @@ from typing import TypeAlias
 import click
 
 from lineage_bridge.cli.client import Client, Json
-from lineage_bridge.cli.console import print_line
+from lineage_bridge.cli.console import print_line, print_message
 from lineage_bridge.cli.publish import is_published, print_report, publish_to
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import LineageBridgeError, RequestError
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 PROVIDERS = ("databricks_uc", "aws_glue", "google", "datazone")
@@ -46,11 +46,21 @@ def targets_of(client: Client, pushes: tuple[str, ...]) -> list[str]:
 
 
 def run_pushes(client: Client, targets: list[str], *, as_json: bool) -> tuple[dict[str, Json], bool]:
-    """Publish to targets, one after the other. Returns the report of each, and whether all was published."""
-    reports: dict[str, Json] = {}
-    for name in targets:
-        reports[name] = publish_to(client, name, plan=False, prune=False, overwrite=False)
-        if not as_json:
-            print_line(f"target {name}:")
-            print_report(reports[name])
+    """Publish to targets, one after the other. Returns the report of each, and whether all was published.
+
+    Of a publication that could not begin or be followed, the report has `state` (`failed`), `error` and, if there is one, `hint` alone.
+    """
+    reports = {name: _publish_to(client, name, as_json=as_json) for name in targets}
     return reports, all(map(is_published, reports.values()))
+
+
+def _publish_to(client: Client, name: str, *, as_json: bool) -> Json:
+    try:
+        report = publish_to(client, name, plan=False, prune=False, overwrite=False)
+    except LineageBridgeError as error:
+        print_message(f"target {name}: not published: {error}" + (f" ({error.hint})" if error.hint else ""))
+        return {"state": "failed", "error": str(error)} | ({"hint": error.hint} if error.hint else {})
+    if not as_json:
+        print_line(f"target {name}:")
+        print_report(report)
+    return report

@@ -31,7 +31,9 @@ _PAGE = 1000
 @with_pushes("after a poll that found changes", push_uc="databricks_uc", push_glue="aws_glue")
 @with_output("print one JSON object per line: a poll, a change or a push")
 @with_settings(*CLIENT)
+@click.pass_context
 def watch(
+    context: click.Context,
     settings: Settings,
     source: str | None,
     interval: float | None,
@@ -44,48 +46,49 @@ def watch(
 
     Resumes the source if it is paused. --interval and --env change its settings. The server keeps polling after Ctrl+C, but only publishes
     to targets with publish=continuous then.
+
+    The exit code after --polls is 1 if not everything that was found was published.
     """
     with connect(settings) as client:
         targets = targets_of(client, pushes)
         item = _prepare_source(client, source, interval, environments)
         cursor = _latest_cursor(client)
         print_message(f"{item['name']} is polled every {_interval_of(client, item):g} s; Ctrl+C stops watching, not polling")
-        _follow(client, item, cursor, polls, targets, as_json=as_json)
+        if not _follow(client, item, cursor, polls, targets, as_json=as_json):
+            context.exit(1)
 
 
-def _follow(client: Client, seen: Json, cursor: str | None, left: int | None, targets: list[str], *, as_json: bool) -> None:
+def _follow(client: Client, seen: Json, cursor: str | None, left: int | None, targets: list[str], *, as_json: bool) -> bool:
     """Print polls and changes, until `left` polls are printed. Waits for a server that does not respond.
 
-    What polls found is published to `targets` as soon as the graph contains it.
+    What polls found is published to `targets` as soon as the graph contains it; what could not be is tried again after each poll. Returns
+    whether everything was published.
     """
-    unreachable, is_due = False, False
-    while left is None or left > 0 or is_due:
+    unreachable, is_due, may_try = False, False, False
+    while left is None or left > 0 or may_try:
         time.sleep(CHECK_S)
         try:
             item = client.get(f"/api/v1/sources/{seen['name']}")
             if item["polls"] > seen["polls"]:
                 _print_poll(seen, item, as_json=as_json)
-                is_due = is_due or (bool(targets) and item["events"] > seen["events"])
+                may_try = is_due = is_due or (bool(targets) and item["events"] > seen["events"])
                 seen, left = item, None if left is None else left - 1
             cursor, unreachable = _print_changes(client, cursor, as_json=as_json), False
-            if is_due and not client.lag():
-                is_due = False
-                _push(client, targets, as_json=as_json)
+            if may_try and not client.lag():
+                may_try, is_due = False, not _push(client, targets, as_json=as_json)
         except UnavailableError as error:
             if not unreachable:
                 print_message(f"{error}; waiting for the server")
             unreachable = True
+    return not is_due
 
 
-def _push(client: Client, targets: list[str], *, as_json: bool) -> None:
-    """Publish. What cannot begin, such as while another publication is under way, is told, and tried again after the next poll."""
-    try:
-        reports, _ = run_pushes(client, targets, as_json=as_json)
-    except RequestError as error:
-        print_message(f"not published: {error}")
-        return
+def _push(client: Client, targets: list[str], *, as_json: bool) -> bool:
+    """Publish. Returns whether everything was published."""
+    reports, is_pushed = run_pushes(client, targets, as_json=as_json)
     if as_json:
         print_json_line({"pushes": reports})
+    return is_pushed
 
 
 def _prepare_source(client: Client, source: str | None, interval: float | None, environments: tuple[str, ...]) -> Json:

@@ -57,6 +57,8 @@ PROVIDERS: Final = (
 """The providers of the prototype, in its order."""
 
 
+_MOST_SHOWN: Final = 100
+"""The maximum length, in characters, of what an error repeats of a request."""
 _COUNTED: Final = {
     "tables_updated": "tables",
     "properties_set": "properties",
@@ -75,12 +77,17 @@ def check_options(provider: PushProvider, options: Mapping[str, Any], settings: 
     for name, value in options.items():
         if name not in provider.options:
             known = ", ".join(sorted(provider.options)) or "none"
-            raise RequestError(f"{provider.name} has no option {name!r}", f"its options: {known}")
+            raise RequestError(f"{provider.name} has no option {_shown(name)}", f"its options: {known}")
         setting = provider.options[name]
         expected = settings.get(setting) if isinstance(setting, str) else setting
-        if value != expected:
+        if type(value) is not type(expected) or value != expected:  # 0 equals False
             hint = f"set {setting} of the target" if isinstance(setting, str) else "docs/catalogs.md describes what is published there"
-            raise RequestError(f"option {name} is {value!r}, but for target {target} it is {expected!r}", hint)
+            raise RequestError(f"option {name} is {_shown(value)}, but for target {target} it is {expected!r}", hint)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def push_result(reports: Mapping[str, PublicationReport], failures: Iterable[str] = (), *, takes_events: bool = False) -> PushResult:

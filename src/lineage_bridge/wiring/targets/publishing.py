@@ -161,11 +161,12 @@ def publish(
     """
     stop = stop or threading.Event()
     service, state = target_service(settings), state_database(settings)
+    repository = TargetRepository(state)
+    started_us = _started_us(repository.report(name))
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(settings.paths.publishing / f"{name}.lock", timeout=LOCK_S), readers(settings.paths) as pool:
-            repository = TargetRepository(state)
-            report = PublicationReport("running", plan_only, prune, overwrite, now_us(), os.getpid())
+            report = PublicationReport("running", plan_only, prune, overwrite, started_us, os.getpid())
             try:
                 target = service.target(name)
             except LineageBridgeError as error:  # such as an address that is no longer allowed
@@ -178,9 +179,14 @@ def publish(
                 target.close()
     except Timeout as error:
         busy = UnavailableError(f"another process publishes to target {name}", f"follow it with: lineage-bridge target show {name}")
-        failed = PublicationReport("failed", plan_only, prune, overwrite, now_us(), os.getpid(), now_us(), str(busy), busy.hint, "busy")
-        TargetRepository(state).save_report(name, failed)
+        failed = PublicationReport("failed", plan_only, prune, overwrite, started_us, os.getpid(), now_us(), str(busy), busy.hint, "busy")
+        repository.save_report(name, failed)
         raise busy from error
+
+
+def _started_us(last: PublicationReport | None) -> int:
+    """When this publication started: when the process that started this one says in its report, which thereby stays recognizable."""
+    return last.started_us if last is not None and last.state == "running" and last.pid == os.getppid() else now_us()
 
 
 def _wait(stop: threading.Event, seconds: float) -> None:

@@ -20,7 +20,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 from lineage_bridge.api.schemas.targets.publications import PublishRequest
 from lineage_bridge.api.schemas.targets.pushes import CatalogItem, PushProviderItem, PushProviders
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import LineageBridgeError, RefusedError, RequestError
+from lineage_bridge.errors import LineageBridgeError, RefusedError, RequestError, UnavailableError
 from lineage_bridge.model.sources import KindRecord
 from lineage_bridge.ports.targets import PublicationReport, TargetRecord
 from lineage_bridge.projections.pushes import PROVIDERS, PushProvider, check_options, push_result
@@ -114,13 +114,16 @@ async def _pushed(services: Services, caller: Caller, provider: PushProvider, ta
     """Publish to targets. Raises the first error if nothing could begin, such as OverloadedError."""
     reports: dict[str, PublicationReport] = {}
     failures: dict[str, LineageBridgeError] = {}
+    has_begun = False
     for name in targets:
         begun = await to_thread.run_sync(_begun, services, caller, name)
-        if isinstance(begun, LineageBridgeError):
-            failures[name] = begun
+        has_begun = has_begun or isinstance(begun, TargetRecord)
+        found = await _ended(services, begun) if isinstance(begun, TargetRecord) else begun
+        if isinstance(found, PublicationReport):
+            reports[name] = found
         else:
-            reports[name] = await _ended(services, begun)
-    if failures and not reports:
+            failures[name] = found
+    if not has_begun:
         raise next(iter(failures.values()))
     texts = [f"target {name}: {error}" for name, error in failures.items()]
     return push_result(reports, texts, takes_events=provider.takes_events)
@@ -133,12 +136,19 @@ def _begun(services: Services, caller: Caller, name: str) -> TargetRecord | Line
         return error
 
 
-async def _ended(services: Services, record: TargetRecord) -> PublicationReport:
-    """The report of a publication when it has ended."""
-    while record.report is None or record.report.state == "running":
+async def _ended(services: Services, begun: TargetRecord) -> PublicationReport | LineageBridgeError:
+    """The report of a publication when it has ended; or why there is none, such as another publication's in its place."""
+    report = begun.report
+    while report is not None and report.state == "running":
         await anyio.sleep(POLL_S)
-        record = await to_thread.run_sync(services.targets.record, record.name)
-    return record.report
+        last = report
+        try:
+            report = (await to_thread.run_sync(services.targets.record, begun.name)).report
+        except LineageBridgeError as error:
+            return error
+        if report is not None and report.started_us != last.started_us:
+            report = None
+    return report or UnavailableError("its publication has ended, but its report was replaced by that of another one")
 
 
 def _item(provider: PushProvider, kind: KindRecord | None, records: list[TargetRecord]) -> PushProviderItem:
