@@ -20,6 +20,10 @@ SECRET = b"Hunter2-Xk93"
         b'{"val": "x", "rest": [[{"v": "%s"}, {"default": "%s", "k": [1, ',
         b'[{"value": "%s"',
         b'{"value": "%s',
+        b'{"a": {"content": ["%s"], "',
+        b'{"rows": [["a", "%s"]], "columns": ["x", "',
+        b'{"a": "{\\"value\\": \\"%s\\", \\"na',
+        b'{"a": {"value": "%s"]], "k": ["',
     ],
 )
 def test_a_value_is_masked_if_its_name_may_follow(before: bytes) -> None:

@@ -16,6 +16,8 @@ _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
 _VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
+_JSON_INSIDE = re.compile(rb'"\s*[{\[](?:[^"\\]|\\.)*\Z', re.DOTALL)
+"""A string that begins like JSON and has no end."""
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
@@ -71,7 +73,9 @@ def aligned_values(
 
 
 class _OpenContainer:
-    """An object or array whose end has not been read. `key` is the current member's, `values` what another member may name."""
+    """An object or array whose end has not been read. `key` is the current member's; `values` are the positions of what another member, here
+    or in the enclosing object, may name a secret.
+    """
 
     __slots__ = ("is_object", "key", "start", "values")
 
@@ -79,33 +83,49 @@ class _OpenContainer:
         self.start, self.is_object, self.key = start, is_object, ""
         self.values: list[Span] = []
 
+    @property
+    def has_value(self) -> bool:
+        """Whether the current member's value may be named by another member."""
+        return self.is_object and bool(_VALUES.fullmatch(self.key) or _TEXTS.fullmatch(self.key))
+
 
 def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
-    """Where the values of the objects are that are still open at the end of a text, and that a member behind it may name a secret.
+    """Where the values of the objects are that are still open at the end of a text, and that a member behind it may name a secret; and the
+    elements of lists that look like secrets, since the names of their columns may follow.
 
     In the order of the text, none within another.
     """
-    frames = [_OpenContainer(0, is_object=False)]
+    frames, end = [_OpenContainer(0, is_object=False)], len(raw)
     for token in _TOKEN.finditer(raw):
         sign, top = token[0], frames[-1]
         if sign in (b"{", b"["):
             frames.append(_OpenContainer(token.start(), is_object=sign == b"{"))
         elif sign in (b"}", b"]"):
-            if len(frames) > 1:
-                frames.pop()
-                _keep(frames[-1], (top.start, token.end()), "", looks_secret)
+            if len(frames) > 1 and top.is_object == (sign == b"}"):
+                _close(frames, token.end())
         elif sign == b",":
             top.key = ""
-        elif not top.is_object or top.key:
-            _keep(top, token.span(), text_of(sign), looks_secret)
-        else:
+        elif top.is_object and not top.key:
             top.key = text_of(sign) or " "
-    inside = next((inner.start for outer, inner in pairwise(frames) if outer.is_object and _VALUES.fullmatch(outer.key)), len(raw))
-    left = sorted(span for frame in frames for span in frame.values if span[0] < inside)
-    return [*left, (inside, len(raw))] if inside < len(raw) else left
+        elif _may_be_named(top, sign, looks_secret):
+            top.values.append(token.span())
+        if token.end() == end and _JSON_INSIDE.match(sign):
+            top.values.append(token.span())
+    inside = next((inner.start for outer, inner in pairwise(frames) if outer.has_value), end)
+    left = sorted({span for frame in frames for span in frame.values if span[0] < inside})
+    return [*left, (inside, end)] if inside < end else left
 
 
-def _keep(frame: _OpenContainer, span: Span, text: str, looks_secret: Callable[[str], bool]) -> None:
-    """Remember a value of an object: whatever it is, or if it looks like a secret, by its key."""
-    if frame.is_object and (_VALUES.fullmatch(frame.key) or (_TEXTS.fullmatch(frame.key) and text and looks_secret(text))):
-        frame.values.append(span)
+def _close(frames: list[_OpenContainer], end: int) -> None:
+    """Close the innermost container. What its end completes is no longer open, but the elements of lists are."""
+    closed, outer = frames.pop(), frames[-1]
+    if outer.has_value:
+        outer.values.append((closed.start, end))
+    elif not closed.is_object:
+        outer.values += closed.values
+
+
+def _may_be_named(frame: _OpenContainer, text: bytes, looks_secret: Callable[[str], bool]) -> bool:
+    if frame.is_object and _VALUES.fullmatch(frame.key):
+        return True
+    return (not frame.is_object or frame.has_value) and text.startswith(b'"') and looks_secret(text_of(text))
