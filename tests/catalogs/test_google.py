@@ -298,8 +298,9 @@ def test_default_credentials_are_used_only_if_they_are_allowed(tmp_path: Path, m
     with answering(lambda _: Answer(200, {"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})) as url:
         (tmp_path / "default.json").write_text(json.dumps({**about, "token_uri": url}))
         assert authorized(frozenset())["authorization"] == f"Bearer {TOKEN}"
-        with pytest.raises(ConfigError, match="only sent to hosts of Google"):
-            authorized(frozenset(), url="https://googleapis.com.example")
+        for url_of_others in ("https://googleapis.com.example", "http://datalineage.googleapis.com"):
+            with pytest.raises(ConfigError, match="only sent to hosts of Google"):
+                authorized(frozenset(), url=url_of_others)
     (tmp_path / "default.json").write_text(json.dumps({**about, "token_uri": url}))
     with pytest.raises(UnreachableError, match="no token"):
         authorized(frozenset())
