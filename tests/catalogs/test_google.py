@@ -350,3 +350,13 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch
     with pytest.raises(ConfigError) as caught:
         TargetKinds(tmp_path).make("there", "google", {"project": "p-1", "location": "eu", "token": "${env:PATH}"})
     assert caught.value.hint == "pip install 'lineage-bridge[google]'"
+
+
+def test_a_variable_of_google_that_is_wrong_is_said_and_hides_no_target(
+    ours: Server, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_USE_MTLS_ENDPOINT", "bogus")
+    assert [(record.name, record.kind) for record in ours.targets.records()] == [("there", place.kind)]
+    (check,) = ours.targets.test("there")
+    assert (check.step, check.works) == ("settings", False)
+    assert "GOOGLE_API_USE_MTLS_ENDPOINT" in check.message
