@@ -1,7 +1,7 @@
 """Atlan: the runs that jobs become, connections, logins, what is dropped without a word, windows of streams, archiving."""
 
 from datetime import datetime
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 from uuid import RFC_4122, UUID
@@ -17,6 +17,7 @@ from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event
 from tests.servers.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.atlan.api import MOST, AtlanApi
+from lineage_bridge.catalogs.kinds.atlan.atlan_target import AtlanTarget
 from lineage_bridge.catalogs.kinds.atlan.runs import LONGEST_NAME, content_of, content_of_run, named, run_of
 from lineage_bridge.catalogs.kinds.atlan.settings import AtlanSettings
 from lineage_bridge.catalogs.target import ObjectKey
@@ -224,6 +225,18 @@ def test_a_run_that_is_not_shown_in_time_is_sent_again_as_the_same_run(ours: Ser
     assert published(ours).outcomes == {"done": 3}
     assert {event["run"]["runId"] for event in there.events} == runs
     assert there.edges() == EDGES
+
+
+def test_waits_get_shorter_while_nothing_is_shown(ours: Server, place: Place, there: Atlan) -> None:
+    added(ours, place, settle_s=0.08, poll_s=0.01, at_once=1)
+    there.hiding = "-hidden"
+    kinds = [kind for kind in ("hidden", "hidden", "shown", "hidden") for _ in range(AtlanTarget.batch)]
+    jobs = [f"{number:03}-{kind}" for number, kind in enumerate(kinds)]
+    ours.send(*(job_event(job, inputs=[dataset("a")], outputs=[dataset("b")]) for job in jobs))
+    report = published(ours)
+    assert report.outcomes == {"failed": 30, "done": 13}
+    asked = [str(search["dsl"]["query"]) for search in there.searches if "FlowControlOperation" in str(search)]
+    assert [len(list(same)) for _, same in groupby(asked)] == [1, 9, 5, 1, 9, 1]  # the first one is of the plan
 
 
 def test_one_that_is_refused_does_not_hold_up_others_of_its_portion(ours: Server, there: Atlan) -> None:
