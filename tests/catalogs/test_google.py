@@ -159,6 +159,18 @@ def test_a_link_that_somebody_removed_is_drift(ours: Server, there: DataLineage)
     assert there.edges() == EDGES
 
 
+def test_a_run_of_others_is_drift_also_without_links(ours: Server, there: DataLineage) -> None:
+    published(ours)
+    name = f"{_process(there, 'load').name}/runs/theirs"
+    there.objects[name] = ParseDict({"name": name, "displayName": "theirs", "state": 2}, api.Run.pb(api.Run()))
+    ours.send(job_event("load", time_us=T0 + 9, inputs=[dataset("b")], outputs=[dataset("f")]))
+    report = published(ours)
+    assert [(found.name, found.finding) for found in report.drift] == [("load", "was changed there")]
+    assert name in there.objects
+    assert published(ours, overwrite=True).outcomes == {"done": 1}
+    assert name not in there.objects
+
+
 def test_a_deletion_that_takes_long_is_asked_for_again(ours: Server, place: Place, there: DataLineage) -> None:
     published(ours)
     there.polls = 3

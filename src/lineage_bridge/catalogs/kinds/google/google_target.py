@@ -71,7 +71,8 @@ class GoogleTarget(Target[GoogleSettings]):
             process = self._process(key)
             if self._is_there(process):
                 runs = self._runs(process)
-                found[key] = digest_of_links(link for run in runs for links in self._events(run).values() for link in links)
+                links = [link for run in runs for links in self._events(run).values() for link in links]
+                found[key] = digest_of_links(links, (_id(run) for run in runs if _id(run) != RUN))
         return found
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
