@@ -183,6 +183,28 @@ def test_a_deletion_that_takes_long_is_asked_for_again(ours: Server, place: Plac
     assert there.objects == {}
 
 
+def test_a_job_that_returns_waits_until_its_deletion_has_ended(ours: Server, place: Place, there: DataLineage) -> None:
+    published(ours)
+    there.polls = 3
+    added(ours, place, exclude_namespaces=["*"], settle_s=0)
+    assert published(ours, prune=True).outcomes == {"failed": 3}
+    added(ours, place, at_once=1)
+    there.requests.clear()
+    assert published(ours).outcomes == {"done": 3}
+    changes = [request.partition(" ")[0] for request in there.requests if not request.startswith("GET")]
+    assert changes[:2] == ["DELETE", "PATCH"]
+    assert there.edges() == EDGES
+
+
+def test_a_process_that_is_deleted_while_it_is_written_is_written_again(ours: Server, place: Place, faulty: Any) -> None:
+    proxy: Faulty = faulty(place.settings["url"])
+    added(ours, place.behind(proxy), at_once=1)
+    proxy.answer(404, "/runs/lineage", times=1, body=b'{"error": {"status": "NOT_FOUND", "message": "no process"}}')
+    assert published(ours).outcomes == {"failed": 1, "done": 2}
+    assert published(ours).outcomes == {"done": 1}
+    assert place.edges() == EDGES
+
+
 @pytest.mark.parametrize(("code", "outcome"), [(14, "failed"), (9, "refused")])
 def test_a_deletion_that_fails_says_why(ours: Server, place: Place, there: DataLineage, code: int, outcome: str) -> None:
     published(ours)
