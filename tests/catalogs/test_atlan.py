@@ -1,6 +1,8 @@
 """Atlan: the runs that jobs become, connections, logins, what is dropped without a word, windows of streams, archiving."""
 
 from datetime import datetime
+from itertools import count, groupby
+from pathlib import Path
 from typing import Any
 from uuid import RFC_4122, UUID
 
@@ -8,15 +10,18 @@ import pytest
 from tests.api.support import Server
 from tests.catalogs.conftest import EDGES, added, published
 from tests.catalogs.places import Place, make_place
-from tests.catalogs.standins.atlan import CLIENT, CONNECTION, CONNECTOR, QUALIFIED, SECRET, Atlan
+from tests.catalogs.standins.atlan import CLIENT, CONNECTION, CONNECTOR, QUALIFIED, SECRET, TOKEN, Atlan
+from tests.catalogs.standins.server import Answer, Request, answering
 from tests.catalogs.test_golden import EVENTS
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, run_event, schema
 from tests.servers.faulty import Faulty
 
+from lineage_bridge.catalogs.kinds.atlan.api import MOST, AtlanApi
+from lineage_bridge.catalogs.kinds.atlan.atlan_target import AtlanTarget
 from lineage_bridge.catalogs.kinds.atlan.runs import LONGEST_NAME, content_of, content_of_run, named, run_of
 from lineage_bridge.catalogs.kinds.atlan.settings import AtlanSettings
 from lineage_bridge.catalogs.target import ObjectKey
-from lineage_bridge.errors import ConfigError
+from lineage_bridge.errors import ConfigError, SourceError
 
 PARENT = {"_producer": "p", "_schemaURL": "s", "processingType": "BATCH", "integration": "AIRFLOW"}
 
@@ -222,6 +227,18 @@ def test_a_run_that_is_not_shown_in_time_is_sent_again_as_the_same_run(ours: Ser
     assert there.edges() == EDGES
 
 
+def test_waits_get_shorter_while_nothing_is_shown(ours: Server, place: Place, there: Atlan) -> None:
+    added(ours, place, settle_s=0.08, poll_s=0.01, at_once=1)
+    there.hiding = "-hidden"
+    kinds = [kind for kind in ("hidden", "hidden", "shown", "hidden") for _ in range(AtlanTarget.batch)]
+    jobs = [f"{number:03}-{kind}" for number, kind in enumerate(kinds)]
+    ours.send(*(job_event(job, inputs=[dataset("a")], outputs=[dataset("b")]) for job in jobs))
+    report = published(ours)
+    assert report.outcomes == {"failed": 30, "done": 13}
+    asked = [str(search["dsl"]["query"]) for search in there.searches if "FlowControlOperation" in str(search)]
+    assert [len(list(same)) for _, same in groupby(asked)] == [1, 9, 5, 1, 9, 1]  # the first one is of the plan
+
+
 def test_one_that_is_refused_does_not_hold_up_others_of_its_portion(ours: Server, there: Atlan) -> None:
     there.refusing = "#load"
     report = published(ours)
@@ -315,3 +332,24 @@ def test_answers_that_make_no_sense_end_the_publication(ours: Server, place: Pla
     assert (report.state, report.code) == ("failed", "wrong_answer")
     proxy.mend()
     assert published(ours).outcomes == {"done": 3}
+
+
+@pytest.mark.parametrize(("of_page", "said"), [(0, "the same page again"), (1, "finds 10,000 assets or more")])
+def test_a_search_that_does_not_end_is_given_up(tmp_path: Path, of_page: int, said: str) -> None:
+    pages = count()
+
+    def page(_: Request) -> Answer:
+        number = next(pages)
+        size = MOST if number < 120 else 0
+        return Answer(200, {"entities": [{"guid": str(number * of_page * MOST + at)} for at in range(size)]})
+
+    (tmp_path / "token").write_text(TOKEN)
+    with answering(page) as url:
+        asked = {"url": url, "token": f"${{file:{tmp_path / 'token'}}}", "connection": CONNECTION}
+        api = AtlanApi(AtlanSettings.model_validate(asked))
+        try:
+            with pytest.raises(SourceError, match=said):
+                api.search("Process", {}, ())
+        finally:
+            api.close()
+    assert next(pages) <= 100

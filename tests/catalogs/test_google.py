@@ -159,6 +159,18 @@ def test_a_link_that_somebody_removed_is_drift(ours: Server, there: DataLineage)
     assert there.edges() == EDGES
 
 
+def test_a_run_of_others_is_drift_also_without_links(ours: Server, there: DataLineage) -> None:
+    published(ours)
+    name = f"{_process(there, 'load').name}/runs/theirs"
+    there.objects[name] = ParseDict({"name": name, "displayName": "theirs", "state": 2}, api.Run.pb(api.Run()))
+    ours.send(job_event("load", time_us=T0 + 9, inputs=[dataset("b")], outputs=[dataset("f")]))
+    report = published(ours)
+    assert [(found.name, found.finding) for found in report.drift] == [("load", "was changed there")]
+    assert name in there.objects
+    assert published(ours, overwrite=True).outcomes == {"done": 1}
+    assert name not in there.objects
+
+
 def test_a_deletion_that_takes_long_is_asked_for_again(ours: Server, place: Place, there: DataLineage) -> None:
     published(ours)
     there.polls = 3
@@ -169,6 +181,28 @@ def test_a_deletion_that_takes_long_is_asked_for_again(ours: Server, place: Plac
     added(ours, place, exclude_namespaces=["*"])
     assert published(ours, prune=True).outcomes == {"done": 3}
     assert there.objects == {}
+
+
+def test_a_job_that_returns_waits_until_its_deletion_has_ended(ours: Server, place: Place, there: DataLineage) -> None:
+    published(ours)
+    there.polls = 3
+    added(ours, place, exclude_namespaces=["*"], settle_s=0)
+    assert published(ours, prune=True).outcomes == {"failed": 3}
+    added(ours, place, at_once=1)
+    there.requests.clear()
+    assert published(ours).outcomes == {"done": 3}
+    changes = [request.partition(" ")[0] for request in there.requests if not request.startswith("GET")]
+    assert changes[:2] == ["DELETE", "PATCH"]
+    assert there.edges() == EDGES
+
+
+def test_a_process_that_is_deleted_while_it_is_written_is_written_again(ours: Server, place: Place, faulty: Any) -> None:
+    proxy: Faulty = faulty(place.settings["url"])
+    added(ours, place.behind(proxy), at_once=1)
+    proxy.answer(404, "/runs/lineage", times=1, body=b'{"error": {"status": "NOT_FOUND", "message": "no process"}}')
+    assert published(ours).outcomes == {"failed": 1, "done": 2}
+    assert published(ours).outcomes == {"done": 1}
+    assert place.edges() == EDGES
 
 
 @pytest.mark.parametrize(("code", "outcome"), [(14, "failed"), (9, "refused")])
@@ -298,8 +332,9 @@ def test_default_credentials_are_used_only_if_they_are_allowed(tmp_path: Path, m
     with answering(lambda _: Answer(200, {"access_token": TOKEN, "expires_in": 3600, "token_type": "Bearer"})) as url:
         (tmp_path / "default.json").write_text(json.dumps({**about, "token_uri": url}))
         assert authorized(frozenset())["authorization"] == f"Bearer {TOKEN}"
-        with pytest.raises(ConfigError, match="only sent to hosts of Google"):
-            authorized(frozenset(), url="https://googleapis.com.example")
+        for url_of_others in ("https://googleapis.com.example", "http://datalineage.googleapis.com"):
+            with pytest.raises(ConfigError, match="only sent to hosts of Google"):
+                authorized(frozenset(), url=url_of_others)
     (tmp_path / "default.json").write_text(json.dumps({**about, "token_uri": url}))
     with pytest.raises(UnreachableError, match="no token"):
         authorized(frozenset())
@@ -349,3 +384,13 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch
     with pytest.raises(ConfigError) as caught:
         TargetKinds(tmp_path).make("there", "google", {"project": "p-1", "location": "eu", "token": "${env:PATH}"})
     assert caught.value.hint == "pip install 'lineage-bridge[google]'"
+
+
+def test_a_variable_of_google_that_is_wrong_is_said_and_hides_no_target(
+    ours: Server, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_USE_MTLS_ENDPOINT", "bogus")
+    assert [(record.name, record.kind) for record in ours.targets.records()] == [("there", place.kind)]
+    (check,) = ours.targets.test("there")
+    assert (check.step, check.works) == ("settings", False)
+    assert "GOOGLE_API_USE_MTLS_ENDPOINT" in check.message

@@ -41,7 +41,10 @@ class Run:
 
 
 class Atlan:
-    """Assets by their ids. `lag` is how many searches pass before an ended run is shown; `dropped` are events that were not used."""
+    """Assets by their ids. `lag` is how many searches pass before an ended run is shown; `dropped` are events that were not used.
+
+    Runs of jobs whose names end with `hiding` are never shown, events of those that end with `refusing` are refused.
+    """
 
     def __init__(self) -> None:
         self.enabled = {CONNECTOR}
@@ -52,7 +55,7 @@ class Atlan:
         self.waiting: list[tuple[int, str, dict[str, Any], Run]] = []
         self.events: list[dict[str, Any]] = []
         self.dropped: list[str] = []
-        self.refusing = ""
+        self.refusing = self.hiding = ""
         self.searches: list[dict[str, Any]] = []
         self.connect(CONNECTION, QUALIFIED)
 
@@ -134,7 +137,8 @@ class Atlan:
             if _time(event) <= _time({"eventTime": run.began}):
                 self.dropped.append("a run that ends before it has begun")
                 return
-            self.waiting.append((self.lag, connector, event, run))
+            is_hidden = self.hiding and job[1].endswith(self.hiding)
+            self.waiting.append((1 << 30 if is_hidden else self.lag, connector, event, run))
             self._show(0)
 
     def _show(self, searches: int) -> None:

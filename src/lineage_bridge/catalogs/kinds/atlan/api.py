@@ -20,8 +20,11 @@ _SEARCH: Final = "/api/meta/search/indexsearch"
 _ENTITIES: Final = "/api/meta/entity/bulk/"
 _TOKENS: Final = "/api/service/oauth-clients/token"
 _NOT_ENABLED: Final = b"url path not configured to receive data"
+_HINT: Final = "check that the address is that of the tenant"
 MOST: Final = 100
 """How many assets are asked for in one search."""
+_MOST_FOUND: Final = 10_000
+"""How many assets a search may find, far more than those of one job."""
 
 
 class AtlanApi:
@@ -70,26 +73,32 @@ class AtlanApi:
         return names[0]
 
     def search(self, kind: str, terms: dict[str, Sequence[str]], attributes: Sequence[str], of_related: Sequence[str] = ()) -> list[Json]:
-        """The active assets of a kind that have one of the values of each term. Raises SourceError."""
+        """The active assets of a kind that have one of the values of each term. Raises SourceError, also if they are too many."""
         filters: list[Json] = [{"term": {"__state": "ACTIVE"}}, {"term": {"__typeName.keyword": kind}}]
         filters += [{"terms": {name: list(values)}} for name, values in terms.items()]
         found: list[Json] = []
+        first: object = None
         while True:
             dsl = {"from": len(found), "size": MOST, "track_total_hits": True, "query": {"bool": {"filter": filters}}, "sort": _SORT}
             asked = {"dsl": dsl, "attributes": list(attributes), "relationAttributes": list(of_related)}
             page = self._page(encode(asked))
+            if found and page and page[0].get("guid") == first:
+                raise SourceError(f"POST {_SEARCH} answered the same page again", _HINT)
+            first = page[0].get("guid") if page else None
             found += page
             if len(page) < MOST:
                 return found
+            if len(found) >= _MOST_FOUND:
+                raise SourceError(f"POST {_SEARCH} finds {_MOST_FOUND:,} assets or more of the type {kind}", _HINT)
 
     def _page(self, body: bytes) -> list[Json]:
         answer = self._client.call("POST", _SEARCH, body)
         if not answer.is_success:
-            raise SourceError(f"POST {_SEARCH} answered {answer.status}: {answer.message}", "check that the address is that of the tenant")
+            raise SourceError(f"POST {_SEARCH} answered {answer.status}: {answer.message}", _HINT)
         found = answer.json()
         entities = found.get("entities") or [] if isinstance(found, dict) else None
         if not isinstance(entities, list) or not all(isinstance(entity, dict) for entity in entities):
-            raise SourceError(f"POST {_SEARCH} answered something else than assets", "check that the address is that of the tenant")
+            raise SourceError(f"POST {_SEARCH} answered something else than assets", _HINT)
         return entities
 
     def archive(self, guids: Iterable[str]) -> HttpAnswer:

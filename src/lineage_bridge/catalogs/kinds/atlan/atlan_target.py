@@ -27,6 +27,7 @@ class AtlanTarget(Target[AtlanSettings]):
     def __init__(self, name: str, settings: AtlanSettings, _: Path, wait: Callable[[float], None] = time.sleep) -> None:
         super().__init__(name, settings)
         self._wait = wait
+        self._silent = 0
         self._api = AtlanApi(settings)
         self.reads = self.deletes = settings.is_readable
 
@@ -82,15 +83,21 @@ class AtlanTarget(Target[AtlanSettings]):
         return DONE
 
     def _unsettled(self, sent: Mapping[ObjectKey, str]) -> list[ObjectKey]:
-        """The jobs whose newest run is not that which was sent, after as many questions as `settle_s` has room for."""
+        """The jobs whose newest run is not that which was sent, after as many questions as `settle_s` has room for.
+
+        Half as many after each portion of which nothing was shown, until something is: so all waits in vain take twice `settle_s` at most.
+        """
         left = list(sent)
-        for question in range(1 + int(self.settings.settle_s / self.settings.poll_s)):
+        most = int(self.settings.settle_s / self.settings.poll_s) >> self._silent
+        for question in range(1 + most):
             if not left:
                 break
             if question:
                 self._wait(self.settings.poll_s)
             shown = self._runs(left)
             left = [key for key in left if shown.get(key, "").lower() != sent[key]]
+        if sent:
+            self._silent = self._silent + 1 if len(left) == len(sent) else 0
         return left
 
     def _archive(self, key: ObjectKey) -> Outcome:

@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 from google.api_core.exceptions import GoogleAPIError
 from google.auth.credentials import AnonymousCredentials
+from google.auth.exceptions import MutualTLSChannelError
 from google.cloud.datacatalog_lineage_v1 import LineageClient
 from google.cloud.datacatalog_lineage_v1.services.lineage.transports.rest import DEFAULT_CLIENT_INFO, LineageRestTransport
 from google.protobuf.json_format import ParseError
@@ -19,7 +20,7 @@ from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.google.credentials import Authorization
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
 from lineage_bridge.catalogs.target import Outcome
-from lineage_bridge.errors import BusyError, SourceError
+from lineage_bridge.errors import BusyError, ConfigError, SourceError
 
 _ABORTED: Final = "ABORTED"
 _PAGE: Final = 100
@@ -121,11 +122,15 @@ class _Transport(LineageRestTransport):
 
 
 class LineageConnection:
-    """Makes calls of the API. Thread-safe."""
+    """Makes calls of the API. Thread-safe. Raises ConfigError if the environment has variables of Google's client that it does not take."""
 
     def __init__(self, settings: GoogleSettings) -> None:
         self._settings = settings
-        self._client: Any = LineageClient(transport=_Transport(settings))
+        try:
+            self._client: Any = LineageClient(transport=_Transport(settings))
+        except (MutualTLSChannelError, ValueError) as error:
+            text = f"Google's client cannot be used: {' '.join(str(error).split())[:300]}"
+            raise ConfigError(text, "correct or remove the variable in the environment of this server") from error
 
     def call(self, method: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the types of Google's client are made at run time
         """The answer of a method of Google's client, `create_process` and so on.

@@ -61,8 +61,10 @@ class Authorization:
         if "google" in self._settings.context.withheld:
             hint = "set credentials; an operator can allow this machine's credentials with the setting `machine_credentials`"
             raise ConfigError("the settings do not allow targets to use the credentials of this machine", hint)
-        if not (urlsplit(self._settings.url).hostname or "").endswith(_GOOGLE):
-            raise ConfigError(f"Google's default credentials are only sent to hosts of Google (*{_GOOGLE})", "set credentials or token")
+        url = urlsplit(self._settings.url)
+        if url.scheme != "https" or not (url.hostname or "").endswith(_GOOGLE):
+            text = f"Google's default credentials are only sent to hosts of Google (*{_GOOGLE}), by https"
+            raise ConfigError(text, "set credentials or token")
         try:
             found, _ = google.auth.default(scopes=[SCOPE])
         except exceptions.GoogleAuthError as error:

@@ -25,7 +25,7 @@ from lineage_bridge.catalogs.kinds.google.processes import (
     job_lineage,
 )
 from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
-from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
+from lineage_bridge.catalogs.target import CREATE, DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, ForbiddenError, UnauthenticatedError
 from lineage_bridge.model.sources import SourceCheck
 
@@ -71,7 +71,8 @@ class GoogleTarget(Target[GoogleSettings]):
             process = self._process(key)
             if self._is_there(process):
                 runs = self._runs(process)
-                found[key] = digest_of_links(link for run in runs for links in self._events(run).values() for link in links)
+                links = [link for run in runs for links in self._events(run).values() for link in links]
+                found[key] = digest_of_links(links, (_id(run) for run in runs if _id(run) != RUN))
         return found
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
@@ -87,7 +88,8 @@ class GoogleTarget(Target[GoogleSettings]):
                 return self._send(event, operation)
             return self._publish(event, operation)
         except GoogleAnswerError as error:
-            return error.outcome
+            found = error.outcome
+            return found._replace(later=found.later or (self.reads and error.is_missing))  # deleted while it is written
         except UnauthenticatedError:
             raise
         except ForbiddenError as error:
@@ -109,11 +111,15 @@ class GoogleTarget(Target[GoogleSettings]):
         goal, process = job_lineage(event, self.settings.prefix), self._process(operation.key)
         now = Timestamp()
         now.FromJsonString(event["eventTime"])
+        if operation.action == CREATE and self._is_there(process):  # it is being deleted since the job left the graph
+            ended = self._deleted("delete_process", process)
+            if not ended.done:
+                return ended
         self._connection.call("update_process", {"process": {"name": process, **goal.process}, "allow_missing": True})
         run, there = f"{process}/runs/{RUN}", self._runs(process)
-        ended = {} if goal.is_stream else {"end_time": now}
+        end = {} if goal.is_stream else {"end_time": now}
         state = _STARTED if goal.is_stream else _COMPLETED
-        made = {"name": run, "display_name": RUN, "state": state, "start_time": now, **ended}
+        made = {"name": run, "display_name": RUN, "state": state, "start_time": now, **end}
         self._connection.call("update_run", {"run": made, "allow_missing": True})
         self._put_events(run, goal, self._events(run) if _id(run) in map(_id, there) else {}, now)
         outcomes = [self._deleted("delete_run", name) for name in there if _id(name) != RUN]  # of whoever changed the process

@@ -108,9 +108,10 @@ def job_lineage(event: Json, prefix: str) -> JobLineage:
     return JobLineage(process, is_stream, {digest_of(portion): portion for portion in portions})
 
 
-def digest_of_links(links: Iterable[DataLink]) -> str:
-    """A digest of links, in whatever order and events they are."""
-    return digest_of(sorted(set(links)))
+def digest_of_links(links: Iterable[DataLink], others: Iterable[str] = ()) -> str:
+    """A digest of links, in whatever order and events they are, and of the ids of runs of others if there are any."""
+    found, runs = sorted(set(links)), sorted(others)
+    return digest_of([found, runs] if runs else found)
 
 
 def _named(datasets: Iterable[Json], lost: Counter[str]) -> list[Json]:
