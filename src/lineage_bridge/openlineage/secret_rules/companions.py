@@ -73,7 +73,7 @@ def aligned_values(
 
 
 class _OpenContainer:
-    """An object or array whose end has not been read. `key` is the current member's; `values` are the positions of what another member, here
+    """An object or array whose end has not been read. `key` is its member's; `values` are the positions of what another member, here
     or in the enclosing object, may name a secret.
     """
 
