@@ -8,6 +8,7 @@ import pytest
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.kafka.settings import KafkaInputSettings, client_config, consumer_config
 from lineage_bridge.inputs.openmetadata import translated
+from lineage_bridge.inputs.settings import JobPatterns
 
 # As OpenMetadata's documentation gives it, with secrets as references.
 WORKFLOW: dict[str, Any] = {
@@ -121,7 +122,8 @@ def test_what_is_left_out_is_as_openmetadata_has_it() -> None:
         ({**BROKER, "type": "Airflow"}, "only the connector OpenLineage"),
         ({**BROKER, "supportsMetadataExtraction": False}, "pause the input"),
         ({**BROKER, "namespaceToServiceMapping": {"ns": "service"}}, "LineageBridge has no services"),
-        ({**BROKER, "pipelineFilterPattern": {"includes": ["etl.*"]}}, "not filtered"),
+        ({**BROKER, "pipelineFilterPattern": ["etl.*"]}, "pipelineFilterPattern is not an object"),
+        ({**BROKER, "pipelineFilterPattern": {"include": ["etl.*"]}}, "unknown option pipelineFilterPattern.include"),
     ],
 )
 def test_what_cannot_be_done_is_refused(settings: dict[str, Any], reason: str) -> None:
@@ -135,12 +137,11 @@ def test_what_cannot_be_done_is_refused(settings: dict[str, Any], reason: str) -
         ("includeOwners", False, "as a whole"),
         ("includeTags", False, "as a whole"),
         ("includeUnDeployedPipelines", False, "for every pipeline"),
-        ("markDeletedPipelines", True, "without further events is not removed"),
         ("overrideLineage", True, "merged"),
         ("overrideMetadata", True, "merged"),
         ("ownershipUpdateMode", "append", "newest ownership facet"),
         ("statusLookbackDays", 3, "all records"),
-        ("pipelineFilterPattern", {"excludes": ["x"]}, "not filtered"),
+        ("markDeletedPipelines", "later", "use true or false"),
         ("lineageInformation", {"dbServiceNames": ["db"]}, "no services"),
         ("unheardOf", 1, "unknown option"),
     ],
@@ -149,6 +150,53 @@ def test_options_of_the_ingestion_that_would_change_something_are_refused(option
     workflow = copy.deepcopy(WORKFLOW)
     workflow["source"]["sourceConfig"]["config"][option] = value
     assert reason in refused(workflow)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_marking_pipelines_as_deleted_has_no_effect_as_there(value: bool) -> None:
+    workflow = copy.deepcopy(WORKFLOW)
+    workflow["source"]["sourceConfig"]["config"]["markDeletedPipelines"] = value
+    assert settings_of(workflow) == settings_of(WORKFLOW)
+
+
+def test_an_ingestion_with_all_options_as_their_page_writes_them_is_accepted() -> None:
+    workflow = copy.deepcopy(WORKFLOW)
+    workflow["source"]["sourceConfig"]["config"] |= {
+        "includeTags": True,
+        "includeUnDeployedPipelines": True,
+        "lineageInformation": {},
+        "markDeletedPipelines": True,
+        "overrideLineage": False,
+        "overrideMetadata": False,
+        "ownershipUpdateMode": "replace",
+        "pipelineFilterPattern": {"includes": [], "excludes": []},
+        "statusLookbackDays": 1,
+    }
+    assert settings_of(workflow) == settings_of(WORKFLOW)
+
+
+@pytest.mark.parametrize(
+    ("ingestion", "connection", "include", "exclude"),
+    [
+        (None, {"includes": ["etl.*"]}, ("etl.*",), ()),
+        (None, {"excludes": ["etl.*"]}, (), ("etl.*",)),
+        ({"excludes": ["test"]}, None, (), ("test",)),
+        ({"excludes": ["test"]}, {"includes": ["etl.*"]}, (), ("test",)),
+        ({}, {"includes": ["etl.*"]}, (), ()),
+        ({"includes": ["a"], "excludes": ["ab"]}, None, ("a",), ()),
+        ({"includes": [], "excludes": ["ab"]}, None, (), ("ab",)),
+        ({"includes": None, "excludes": None}, None, (), ()),
+    ],
+    ids=["include", "exclude", "ingestion", "before the connection's", "empty", "includes come first", "no includes", "null"],
+)
+def test_patterns_of_pipelines_are_those_of_jobs(
+    ingestion: dict[str, Any] | None, connection: dict[str, Any] | None, include: tuple[str, ...], exclude: tuple[str, ...]
+) -> None:
+    workflow = copy.deepcopy(WORKFLOW)
+    source = workflow["source"]
+    source["sourceConfig"]["config"]["pipelineFilterPattern"] = ingestion
+    source["serviceConnection"]["config"]["pipelineFilterPattern"] = connection
+    assert settings_of(workflow).jobs == JobPatterns(include=include, exclude=exclude)
 
 
 def test_a_secret_in_plain_text_is_refused_and_not_repeated() -> None:

@@ -17,10 +17,10 @@ from lineage_bridge.inputs.openmetadata import translated
 NUMBERS = count()
 
 
-def workflow(broker: dict[str, Any]) -> dict[str, Any]:
-    """A workflow of OpenMetadata's, as its documentation has it, with these options of the broker."""
+def workflow(broker: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A workflow of OpenMetadata's, as its documentation has it, with these options of the broker and more of the ingestion."""
     connection = {"config": {"type": "OpenLineage", "brokerConfig": broker}}
-    ingestion = {"config": {"type": "PipelineMetadata", "includeLineage": True, "includeOwners": True}}
+    ingestion = {"config": {"type": "PipelineMetadata", "includeLineage": True, "includeOwners": True, **more}}
     return {"source": {"type": "openlineage", "serviceName": "ol", "serviceConnection": connection, "sourceConfig": ingestion}}
 
 
@@ -76,6 +76,39 @@ def test_offsets_of_the_latest_leave_out_what_was_there(kafka: Kafka, tmp_path: 
         until(lambda: reader.meter.status.lag_records == 0, f"an end of the topic ({reader.meter.status})")
         kafka.produce(topic, [event(1)])
         until(installation.records, "a record")
+        assert installation.bodies() == [event(1)]
+
+
+def left_out(installation: Installation, broker: dict[str, Any]) -> int:
+    """Read as a workflow with a pattern for pipelines says until three records are read; the number of events that are left out."""
+    given = workflow(broker, pipelineFilterPattern={"includes": ["JOBS-job-[13]$"]}, markDeletedPipelines=True)
+    kind, settings = translated("events", {"kind": "openmetadata", **given})
+    with installation.reading(kind=kind, **settings) as reader:
+        until(lambda: reader.meter.status.read == 3, f"three records ({reader.meter.status})")
+    return reader.meter.status.filtered
+
+
+def test_pipelines_of_a_topic_that_are_not_included_are_left_out(kafka: Kafka, tmp_path: Path) -> None:
+    topic = f"openmetadata-{next(NUMBERS)}"
+    kafka.create_topics(topic)
+    kafka.produce(topic, map(event, range(3)))
+    with installed(tmp_path) as installation:
+        assert left_out(installation, {"brokersUrl": kafka.bootstrap, "topicName": topic}) == 2
+        assert installation.bodies() == [event(1)]
+        ((_, place),) = installation.ledger.positions("events").places
+        assert place.offset == 3
+
+
+def test_pipelines_of_a_stream_that_are_not_included_are_left_out(
+    kinesis_local: Kinesis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = f"openmetadata-{next(NUMBERS)}"
+    kinesis_local.create(stream, 1)
+    kinesis_local.put(stream, [*map(event, range(3))])
+    monkeypatch.setenv("OM_SECRET", "secret")
+    aws = {"awsRegion": REGION, "awsAccessKeyId": "AKIATEST", "awsSecretAccessKey": "${env:OM_SECRET}", "endPointURL": kinesis_local.url}
+    with installed(tmp_path) as installation:
+        assert left_out(installation, {"streamName": stream, "awsConfig": aws}) == 2
         assert installation.bodies() == [event(1)]
 
 

@@ -52,7 +52,7 @@ def test_a_record_that_lacks_a_header_is_judged_as_that_of_any_producer(missing:
     body = run_event(number=3)
     headers = [header for header in headers_of(record(RecordKind.EVENT, LIMITED, body)) if not header[0].endswith(missing)]
     judge = RecordJudge("events", "kafka", (), KEY, restores=True)
-    (found,) = judge(incoming(body, *headers), lambda: 5)
+    (found,) = judge(incoming(body, *headers), lambda: 5).records
     assert (found.principal, found.channel, found.arrival_us) == ("input:events", "kafka", 5)
 
 
@@ -71,5 +71,5 @@ def test_headers_that_nothing_of_ours_writes_are_not_believed(header: tuple[str,
 def test_only_the_topic_that_is_the_log_is_believed() -> None:
     body = run_event(number=5)
     judge = RecordJudge("other", "kafka", (), KEY)
-    (found,) = judge(incoming(body, *headers_of(record(RecordKind.EVENT, b"", body))), lambda: 5)
+    (found,) = judge(incoming(body, *headers_of(record(RecordKind.EVENT, b"", body))), lambda: 5).records
     assert found.principal == "input:other"

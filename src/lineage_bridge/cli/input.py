@@ -201,7 +201,8 @@ def _print_input(item: Json) -> None:
     rejected = ", ".join(f"{count} {code}" for code, count in item["rejected"].items())
     print_line(f"accepted {format_count(item['accepted'], 'event')}; rejected {rejected or 'none'}")
     counts = f"{item['read']} records read, {item['skipped']} without a value, {item['lost']} deleted before they were read"
-    print_line(f"records since its process started: {counts}; {item['records_per_s']:g} a second")
+    left_out = f"; {format_count(item['filtered'], 'event')} left out by the setting jobs" if item["filtered"] else ""
+    print_line(f"records since its process started: {counts}{left_out}; {item['records_per_s']:g} a second")
     lag = [f"lag {found}"] if (found := _lag(item)) else []
     assigned = [] if "lag_files" in item else [f"{format_count(item['partitions'], 'partition')} assigned"]
     print_line("; ".join((*lag, *assigned)))

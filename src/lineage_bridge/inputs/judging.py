@@ -5,11 +5,16 @@ from concurrent.futures import Future
 from typing import NamedTuple
 
 from lineage_bridge.graph.log_record import LogRecord
-from lineage_bridge.ingest.ingest import Sender, ingest
+from lineage_bridge.ingest.ingest import JudgedEvent, Sender, ingest
 from lineage_bridge.inputs.input import IncomingRecord
+from lineage_bridge.inputs.settings import InputSettings, JobPatterns
 from lineage_bridge.inputs.topic_record import restored
 from lineage_bridge.inputs.values import origin_of, payload_of
 from lineage_bridge.model.access import AccessScope, Principal
+from lineage_bridge.openlineage.event import Event
+from lineage_bridge.openlineage.facets import ParentRunFacet, read
+from lineage_bridge.openlineage.verdict import Rejected
+from lineage_bridge.ports.streams import JudgedRow
 
 _PREFIX = "input:"
 
@@ -38,7 +43,8 @@ class CollectingLog:
 
 
 class RecordJudge(NamedTuple):
-    """Validates records of the input `name`, whose events are limited to `namespaces`; `key` is the installation's. Can be pickled.
+    """Validates records of the input `name`, whose events are limited to `namespaces` and `jobs`; `key` is the installation's. Can be
+    pickled.
 
     With `restores`, records that LineageBridge wrote to the stream keep their earlier verdicts, because the stream is its log.
     """
@@ -48,15 +54,42 @@ class RecordJudge(NamedTuple):
     namespaces: tuple[str, ...]
     key: bytes
     restores: bool = False
+    jobs: JobPatterns = JobPatterns()
 
-    def __call__(self, record: IncomingRecord, clock_us: Callable[[], int]) -> list[LogRecord]:
-        """The log records of a record: none if it has no value."""
+    @classmethod
+    def of(cls, name: str, channel: str, settings: InputSettings, key: bytes, *, restores: bool = False) -> "RecordJudge":
+        """The judge of an input with these settings."""
+        return cls(name, channel, tuple(settings.namespaces), key, restores, settings.jobs)
+
+    def __call__(self, record: IncomingRecord, clock_us: Callable[[], int]) -> JudgedRow:
+        """The log records of a record, none if it has no value; and the number of its events that `jobs` leaves out."""
         if record.value is None:
-            return []
+            return JudgedRow([])
         if self.restores and (written := restored(self.name, record, self.key)):
-            return [written]
-        collected = CollectingLog()
+            return JudgedRow([written])
+        events = self.judged(record, clock_us)
+        kept = [event.record for event in events if not self.leaves_out(event)]
+        return JudgedRow(kept, len(events) - len(kept))
+
+    def judged(self, record: IncomingRecord, clock_us: Callable[[], int]) -> list[JudgedEvent]:
+        """The events of a record with their verdicts, including those that are left out."""
         principal = Principal(principal_name(self.name), frozenset({AccessScope.INGEST}), self.namespaces)
         sender = Sender(self.channel, principal, origin=origin_of(self.name, record, self.key))
-        ingest(payload_of(record.value, record.refused), sender, collected, clock_us(), key=self.key)
-        return collected.records
+        payload = payload_of(record.value or b"", record.refused)
+        return ingest(payload, sender, CollectingLog(), clock_us(), key=self.key).events
+
+    def leaves_out(self, event: JudgedEvent) -> bool:
+        """Whether an event is of a job that is not taken in. A rejected event is kept for the quarantine, and a DatasetEvent has no job."""
+        if not (self.jobs.include or self.jobs.exclude) or isinstance(event.verdict, Rejected):
+            return False
+        name = _pipeline_name(event.verdict.event)
+        return name is not None and not self.jobs.lets_pass(name)
+
+
+def _pipeline_name(event: Event) -> str | None:
+    """The name that OpenMetadata gives to an event's pipeline: of the job of the parent run if there is one, else of its own job. None
+    without a job.
+    """
+    parent = read("run", "parent", event.run.facets["parent"]) if event.run and "parent" in event.run.facets else None
+    job = parent.job if isinstance(parent, ParentRunFacet) else event.job
+    return f"{job.namespace}-{job.name}" if job else None

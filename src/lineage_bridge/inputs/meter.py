@@ -57,19 +57,23 @@ class ReadingMeter:
                 lag_bytes=None,
             )
 
-    def count(self, records: Sequence[IncomingRecord]) -> None:
-        """Count records that the log has."""
+    def count(self, records: Sequence[IncomingRecord], filtered: int = 0) -> None:
+        """Count records that the log has, without the `filtered` events among theirs that are left out."""
         newest = max((record.at_ms for record in records if record.at_ms is not None), default=None)
-        self.add(len(records), sum(record.value is None for record in records), newest)
+        self.add(len(records), sum(record.value is None for record in records), newest, filtered)
 
-    def add(self, read: int, skipped: int, newest_ms: int | None) -> None:
-        """Count records that were read, with those of them without a value; `newest_ms` is when the stream got the newest."""
+    def add(self, read: int, skipped: int, newest_ms: int | None, filtered: int = 0) -> None:
+        """Count records that were read, with those of them without a value, and events that were left out; `newest_ms` is when the stream
+        got the newest.
+        """
         with self._lock:
             self._newest_ms = newest_ms if newest_ms is not None else self._newest_ms
             self._counted += read
             self._allowed -= read
             status = self._status
-            self._status = msgspec.structs.replace(status, read=status.read + read, skipped=status.skipped + skipped)
+            self._status = msgspec.structs.replace(
+                status, read=status.read + read, skipped=status.skipped + skipped, filtered=status.filtered + filtered
+            )
             self._settle_rate()
 
     def watch(self, state: ReadingState) -> None:

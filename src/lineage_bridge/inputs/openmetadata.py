@@ -42,13 +42,15 @@ def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the connection, of a whole workflow, of its source, or by themselves; those of the ingestion are checked."""
     source = settings.get("source", settings)
     ingestion = source.get("sourceConfig", {}).get("config", {})
-    _check(ingestion, _INGESTION)
+    pattern = ingestion.get("pipelineFilterPattern")
+    _check({key: value for key, value in ingestion.items() if key != "pipelineFilterPattern"}, _INGESTION)
     connection = source.get("serviceConnection", {}).get("config", source)
     found = {key: value for key, value in connection.items() if key not in ("sourceConfig", "serviceName")}
     broker = found.pop("brokerConfig", None)
     if broker is not None and not isinstance(broker, dict):
         raise _RefusedOptionError("brokerConfig is not an object")
-    return {**found, **(broker or {})}
+    # A run of OpenMetadata looks at the pattern of the ingestion, which the connection's is only a default of.
+    return {**found, **({} if pattern is None else {"pipelineFilterPattern": pattern}), **(broker or {})}
 
 
 def _kafka(options: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +96,15 @@ def _sasl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
     return _renamed("saslConfig", value, names)
 
 
+def _jobs(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    """The patterns of names of pipelines. As there, excludes do not count beside includes."""
+    found = _renamed("pipelineFilterPattern", value, {"includes": "include", "excludes": "exclude"})
+    if found.get("include"):
+        found.pop("exclude", None)
+    kept = {key: patterns for key, patterns in found.items() if patterns}
+    return {"jobs": kept} if kept else {}
+
+
 def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
     return _renamed("sslConfig", value, {"caCertificate": "ssl_ca_pem", "sslCertificate": "ssl_cert_pem", "sslKey": "ssl_key_pem"})
 
@@ -135,8 +146,9 @@ _TRANSLATED: Final[Mapping[str, _Translate]] = {
     "securityProtocol": _as("security_protocol"),
     "sslConfig": _ssl,
     "saslConfig": _sasl,
+    "pipelineFilterPattern": _jobs,
 }
-"""Options of the broker, and the settings that they become."""
+"""Options of Kafka's broker and of the connection, and the settings that they become."""
 _AWS: Final[Mapping[str, str]] = {
     "awsAccessKeyId": "access_key_id",
     "awsSecretAccessKey": "secret_access_key",
@@ -150,15 +162,11 @@ _AWS: Final[Mapping[str, str]] = {
 }
 _KINESIS: Final[Mapping[str, _Translate]] = {"streamName": _as("stream"), "awsConfig": _aws, "consumerOffsets": _as("start")}
 """Options of Kinesis, beside those that are in _BOTH."""
-_BOTH: Final = frozenset({"consumerOffsets", "poolTimeout", "sessionTimeout"})
+_BOTH: Final = frozenset({"consumerOffsets", "poolTimeout", "sessionTimeout", "pipelineFilterPattern"})
 _CONNECTION: Final[Mapping[str, _Only]] = {
     "type": _Only(("OpenLineage",), "only the connector OpenLineage is translated"),
     "supportsMetadataExtraction": _Only((True,), "an input always ingests the events that it reads; pause the input instead"),
     "namespaceToServiceMapping": _Only(({},), "LineageBridge has no services; join names with aliases: lineage-bridge alias --help"),
-    "pipelineFilterPattern": _Only(
-        ({}, {"includes": [], "excludes": []}, {"includes": []}, {"excludes": []}, {"includes": [".*"]}),
-        "jobs are not filtered by name patterns; the setting `namespaces` restricts the input to some namespaces",
-    ),
 }
 _INGESTION: Final[Mapping[str, _Only]] = {
     "type": _Only(("PipelineMetadata", "PipelineLineage"), "only metadata of pipelines is translated"),
@@ -166,11 +174,11 @@ _INGESTION: Final[Mapping[str, _Only]] = {
     "includeOwners": _Only((True,), "an event is ingested as a whole, including its owners"),
     "includeTags": _Only((True,), "an event is ingested as a whole, including its tags"),
     "includeUnDeployedPipelines": _Only((True,), "events are ingested for every pipeline"),
-    "markDeletedPipelines": _Only((False,), "a job without further events is not removed"),
+    # Also there, nothing is removed: a topic does not tell which jobs are gone.
+    "markDeletedPipelines": _Only((True, False), "use true or false"),
     "overrideLineage": _Only((False,), "events are merged, whatever their order"),
     "overrideMetadata": _Only((False,), "events are merged, whatever their order"),
     "ownershipUpdateMode": _Only(("replace",), "the newest ownership facet of a job counts"),
     "statusLookbackDays": _Only((1,), "all records of the topic are read, from consumerOffsets on"),
-    "pipelineFilterPattern": _CONNECTION["pipelineFilterPattern"],
     "lineageInformation": _Only(({},), "LineageBridge has no services; datasets are identified by their namespaces"),
 }

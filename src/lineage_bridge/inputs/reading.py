@@ -4,7 +4,7 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lineage_bridge.errors import GoneError, LineageBridgeError, NotFoundError, UnavailableError
 from lineage_bridge.graph.log_record import LogRecord
@@ -111,6 +111,14 @@ class SessionReader(ABC):
         """Open the input, and read until `stop`, or until there is a reason to close it for a while."""
 
 
+class _Portion(NamedTuple):
+    """Log records, the offsets up to which they cover the partitions, and the number of events between them that are left out."""
+
+    judged: list[LogRecord]
+    ends: dict[StreamPartition, int]
+    filtered: int
+
+
 class InputReader(SessionReader):
     """Reads an input until it is stopped. After a failure it waits, and continues at the log's positions.
 
@@ -122,7 +130,7 @@ class InputReader(SessionReader):
     ) -> None:
         super().__init__(source, clock_us, clock)
         self.source, self._log = source, event_log
-        self._judge = RecordJudge(source.name, channel, tuple(source.settings.namespaces), key)
+        self._judge = RecordJudge.of(source.name, channel, source.settings, key)
         self._quiet_since = clock()
 
     def _read_until(self, stop: threading.Event) -> None:
@@ -149,8 +157,10 @@ class InputReader(SessionReader):
 
     def _take_in(self, records: Sequence[IncomingRecord], positions: LogPositions, stop: threading.Event) -> None:
         """Append the events of records to the log, and acknowledge what is durable."""
+        filtered = 0
         marks = {(record.where, record.offset + 1): record.mark for record in records if record.mark}
-        for judged, read in self._portions(records):
+        for judged, read, left_out in self._portions(records):
+            filtered += left_out
             # In the order in which they were read: of files with one key, the last is the one that has it now.
             places = [PartitionPlace(where, EventPlace(offset, 0)) for where, offset in read.items()]
             files = [FilePlace(where, place, marks[where, place.offset]) for where, place in places if (where, place.offset) in marks]
@@ -158,23 +168,25 @@ class InputReader(SessionReader):
                 return
             positions.advance(read)
             self.source.acknowledge(read)
-        self.meter.count(records)
+        self.meter.count(records, filtered)
 
-    def _portions(self, records: Sequence[IncomingRecord]) -> Iterator[tuple[list[LogRecord], dict[StreamPartition, int]]]:
-        """The log records of the events, in portions, each with the offsets up to which it covers the partitions."""
+    def _portions(self, records: Sequence[IncomingRecord]) -> Iterator[_Portion]:
+        """The log records of the events, in portions."""
         judged: list[LogRecord] = []
         ends: dict[StreamPartition, int] = {}
-        size = 0
+        size = filtered = 0
         for record in records:
-            for event in self._judge(record, self._clock_us):
+            taken = self._judge(record, self._clock_us)
+            filtered += taken.filtered
+            for event in taken.records:
                 if judged and size + len(event.body) > BATCH_BYTES:
-                    yield judged, ends
-                    judged, ends, size = [], {}, 0
+                    yield _Portion(judged, ends, filtered)
+                    judged, ends, size, filtered = [], {}, 0, 0
                 judged.append(event)
                 size += len(event.body) + len(event.note)
             ends.pop(record.where, None)
             ends[record.where] = record.end
-        yield judged, ends
+        yield _Portion(judged, ends, filtered)
 
     def _append(self, batch: InputBatch, stop: threading.Event) -> bool:
         """Append records, and retry while the log accepts none. Returns False if `stop` is set before they are durable."""

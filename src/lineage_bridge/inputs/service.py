@@ -5,17 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from pydantic import BaseModel
 
 from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
-from lineage_bridge.ingest.ingest import Sender, ingest
 from lineage_bridge.inputs.input import IncomingRecord, InputKind
-from lineage_bridge.inputs.judging import CollectingLog, principal_name
+from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
 from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.settings import InputSettings, is_streamed
-from lineage_bridge.inputs.values import payload_of
-from lineage_bridge.model.access import AccessScope, Principal
 from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus, KindRecord, SettingRecord, SourceCheck
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports.inputs import InputRepository, InputsReport
@@ -147,15 +145,16 @@ class InputService:
 
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
         """The verdict on a record, in words. Raises RequestError if an event in it would be rejected."""
-        sender = Sender("", Principal(principal_name(name), frozenset({AccessScope.INGEST}), tuple(settings.namespaces)))
-        judged = ingest(
-            payload_of(incoming.value or b"", incoming.refused), sender, CollectingLog(), self._clock_us(), key=self._key
-        ).events
+        judge = RecordJudge.of(name, "", settings, self._key)
+        judged = judge.judged(incoming, self._clock_us)
         for event in judged:
             if isinstance(event.verdict, Rejected):
                 verdict = event.verdict
                 raise RequestError(f"an event would be rejected: {verdict.code} at {verdict.path}: {verdict.message}")
-        return f"{len(judged)} event{'' if len(judged) == 1 else 's'} would be accepted"
+        left_out = sum(judge.leaves_out(event) for event in judged)
+        count = len(judged) - left_out
+        accepted = f"{count} event{'' if count == 1 else 's'} would be accepted"
+        return f"{accepted}, and {left_out} left out by the setting jobs" if left_out else accepted
 
     def _check(self, name: str, kind: str, settings: Mapping[str, Any]) -> None:
         if not _NAME.fullmatch(name):
@@ -176,13 +175,17 @@ def _describe(name: str, kind: InputKind) -> KindRecord:
         SettingRecord(
             field,
             info.is_required(),
-            None if info.is_required() else info.get_default(call_default_factory=True),
+            None if info.is_required() else _plain(info.get_default(call_default_factory=True)),
             info.description or "",
             "secret" in str(schemas.get(field, {})),
         )
         for field, info in fields.items()
     )
     return KindRecord(name, kind.summary, tuple(settings))
+
+
+def _plain(default: Any) -> Any:  # noqa: ANN401  # of any setting
+    return default.model_dump() if isinstance(default, BaseModel) else default
 
 
 def read_report(text: bytes) -> InputsReport | None:

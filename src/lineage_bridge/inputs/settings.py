@@ -1,13 +1,15 @@
 """Settings that all inputs have."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from lineage_bridge.sources.common.settings import SourceSettings
 
 MOST_NAMESPACES = 100
+MOST_PATTERNS, MOST_PATTERN_CHARACTERS = 100, 1000
 EMBEDDED, STREAM = "embedded", "stream"
 """The forms of an input: a separate process reads it into the log (`embedded`), or Spark reads it directly (`stream`)."""
 
@@ -23,11 +25,72 @@ def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
     return globs
 
 
+def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    if len(patterns) > MOST_PATTERNS or any(not 0 < len(pattern) <= MOST_PATTERN_CHARACTERS for pattern in patterns):
+        raise ValueError(f"give up to {MOST_PATTERNS} regular expressions, each of 1 to {MOST_PATTERN_CHARACTERS} characters")
+    for pattern in patterns:
+        if problem := _problem(pattern):
+            raise ValueError(f"{pattern!r} is not a regular expression of RE2: {problem}")
+    if patterns and (problem := _problem(_joined(patterns))):
+        raise ValueError(f"the regular expressions are too large together: {problem}")
+    return patterns
+
+
+Patterns = Annotated[tuple[str, ...], AfterValidator(_patterns)]
+"""Regular expressions of RE2, whose cost is linear in the text. One matches a text that begins with a match, whatever the case."""
+
+
+class JobPatterns(BaseModel):
+    """Which jobs an input takes in, by their names as OpenMetadata forms them: NAMESPACE-NAME. Excluded ones are never included."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    include: Patterns = ()
+    exclude: Patterns = ()
+
+    def lets_pass(self, name: str) -> bool:
+        """Whether a job of this name is taken in."""
+        return (not self.include or _matches(self.include, name)) and not (self.exclude and _matches(self.exclude, name))
+
+
+@lru_cache(20_000)
+def _matches(patterns: tuple[str, ...], name: str) -> bool:
+    return _search(_joined(patterns), name)
+
+
+def _search(pattern: str, text: str) -> bool:
+    """Whether a pattern matches somewhere in a text. Raises ValueError for one that RE2 does not accept."""
+    import pyarrow as pa  # noqa: PLC0415  # takes long to load, and most inputs have no patterns
+    import pyarrow.compute as pc  # noqa: PLC0415  # of the same library
+
+    found = pc.match_substring_regex(pa.scalar(text.encode(errors="replace"), pa.string()), pattern=pattern, ignore_case=True)
+    return bool(found.as_py())
+
+
+def _joined(patterns: tuple[str, ...]) -> str:
+    alternatives = "|".join(f"(?:{pattern})" for pattern in patterns)
+    return rf"\A(?:{alternatives})"
+
+
+def _problem(pattern: str) -> str:
+    """Why RE2 does not accept a pattern; empty if it does."""
+    try:
+        _search(pattern, "")
+    except ValueError as error:
+        return str(error).removeprefix("Invalid regular expression: ")
+    return ""
+
+
 class InputSettings(SourceSettings):
     """The settings that all inputs have."""
 
     namespaces: Annotated[tuple[str, ...], AfterValidator(_globs)] = Field(
         default=(), description="globs: events of jobs in other namespaces are rejected; empty: none are"
+    )
+    jobs: JobPatterns = Field(
+        default=JobPatterns(),
+        description="`include` and `exclude`, lists of regular expressions (RE2) that the beginning of NAMESPACE-NAME of a job matches, "
+        "whatever the case: events of other jobs are left out; of a run with a parent, that of the parent's job counts",
     )
     poll_s: float = Field(default=1.0, ge=0.05, le=60, description="how many seconds to wait for records at a time")
     batch_records: int = Field(default=500, ge=1, le=10_000, description="maximum number of records that are ingested together")

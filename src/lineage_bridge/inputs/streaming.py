@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lineage_bridge.errors import SourceError
-from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Positions, StreamInput, place_of
 from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.reading import SessionReader
 from lineage_bridge.ports.inputs import InputLog
-from lineage_bridge.ports.streams import StreamFeed, StreamRange, StreamRow, TakenRows
+from lineage_bridge.ports.streams import JudgedRow, StreamFeed, StreamRange, StreamRow, TakenRows
 
 BATCH_BYTES: Final = 32 << 20
 """The approximate bytes of records in one batch."""
@@ -69,7 +68,7 @@ class RowJudge:
     lives: Mapping[tuple[str, str], StreamPartition]
     clock_us: Callable[[], int]
 
-    def __call__(self, row: StreamRow) -> list[LogRecord]:
+    def __call__(self, row: StreamRow) -> JudgedRow:
         """The records of a row."""
         where = self.lives[row.where.stream, row.where.partition]
         return self.judge(IncomingRecord(where, row.offset, row.value, row.at_ms, row.key, row.headers), self.clock_us)
@@ -152,7 +151,7 @@ class StreamReader(SessionReader):
             return
         positions.moved(ranges)
         self.source.taken(ranges)
-        self.meter.add(taken.read, taken.skipped, taken.newest_ms)
+        self.meter.add(taken.read, taken.skipped, taken.newest_ms, taken.filtered)
         self._adapt(taken)
 
     def _adapt(self, taken: TakenRows) -> None:

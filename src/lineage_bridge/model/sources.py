@@ -100,7 +100,7 @@ class InputStatus(msgspec.Struct, frozen=True):
     `state` is `starting`, `reading`, `idle` (it has closed its connection for a while), `waiting` (the log takes nothing now) or `failing`;
     `error` and `hint` belong to the last failure, and stay. `lag_records` have not been taken in yet, and the oldest of them has waited
     about `lag_s` seconds; of files, `lag_files` with `lag_bytes` wait. None if unknown. `skipped` records have no value, `lost` ones were
-    deleted before they were read.
+    deleted before they were read. `filtered` events were left out by the names of their jobs.
     """
 
     state: str = "starting"
@@ -118,6 +118,7 @@ class InputStatus(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()
     lag_files: int | None = None
     lag_bytes: int | None = None
+    filtered: int = 0
 
 
 class InputRecord(NamedTuple):

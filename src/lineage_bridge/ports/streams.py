@@ -39,13 +39,20 @@ class StreamRow(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
-JudgeRow = Callable[[StreamRow], list[LogRecord]]
-"""From a row to the records of its events; none if it holds none. It runs in Spark's workers."""
+class JudgedRow(NamedTuple):
+    """The records of the events of a row, none if it holds none; and the number of its events that are left out by the jobs' names."""
+
+    records: list[LogRecord]
+    filtered: int = 0
+
+
+JudgeRow = Callable[[StreamRow], JudgedRow]
+"""Judges a row. It runs in Spark's workers."""
 
 
 class TakenRows(NamedTuple):
     """The rows that were read and folded: their number, those without a value, the bytes written to the archive, and when the newest row
-    was written to the stream.
+    was written to the stream. `filtered` events were left out.
 
     `is_cut`: the ranges hold more bytes than are taken in at once. Nothing of them was: plan fewer rows, as `read` and `size` suggest.
     """
@@ -55,6 +62,7 @@ class TakenRows(NamedTuple):
     size: int
     newest_ms: int | None
     is_cut: bool = False
+    filtered: int = 0
 
 
 class StreamFeed(Protocol):

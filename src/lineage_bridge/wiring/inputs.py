@@ -31,7 +31,7 @@ from lineage_bridge.inputs.ledger import InputLedger
 from lineage_bridge.inputs.manager import InputManager, StreamSide
 from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.service import InputService, read_report
-from lineage_bridge.inputs.settings import STREAM
+from lineage_bridge.inputs.settings import STREAM, JobPatterns
 from lineage_bridge.inputs.topic_record import size_of
 from lineage_bridge.model.sources import InputProgress, InputRecord
 from lineage_bridge.pipeline.status import replace_file
@@ -172,8 +172,8 @@ def intake_settings(settings: Settings) -> KafkaInputSettings | None:
     found: KafkaInputSettings = KINDS.make_stream(name, kind, given, source_context(settings)).settings
     if len(found.topics) != 1 or found.globs or found.exclude_topics:
         raise ConfigError(f"intake: input {name} must read exactly one topic", _INTAKE)
-    if found.namespaces or found.start != EARLIEST:
-        raise ConfigError(f"intake: input {name} must read all events of its topic", "remove its settings `namespaces` and `start`")
+    if found.namespaces or found.jobs != JobPatterns() or found.start != EARLIEST:
+        raise ConfigError(f"intake: input {name} must read all events of its topic", "remove its settings `namespaces`, `jobs` and `start`")
     return found
 
 

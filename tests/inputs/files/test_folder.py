@@ -36,6 +36,19 @@ def test_lines_are_read_once_while_they_grow(tmp_path: Path) -> None:
     assert [origin.offset for origin in origins] == [len(lines(*range(1, number))) for number in range(1, 6)]
 
 
+def test_events_of_jobs_that_are_left_out_are_read_once_and_not_taken_in(tmp_path: Path) -> None:
+    folder = tmp_path / "events"
+    write(folder, "a.ndjson", lines(1, 2, 3))
+    with installed(tmp_path) as installation:
+        with reading(installation, folder=str(folder), jobs={"exclude": ["jobs-job-[13]$"]}) as reader:
+            until(lambda: reader.meter.status.read == 3 and reader.meter.status.lag_files == 0, "an end")
+        assert (reader.meter.status.filtered, numbers(installation)) == (2, [2])
+        write(folder, "b.ndjson", lines(4))
+        with reading(installation, folder=str(folder)):
+            until(lambda: 4 in numbers(installation))
+        assert numbers(installation) == [2, 4]
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [

@@ -31,9 +31,10 @@ def test_the_topic_of_an_input_can_be_the_log(tmp_path: Path) -> None:
         ({"topics": ["received-*"]}, "exactly one topic"),
         ({"exclude_topics": ["received"]}, "exactly one topic"),
         ({"namespaces": ["team-*"]}, "all events"),
+        ({"jobs": {"exclude": ["test"]}}, "all events"),
         ({"start": "latest"}, "all events"),
     ],
-    ids=["form", "two", "glob", "excluded", "namespaces", "start"],
+    ids=["form", "two", "glob", "excluded", "namespaces", "jobs", "start"],
 )
 def test_an_input_that_would_not_give_back_what_was_written_is_refused(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):

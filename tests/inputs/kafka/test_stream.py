@@ -123,6 +123,20 @@ def test_the_store_is_the_fold_of_what_was_taken_in_and_a_replay_gives_it_again(
     assert {row[:2] for row in before["position"]} >= {row[:2] for row in after["position"]}
 
 
+def test_events_of_jobs_that_are_left_out_are_counted_and_not_archived(kafka: Kafka, streamed: Streamed, topic: str) -> None:
+    write(kafka, topic, 0, event(0), b"[" + event(1) + b"," + event(2) + b"]", event(3))
+    write(kafka, topic, 1, event(4))
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.bootstrap, "topics": [topic]}
+    with streamed.feeding() as feed, streamed.streaming(feed, jobs={"include": ["JOBS-job-[25]"]}, **settings) as reader:
+        until(lambda: reader.meter.status.lag_records == 0 and reader.meter.status.read == 4)
+        assert (reader.meter.status.filtered, feed.progress("events").accepted, numbers(streamed)) == (4, 1, [2])
+    write(kafka, topic, 0, event(5))
+    with streamed.feeding() as feed, streamed.streaming(feed, **settings):
+        until(lambda: 5 in numbers(streamed))
+    assert numbers(streamed) == [2, 5]
+    streamed.check()
+
+
 def test_an_input_that_changes_its_form_and_back_is_read_once(kafka: Kafka, streamed: Streamed, topic: str) -> None:
     settings: dict[str, Any] = {"bootstrap_servers": kafka.bootstrap, "topics": [topic]}
     for turn in range(4):

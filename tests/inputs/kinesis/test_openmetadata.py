@@ -8,6 +8,7 @@ import pytest
 from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.kinesis.settings import KinesisInputSettings
 from lineage_bridge.inputs.openmetadata import translated
+from lineage_bridge.inputs.settings import JobPatterns
 
 AWS: dict[str, Any] = {"awsRegion": "us-east-2", "awsAccessKeyId": "AKIA", "awsSecretAccessKey": "${env:SECRET}"}
 # As OpenMetadata's documentation gives it, with secrets as references.
@@ -65,6 +66,11 @@ def test_the_documented_example_is_read() -> None:
 )
 def test_each_option_has_its_setting(option: str, value: Any, setting: str, expected: Any) -> None:
     assert getattr(settings_of({**BROKER, option: value}), setting) == expected
+
+
+def test_patterns_of_pipelines_are_those_of_jobs() -> None:
+    made = settings_of({"type": "OpenLineage", "pipelineFilterPattern": {"excludes": ["test"]}, "brokerConfig": BROKER})
+    assert made.jobs == JobPatterns(exclude=("test",))
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,8 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     `state` is `paused`, `unread` (no process reads inputs), `starting`, `reading`, `idle` (its connection is closed until `interval_s` has
     passed), `waiting` (the log does not accept records now) or `failing`. `origin` is `file` (the settings file) or `added`. `accepted` and
     `rejected` (by code) count events in the log; `read`, `skipped` (records without a value) and `lost` (deleted before they were read)
-    count records since the process that reads inputs has started. `lag_records` records wait to be read, for about `lag_s` seconds;
+    count records since the process that reads inputs has started, `filtered` the events that were left out by the setting `jobs`.
+    `lag_records` records wait to be read, for about `lag_s` seconds;
     for inputs that read files, `lag_files` files with `lag_bytes` bytes.
     `last_error` stays after it was resolved. `problems` are those that do not stop the rest of the input.
     """
@@ -158,6 +159,7 @@ class InputItem(Struct, frozen=True, omit_defaults=True):
     records_per_s: float
     read: int
     skipped: int
+    filtered: int
     lost: int
     partitions: int
     problems: list[str]

@@ -183,6 +183,14 @@ def _inputs(records: Iterable[InputRecord]) -> Iterator[Metric]:
         for outcome, count in {"accepted": record.progress.accepted, **record.progress.rejected}.items() if record.progress else ():
             family.add_metric((record.name, record.kind, outcome), count)
     yield family
+    left_out = CounterMetricFamily(
+        f"{PREFIX}input_filtered_events",
+        "Events that an input left out by the names of their jobs, since its process has started.",
+        labels=("input", "kind"),
+    )
+    for record, status in running:
+        left_out.add_metric((record.name, record.kind), status.filtered)
+    yield left_out
 
 
 def _seconds(time_us: int | None) -> float | None:

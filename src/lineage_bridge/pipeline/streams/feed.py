@@ -179,7 +179,7 @@ class SparkFeed:
 def _taken(parts: Sequence[Part], *, is_cut: bool = False) -> TakenRows:
     newest = max((part.newest_ms for part in parts if part.newest_ms is not None), default=None)
     sizes = (sum(part.read for part in parts), sum(part.skipped for part in parts), sum(part.size for part in parts))
-    return TakenRows(*sizes, newest, is_cut)
+    return TakenRows(*sizes, newest, is_cut, sum(part.filtered for part in parts))
 
 
 def _offsets(ranges: Ranges) -> dict[tuple[str, int], OffsetRange]:

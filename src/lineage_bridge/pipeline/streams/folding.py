@@ -30,7 +30,7 @@ class Part(msgspec.Struct, array_like=True):
 
     With `is_cut`, there were more rows than it may hold.
 
-    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process.
+    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out.
     """
 
     source: str
@@ -47,6 +47,7 @@ class Part(msgspec.Struct, array_like=True):
     last: RecordOrigin | None = None
     last_us: int = 0
     is_cut: bool = False
+    filtered: int = 0
 
 
 PARTS = msgspec.msgpack.Decoder(list[Part])
@@ -85,7 +86,9 @@ class Writing:
             part.skipped += row.value is None
             if row.at_ms is not None:
                 part.newest_ms = max(row.at_ms, part.newest_ms or row.at_ms)
-            for record in self.judge(row):
+            judged = self.judge(row)
+            part.filtered += judged.filtered
+            for record in judged.records:
                 origin = read_origin(record.note)
                 if origin is None:
                     continue

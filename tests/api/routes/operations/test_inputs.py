@@ -63,6 +63,7 @@ def test_an_input_shows_what_it_brought_and_how_it_stands(server: Server) -> Non
         "records_per_s": 0.0,
         "read": 0,
         "skipped": 0,
+        "filtered": 0,
         "lost": 0,
         "partitions": 0,
         "problems": [],
@@ -70,7 +71,7 @@ def test_an_input_shows_what_it_brought_and_how_it_stands(server: Server) -> Non
     client = own_client(server)
     sent = pack_batch(batch(records(4, run_event(), b"bad"), session="session"))
     assert client.post(f"{INPUTS}/events/records", content=sent).status_code == 204
-    status = InputStatus("failing", NOW - 5, "no broker", "start it", NOW, 0, 12, 3.04, 5.5, 6, 1, 2, ("topic x: unknown",))
+    status = InputStatus("failing", NOW - 5, "no broker", "start it", NOW, 0, 12, 3.04, 5.5, 6, 1, 2, ("topic x: unknown",), filtered=4)
     server.parts.report = InputsReport(7, NOW, {"events": status})
     item = server.ask("/inputs/events")
     assert (item["accepted"], item["rejected"], item["state"]) == (0, {"not_json": 1}, "failing")
@@ -78,12 +79,14 @@ def test_an_input_shows_what_it_brought_and_how_it_stands(server: Server) -> Non
     assert item["last_error"]["message"] == "no broker"
     assert (item["lag_records"], item["lag_s"], item["records_per_s"]) == (12, 3.0, 5.5)
     assert (item["read"], item["skipped"], item["lost"], item["problems"]) == (6, 1, 2, ["topic x: unknown"])
+    assert item["filtered"] == 4
     assert server.ask("/inputs")["inputs"] == [item]
     metrics = server.client.get("/metrics").text
     for line in (
         'lineage_bridge_input_up{input="events",kind="scripted"} 0.0',
         'lineage_bridge_input_lag_records{input="events",kind="scripted"} 12.0',
         'lineage_bridge_input_events_total{input="events",kind="scripted",outcome="not_json"} 1.0',
+        'lineage_bridge_input_filtered_events_total{input="events",kind="scripted"} 4.0',
     ):
         assert line in metrics
 
@@ -160,6 +163,7 @@ def test_an_input_is_added_replaced_paused_and_removed_and_all_of_it_is_in_the_t
         ({"name": "a", "kind": "scripted", "settings": {"script": "a", "password": "hunter2"}}, "must be a reference"),
         ({"name": "a", "kind": "scripted", "more": 1}, "invalid input"),
         ({"name": "a", "kind": "openmetadata", "settings": {"brokersUrl": "b:9092"}}, "topicName is missing"),
+        ({"name": "a", "kind": "scripted", "settings": {"script": "a", "jobs": {"include": ["("]}}}, "setting jobs.include: '('"),
     ],
 )
 def test_what_cannot_be_added_is_refused_with_a_reason(server: Server, order: dict[str, Any], reason: str) -> None:
@@ -174,6 +178,14 @@ def test_openmetadatas_settings_become_an_input_for_kafka(server: Server) -> Non
     body = {"name": "om", "kind": "openmetadata", "settings": {"brokersUrl": "127.0.0.1:9092", "topicName": "lineage"}}
     added = server.client.post(INPUTS, json=body).json()
     assert (added["kind"], added["settings"]) == ("kafka", {"bootstrap_servers": "127.0.0.1:9092", "topics": ["lineage"]})
+
+
+def test_a_test_tells_what_is_left_out(server: Server) -> None:
+    together = b"[" + run_event(job="a") + b"," + run_event(job="b") + b"]"
+    scripted.ScriptedInput.SCRIPTS["a"] = [[scripted.record(0, together)]]
+    assert add(server, jobs={"exclude": ["jobs-b"]})["settings"]["jobs"] == {"exclude": ["jobs-b"]}
+    checks = server.client.post(f"{INPUTS}/events/test").json()["checks"]
+    assert checks[1]["told"] == "1 event would be accepted, and 1 left out by the setting jobs"
 
 
 def test_a_test_judges_and_takes_nothing_in(server: Server) -> None:

@@ -106,7 +106,7 @@ def test_what_a_reader_could_not_read_comes_in_when_it_can(server: Server, kind:
     where = StreamPartition("stream", "life", "0")
     judge = RecordJudge("events", kind, (), KEY)
     for offset, event in enumerate((EVENT, changed(EVENT, eventType="START"))):
-        server.log.append(judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW))
+        server.log.append(judge(IncomingRecord(where, offset, event, refused="an older reader did not know this"), lambda: NOW).records)
     server.fold()
     items = server.ask("/quarantine")["items"]
     assert sorted(item["message"][item["message"].rindex("(") :] for item in items) == [

@@ -144,6 +144,7 @@ export function Input({ name }: { name: string }) {
                                     ([code, count]) => [`Rejected: ${code}`, whole(count)] as const,
                                 ),
                                 ["Passed over", item.skipped > 0 && whole(item.skipped)],
+                                ["Left out by jobs", item.filtered > 0 && whole(item.filtered)],
                                 ["Lost", item.lost > 0 && whole(item.lost)],
                                 ["Partitions", whole(item.partitions)],
                                 ["Behind", behind(item)],

@@ -183,6 +183,7 @@ def _item(record: InputRecord) -> InputItem:
         records_per_s=status.records_per_s,
         read=status.read,
         skipped=status.skipped,
+        filtered=status.filtered,
         lost=status.lost,
         partitions=status.partitions,
         problems=list(status.problems),
