@@ -64,7 +64,7 @@ class Streamed(Installation):
         """Read an input of the kind `kafka` in the stream while the block lasts; with `restores`, its topic is a log."""
         given = {"poll_s": 0.1, "refresh_s": 0.5, "form": "stream", **settings}
         source = KINDS.make_stream(name, "kafka", given, context, "0123456789abcdef")
-        judge = RecordJudge.of(name, "kafka", source.settings, KEY, restores=restores)
+        judge = RecordJudge.make_judge(name, "kafka", source.settings, KEY, restores=restores)
         with running(StreamReader(source, judge, feed, self.ledger, lambda: "", now_us, time.monotonic)) as reader:
             yield reader
 

@@ -32,7 +32,7 @@ def of_job(name: str, **more: Any) -> bytes:
 
 def taken(value: bytes, **jobs: list[str]) -> tuple[list[bytes], int]:
     """The bodies of the events of a value that an input with these patterns takes in, and the number of those that it leaves out."""
-    judge = RecordJudge.of("events", "kafka", InputSettings.model_validate({"jobs": jobs}), KEY)
+    judge = RecordJudge.make_judge("events", "kafka", InputSettings.model_validate({"jobs": jobs}), KEY)
     found = judge(record(0, value), now_us)
     return [kept.body for kept in found.records], found.filtered
 
@@ -78,7 +78,7 @@ def test_an_event_of_a_job_alone_is_left_out_and_one_of_a_dataset_alone_has_no_j
 
 
 def test_what_is_no_event_is_kept_for_the_quarantine() -> None:
-    judge = RecordJudge.of("events", "kafka", InputSettings.model_validate({"jobs": {"include": ["other"]}}), KEY)
+    judge = RecordJudge.make_judge("events", "kafka", InputSettings.model_validate({"jobs": {"include": ["other"]}}), KEY)
     found = judge(record(0, b"{"), now_us)
     assert ([kept.kind for kept in found.records], found.filtered) == ([RecordKind.REJECTED], 0)
 

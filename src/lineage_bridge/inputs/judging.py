@@ -57,7 +57,7 @@ class RecordJudge(NamedTuple):
     jobs: JobPatterns = JobPatterns()
 
     @classmethod
-    def of(cls, name: str, channel: str, settings: InputSettings, key: bytes, *, restores: bool = False) -> "RecordJudge":
+    def make_judge(cls, name: str, channel: str, settings: InputSettings, key: bytes, *, restores: bool = False) -> "RecordJudge":
         """The judge of an input with these settings."""
         return cls(name, channel, tuple(settings.namespaces), key, restores, settings.jobs)
 

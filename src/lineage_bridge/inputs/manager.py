@@ -113,7 +113,7 @@ class InputManager:
         if self._stream is None:
             return InputReader(self._kinds.make(*given), channel, self._log, self._key, self._clock_us, self._clock)
         made = self._kinds.make_stream(*given)
-        judge = RecordJudge.of(record.name, channel, made.settings, self._key, restores=record.name == self._intake)
+        judge = RecordJudge.make_judge(record.name, channel, made.settings, self._key, restores=record.name == self._intake)
         return StreamReader(made, judge, self._stream.feed, self._log, self._stream.missing, self._clock_us, self._clock)
 
     def _end(self, name: str) -> None:

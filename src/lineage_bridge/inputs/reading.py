@@ -130,7 +130,7 @@ class InputReader(SessionReader):
     ) -> None:
         super().__init__(source, clock_us, clock)
         self.source, self._log = source, event_log
-        self._judge = RecordJudge.of(source.name, channel, source.settings, key)
+        self._judge = RecordJudge.make_judge(source.name, channel, source.settings, key)
         self._quiet_since = clock()
 
     def _read_until(self, stop: threading.Event) -> None:

@@ -145,7 +145,7 @@ class InputService:
 
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
         """The verdict on a record, in words. Raises RequestError if an event in it would be rejected."""
-        judge = RecordJudge.of(name, "", settings, self._key)
+        judge = RecordJudge.make_judge(name, "", settings, self._key)
         judged = judge.judged(incoming, self._clock_us)
         for event in judged:
             if isinstance(event.verdict, Rejected):
