@@ -35,7 +35,7 @@ def test_a_storm_passes_and_waits_are_as_long_as_asked(ours: Server, place: Plac
         Fault("GetLineageEvent", 503, "InternalServerException", 1, {"Retry-After": "11"}),
     ]
     assert published(ours).outcomes == {"done": 3}
-    assert waits == [7.0, 7.0, 11.0]
+    assert [wait for wait in waits if wait >= 1] == [7.0, 7.0, 11.0]  # others are between questions
     assert place.edges() == EDGES
     assert len(there.events) == 3  # what is sent again has the token that it had
 

@@ -2,7 +2,12 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import pytest
+
+from lineage_bridge.catalogs.calls import TargetCalls
+from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.pace import Pace
 
 NOW_US = 1_800_000_000_000_000
@@ -31,3 +36,21 @@ def test_a_clock_that_is_set_back_does_not_hold_calls_up() -> None:
     now[0] -= 3_600_000_000
     pace.turn()
     assert waited == [1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("atlan", {"url": "http://127.0.0.1:9", "token": "${env:PATH}", "connection": "lineage"}),
+        ("datazone", {"region": "eu-central-1", "domain": "dzd_4k2m8example"}),
+        ("google", {"project": "sales-prod", "location": "eu", "token": "${env:PATH}"}),
+    ],
+)
+def test_a_target_waits_as_its_publication_does(tmp_path: Path, kind: str, settings: dict[str, str]) -> None:
+    waited: list[float] = []
+    target = TargetKinds(tmp_path).make("there", kind, settings)
+    TargetCalls(target, lambda: NOW_US, waited.append, lambda: False)
+    target.wait(3)
+    target.close()
+    assert waited == [3]
+    assert not hasattr(target, "_wait")

@@ -31,6 +31,7 @@ class TargetCalls:
     ) -> None:
         self._settings, self._wait, self._is_stopped = target.settings, wait, is_stopped
         self._pace = Pace(clock_us, wait, target.settings.calls_per_s)
+        target.wait = wait
         self._is_paced = not target.paces_itself
         if target.paces_itself:
             target.take_turn = self._pace.turn

@@ -1,5 +1,6 @@
 """The interface of a target: a place where lineage is published, object by object."""
 
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,7 +76,8 @@ class Target(ABC, Generic[SettingsT]):
 
     `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
     `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`
-    before each one, which returns when it may begin; for others, each `read` and `write` is one call.
+    before each one, which returns when it may begin; for others, each `read` and `write` is one call. `wait` waits so many seconds,
+    and raises StoppedError as soon as the publication is stopped.
     """
 
     deletes = False
@@ -87,6 +89,7 @@ class Target(ABC, Generic[SettingsT]):
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
         self.take_turn: Callable[[], None] = _at_once
+        self.wait: Callable[[float], None] = time.sleep
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
         """The events to publish, made from those of jobs and datasets: by default these themselves, unless the target attaches lineage to

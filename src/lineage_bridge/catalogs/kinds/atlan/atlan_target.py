@@ -1,7 +1,6 @@
 """Sends jobs to Atlan as runs that have ended, waits until they are shown, reads them back and archives them."""
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,9 +23,8 @@ class AtlanTarget(Target[AtlanSettings]):
     batch = 10
     read_batch = MOST
 
-    def __init__(self, name: str, settings: AtlanSettings, _: Path, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, name: str, settings: AtlanSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._wait = wait
         self._silent = 0
         self._api = AtlanApi(settings)
         self.reads = self.deletes = settings.is_readable
@@ -93,7 +91,7 @@ class AtlanTarget(Target[AtlanSettings]):
             if not left:
                 break
             if question:
-                self._wait(self.settings.poll_s)
+                self.wait(self.settings.poll_s)
             shown = self._runs(left)
             left = [key for key in left if shown.get(key, "").lower() != sent[key]]
         if sent:

@@ -1,9 +1,8 @@
 """Sends events by DataZone's API, and waits until they are processed. Requires botocore, an optional dependency."""
 
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,9 +25,8 @@ class DataZoneTarget(Target[DataZoneSettings]):
 
     batch = 20
 
-    def __init__(self, name: str, settings: DataZoneSettings, _: Path, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, name: str, settings: DataZoneSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._wait = wait
         self._opening = threading.Lock()
         self._client: Any = None
 
@@ -75,7 +73,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
             if not unsettled:
                 break
             if question:
-                self._wait(self.settings.poll_s)
+                self.wait(self.settings.poll_s)
             states |= {event: self._state(event) for event in unsettled}
         return states
 

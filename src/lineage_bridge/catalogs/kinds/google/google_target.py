@@ -1,7 +1,6 @@
 """Writes processes, runs and lineage events, or OpenLineage events, by Google's API. It needs google-cloud-datacatalog-lineage."""
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -47,10 +46,9 @@ class GoogleTarget(Target[GoogleSettings]):
 
     read_batch = 20
 
-    def __init__(self, name: str, settings: GoogleSettings, _: Path, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, name: str, settings: GoogleSettings, _: Path) -> None:
         super().__init__(name, settings)
         self.deletes = self.reads = settings.form == "native"
-        self._wait = wait
         self._connection = LineageConnection(settings)
 
     def express(self, event: Json) -> Expressed:
@@ -172,7 +170,7 @@ class GoogleTarget(Target[GoogleSettings]):
             if started.done:
                 break
             if question:
-                self._wait(self.settings.poll_s)
+                self.wait(self.settings.poll_s)
             started = self._connection.call("get_operation", {"name": started.name})
         if not started.done:
             return Outcome(False, "its deletion has not ended yet; settle_s says how long to wait", later=True)
