@@ -16,10 +16,14 @@ Full-text search differs by more than words, so its statements are the dialect's
 
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 NO_LIMIT: Final = 2**62
 """A LIMIT that is larger than any table."""
+
+
+Query: TypeAlias = Any
+"""A full-text query, as its dialect makes and combines them."""
 
 
 class FullText(Protocol):
@@ -28,32 +32,38 @@ class FullText(Protocol):
     def matching(self, index: str, value: str) -> tuple[str, str]:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
 
-    def rank(self, index: str) -> str:
-        """What matching rows are sorted by, the best match first."""
+    def rank(self, index: str, value: str) -> str:
+        """What rows that match the query in the placeholder `value` are sorted by, the best match first."""
 
-    def phrase(self, text: str) -> str:
+    def query_value(self, index: str, query: Query) -> str:
+        """The value of a placeholder for a query."""
+
+    def phrase(self, text: str) -> Query:
         """A query for a text, taken literally."""
 
-    def prefix(self, text: str) -> str:
+    def prefix(self, text: str) -> Query:
         """A query for a text whose last word may be the beginning of a longer word."""
 
-    def all_of(self, queries: Sequence[str]) -> str:
+    def all_of(self, queries: Sequence[Query]) -> Query:
         """A query that matches what every one of these matches."""
 
-    def any_of(self, queries: Sequence[str]) -> str:
+    def any_of(self, queries: Sequence[Query]) -> Query:
         """A query that matches what at least one of these matches."""
 
-    def beginning(self, column: str, phrase: str) -> str:
+    def beginning(self, column: str, phrase: Query) -> Query:
         """A query for a column that begins with a phrase."""
 
-    def within(self, columns: Sequence[str], query: str) -> str:
+    def within(self, columns: Sequence[str], query: Query) -> Query:
         """A query that looks at some columns only."""
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """Add a row: its values are the key and the columns."""
+        """Add a row, given as `row` says."""
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """Remove a row: its values are the key and the columns as they were added."""
+        """Remove a row, given as `row` says, with the texts that were added."""
+
+    def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:
+        """The values of a row to add or to remove: its key and the texts of all columns."""
 
     def keys(self, index: str) -> str:
         """A query for the keys of all rows, as `id`."""
@@ -75,9 +85,13 @@ class Fts5:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
         return "rowid", f"{index} MATCH {value}"
 
-    def rank(self, index: str) -> str:
+    def rank(self, index: str, value: str) -> str:  # noqa: ARG002 - SQLite ranks by the condition
         """What matching rows are sorted by, the best match first."""
         return f"{index}.rank"
+
+    def query_value(self, index: str, query: str) -> str:  # noqa: ARG002 - queries are text
+        """The value of a placeholder for a query."""
+        return query
 
     def phrase(self, text: str) -> str:
         """A query for a text, taken literally; names hold U+FFFD where NUL was sent."""
@@ -104,12 +118,16 @@ class Fts5:
         return f"{{{' '.join(columns)}}} : ({query})"
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """Add a row: its values are the key and the columns."""
+        """Add a row."""
         return f"INSERT INTO {index} (rowid, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """Remove a row: its values are the key and the columns as they were added."""
+        """Remove a row, whose texts SQLite does not keep."""
         return f"INSERT INTO {index} ({index}, rowid, {', '.join(columns)}) VALUES ('delete', ?{', ?' * len(columns)})"
+
+    def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:  # noqa: ARG002 - all indexes take texts
+        """The values of a row: its key and the texts."""
+        return key, *texts
 
     def keys(self, index: str) -> str:
         """A query for the keys of all rows, by the table in which SQLite keeps the sizes of their texts."""

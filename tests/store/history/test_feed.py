@@ -183,7 +183,7 @@ def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp
         copy_to(writer, tmp_path / "older.db")
         apply(writer, records_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
         late = now(writer)
-        with closing(GraphWriter(writer.path, NAMES)) as again:
+        with closing(GraphWriter(writer.place, NAMES)) as again:
             assert {change.node.name for change in page(again, early, kinds=("node",)).changes} == {"b"}
             assert changes_after(again, late) == []
             apply(again, records_of([run_event(time_us=T0 + 2, outputs=[dataset("c")])]))
