@@ -1,113 +1,101 @@
-"""inputs: events a second and processor time an event over Kafka and from files, beside HTTP in one run; and the time to an answer."""
+"""inputs: a backlog by each way in until the log and the graph have it, and the time from an event to an answer beside that of HTTP."""
 
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
 import httpx
 import psutil
-from confluent_kafka import Producer
-from tests.servers import broker
 
 from bench.generator import Corpus, generate
-from bench.load import batches, fire, is_json
+from bench.input_ways import NAME, WAYS, Way, post, servers_started
+from bench.load import is_json
 from bench.meter import Clock, Result, calibrate, per_event, quantiles
 from bench.progress import report
 from bench.server import Running, started
 
-TOPIC, PARTITIONS = "lineage", 4
-BATCH, CONNECTIONS = 100, 4
+HOUR = 36_000
+"""Events of a backlog: what ten a second are in an hour."""
+WARM = 500
+SAMPLES, QUICK_SAMPLES = 60, 5
+PATIENCE_S = 900.0
 _NAMESPACE = "bench://fresh"
 
 
 def run(work: Path, *, quick: bool = False) -> Result:
-    """The same events over HTTP, in arrays of 100, and over a topic; then freshness by both, in turns. The broker is not counted."""
-    share = 10 if quick else 1
-    events = [body for sent in islice(generate(Corpus(40_000 // share)), 40_000 // share) if is_json(body := sent.body)]
-    (work / "kafka").mkdir()
-    (work / "files").mkdir()
-    with (
-        broker.started(work / "kafka") as kafka,
-        started("serve", work / "data", LINEAGE_BRIDGE_INPUT_FOLDERS=str(work)) as server,
-    ):
-        kafka.create_topics(TOPIC, partitions=PARTITIONS)
-        producer = Producer({**kafka.client_config(), "linger.ms": 5, "log_level": 0})
-        server.wait("/api/v1/ready", 0.1)
-        with httpx.Client(base_url=server.url, timeout=75.0) as client:
-            settings = {"bootstrap_servers": kafka.bootstrap, "topics": [TOPIC], "poll_s": 0.2}
-            client.post("/api/v1/inputs", json={"name": "bench", "kind": "kafka", "settings": settings}).raise_for_status()
-            _brought(server, client, lambda: _produce(producer, events[:500]), 500)
-            out: Result = {"bytes_per_event": round(sum(map(len, events)) / len(events))}
-            report("inputs: HTTP")
-            out["http"] = _measured(server, len(events), lambda: fire(batches(events, server.port, BATCH), server.port, CONNECTIONS))
-            _settle(client)
-            report("inputs: Kafka")
-            _produce(producer, events)
-            total = _taken(client)
-            out["kafka"] = _measured(server, len(events), lambda: _brought(server, client, lambda: None, len(events), total))
-            _settle(client)
-            report("inputs: files")
-            _write(work / "files", events)
-            out["files"] = _measured(server, len(events), lambda: _read_files(server, client, work / "files", len(events)))
-            out["files_to_kafka"] = round(out["files"]["events_per_s"] / out["kafka"]["events_per_s"], 2)
-            _settle(client)
-            out["to_the_graph"] = {form: _to_the_graph(server, client, kafka, producer, events, form) for form in ("embedded", "stream")}
-            report("inputs: freshness")
-            out["freshness"] = _freshness(client, producer, 5 if quick else 40)
+    """The same events by every way, each into a server of its own. The broker, Kinesis, and whatever sends are not counted."""
+    count, samples = (HOUR // 10, QUICK_SAMPLES) if quick else (HOUR, SAMPLES)
+    found = (sent.body for sent in generate(Corpus(count + WARM * 2)))
+    events = [*islice((body for body in found if is_json(body)), count + WARM)]
+    out: Result = {"bytes_per_event": round(sum(map(len, events)) / len(events))}
+    with servers_started(work) as servers:
+        for name, make in WAYS.items():
+            report(f"inputs: {name}")
+            folder = work / name
+            folder.mkdir()
+            way = make(folder, servers)
+            with started("serve", folder / "data", None, **way.environment) as server:
+                server.wait("/api/v1/ready", 0.1)
+                with httpx.Client(base_url=server.url, timeout=75.0) as client:
+                    out[name] = _measured(server, client, way, events, samples)
+    out["kafka_in_the_stream_to_embedded"] = _ratio(out["kafka_in_the_stream"]["to_the_graph"], out["kafka"]["to_the_graph"])
+    out["files_to_kafka"] = _ratio(out["files"]["to_the_log"], out["kafka"]["to_the_log"])
     return out
 
 
-def _measured(server: Running, count: int, work: Callable[[], object]) -> Result:
-    """What taking events in costs, the pipeline included, which folds meanwhile."""
-    parts = {name: _process(server, name) for name in ("api", "inputs")}
-    clocks = {name: Clock(process).start() for name, process in parts.items()}
-    began = time.monotonic()
-    work()
-    wall = time.monotonic() - began
-    spent = {name: clock.read()[0] for name, clock in clocks.items()}
-    shares = {f"{name}_cpu_us_per_event": round(1e6 * cpu / count, 1) for name, cpu in spent.items()}
-    return {**per_event(count, sum(spent.values()), wall, calibrate()), **shares}
+def _ratio(measured: Result, other: Result) -> float:
+    """How many times as many events a second."""
+    return round(float(measured["events_per_s"] / other["events_per_s"]), 2)
 
 
-def _to_the_graph(server: Running, client: httpx.Client, kafka: broker.Kafka, producer: Producer, events: list[bytes], form: str) -> Result:
-    """A backlog in a topic until the graph has all of it, with the processor time of all processes of the server, Spark's included.
-
-    The input is read for a while before, so that what is measured is no start.
-    """
-    report(f"inputs: to the graph, {form}")
-    topic, first = f"backlog-{form}", events[:500]
-    kafka.create_topics(topic, partitions=PARTITIONS)
-    settings = {"bootstrap_servers": kafka.bootstrap, "topics": [topic], "form": form, "poll_s": 0.2}
-    before = _in_graph(server)
-    client.post("/api/v1/inputs", json={"name": topic, "kind": "kafka", "settings": settings}).raise_for_status()
-    _produce(producer, first, topic)
-    _until(server, lambda: _in_graph(server) >= before + len(first))
-    client.post(f"/api/v1/inputs/{topic}/pause").raise_for_status()
-    time.sleep(2)
-    _produce(producer, events, topic)
-    processes = [server.process, *server.process.children(recursive=True)]
-    cpu, began = _cpu(processes), time.monotonic()
-    client.post(f"/api/v1/inputs/{topic}/resume").raise_for_status()
-    _until(server, lambda: _in_graph(server) >= before + len(first) + len(events))
-    wall = time.monotonic() - began
-    spent = _cpu([server.process, *server.process.children(recursive=True)]) - cpu
-    client.post(f"/api/v1/inputs/{topic}/pause").raise_for_status()
-    _settle(client)
-    return {**per_event(len(events), spent, wall, calibrate()), "backlog_recovery_s": round(wall, 2)}
+def _measured(server: Running, client: httpx.Client, way: Way, events: Sequence[bytes], samples: int) -> Result:
+    """A backlog of events behind some that warm everything up; then freshness."""
+    put: Callable[[Sequence[bytes]], None] = way.put if way.kind else lambda given: post(server, given)
+    if way.kind:
+        client.post("/api/v1/inputs", json={"name": NAME, "kind": way.kind, "settings": way.settings}).raise_for_status()
+    put(events[:WARM])
+    _until(server, lambda: _in_graph(server) >= WARM, "the first events")
+    backlog = events[WARM:]
+    if way.kind:
+        client.post(f"/api/v1/inputs/{NAME}/pause").raise_for_status()
+        _until(server, lambda: _input(client)["state"] == "paused", "the pause")
+        put(backlog)
+    out = _backlog(server, client, way, backlog)
+    if way.kind:
+        out["freshness"] = _freshness(server, client, way, samples)
+    return out
 
 
-def _cpu(processes: list[psutil.Process]) -> float:
-    """Seconds of processor time of processes, and of those of their children that have ended."""
-    total = 0.0
-    for process in processes:
-        with suppress(psutil.NoSuchProcess):
-            times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
-    return total
+def _backlog(server: Running, client: httpx.Client, way: Way, backlog: Sequence[bytes]) -> Result:
+    """Processor time of the API and `inputs` until the log has all, and of all processes, Spark included, until the graph has it."""
+    total = len(backlog) + WARM
+    whole, intake = Clock(server.process), {name: Clock(found) for name in ("api", "inputs") if (found := _process(server, name))}
+    for clock in (whole, *intake.values()):
+        clock.start()
+    if way.kind:
+        client.post(f"/api/v1/inputs/{NAME}/resume").raise_for_status()
+    else:
+        post(server, backlog)
+    out: Result = {}
+    if way.is_in_log:
+        if way.kind:
+            _until(server, lambda: _taken(client) >= total, "the backlog in the log")
+        spent = {name: clock.read() for name, clock in intake.items()}
+        wall = max(wall for _, wall in spent.values())
+        shares = {f"{name}_cpu_us_per_event": round(1e6 * cpu / len(backlog), 1) for name, (cpu, _) in spent.items()}
+        out["to_the_log"] = {**per_event(len(backlog), sum(cpu for cpu, _ in spent.values()), wall, calibrate()), **shares}
+    _until(server, lambda: _in_graph(server) >= total, "the backlog in the graph")
+    cpu, wall = whole.read()
+    out["to_the_graph"] = {**per_event(len(backlog), cpu, wall, calibrate()), "lag_recovery_s": round(wall, 2)}
+    return out
+
+
+def _process(server: Running, command: str) -> psutil.Process | None:
+    return next((child for child in server.process.children() if command in child.cmdline()), None)
 
 
 def _in_graph(server: Running) -> int:
@@ -116,84 +104,50 @@ def _in_graph(server: Running) -> int:
         return int(graph.execute("SELECT (SELECT count(*) FROM event_record) + (SELECT count(*) FROM quarantine)").fetchone()[0])
 
 
-def _until(server: Running, holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 600
-    while not holds():
-        if time.monotonic() > deadline or not server.process.is_running():
-            raise TimeoutError("the backlog was not taken in")
-        time.sleep(0.1)
+def _input(client: httpx.Client) -> Result:
+    found: Result = client.get(f"/api/v1/inputs/{NAME}").raise_for_status().json()
+    return found
 
 
-def _process(server: Running, command: str) -> psutil.Process:
-    return next(child for child in server.process.children() if command in child.cmdline())
-
-
-def _produce(producer: Producer, events: list[bytes], topic: str = TOPIC) -> None:
-    for number, event in enumerate(events):
-        producer.produce(topic, event, partition=number % PARTITIONS)
-        producer.poll(0)
-    producer.flush(60)
-
-
-def _write(folder: Path, events: list[bytes]) -> None:
-    for number in range(PARTITIONS):
-        (folder / f"{number}.ndjson").write_bytes(b"".join(event + b"\n" for event in events[number::PARTITIONS]))
-
-
-def _read_files(server: Running, client: httpx.Client, folder: Path, count: int) -> None:
-    """Add an input for a folder, and wait until the log has so many events of it."""
-    settings = {"folder": str(folder), "poll_s": 0.2}
-    client.post("/api/v1/inputs", json={"name": "files", "kind": "folder", "settings": settings}).raise_for_status()
-    _brought(server, client, lambda: None, count, 0, "files")
-
-
-def _taken(client: httpx.Client, name: str = "bench") -> int:
-    item = client.get(f"/api/v1/inputs/{name}").json()
+def _taken(client: httpx.Client) -> int:
+    """How many events of the input the log has."""
+    item = _input(client)
     taken: int = sum((item["accepted"], *item["rejected"].values()))
     return taken
 
 
-def _brought(
-    server: Running, client: httpx.Client, produce: Callable[[], None], count: int, before: int | None = None, name: str = "bench"
-) -> None:
-    """Wait until the log has so many more events of the input."""
-    target = (_taken(client) if before is None else before) + count
-    produce()
-    deadline = time.monotonic() + 600
-    while _taken(client, name) < target:
+def _until(server: Running, holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
         if time.monotonic() > deadline or not server.process.is_running():
-            raise TimeoutError(f"{_taken(client, name)} of {target} events came")
-        time.sleep(0.05)
+            output = (server.data_dir / "output.log").read_text(errors="replace")[-2000:]
+            raise TimeoutError(f"{what} did not come within {PATIENCE_S:.0f} s; the graph has {_in_graph(server)}; {output}")
+        time.sleep(0.1)
 
 
-def _settle(client: httpx.Client) -> None:
-    """Wait until the graph has everything, so that folding does not compete with what is measured next."""
-    while not client.get("/api/v1/ready").json()["lag"]["caught_up"]:
-        time.sleep(0.2)
-
-
-def _freshness(client: httpx.Client, producer: Producer, samples: int) -> Result:
-    """From sending an event to the first answer that shows it: by HTTP and by Kafka, in turns."""
-    seconds: dict[str, list[float]] = {"http": [], "kafka": []}
+def _freshness(server: Running, client: httpx.Client, way: Way, samples: int) -> Result:
+    """From sending an event to the first answer that shows it: over HTTP and by a way, in turns."""
+    seconds: dict[str, list[float]] = {"http": [], "input": []}
     for number in range(samples):
-        for way in ("http", "kafka"):
-            name = f"{way}_{number}"
+        for by, found in seconds.items():
+            name = f"{by}_{number}"
             time.sleep(0.3 + 0.037 * (number % 10))
             began = time.monotonic()
-            if way == "http":
-                client.post("/api/v1/lineage", content=_event(name, number)).raise_for_status()
+            if by == "http":
+                post(server, [_event(name, number)])
             else:
-                producer.produce(TOPIC, _event(name, number), partition=number % PARTITIONS)
-                producer.flush(10)
-            _see(client, f"{name}_out")
-            seconds[way].append(time.monotonic() - began)
-    return {way: {"samples": samples, **quantiles(found)} for way, found in seconds.items()}
+                way.put([_event(name, number)])
+            _see(client, name)
+            found.append(time.monotonic() - began)
+    out: Result = {by: {"samples": samples, **quantiles(found)} for by, found in seconds.items()}
+    return {**out, "p95_to_http": round(out["input"]["p95_ms"] / out["http"]["p95_ms"], 2)}
 
 
 def _see(client: httpx.Client, name: str) -> None:
-    question: dict[str, str | int] = {"namespace": _NAMESPACE, "name": name, "direction": "upstream", "depth": 1}
+    """Ask until an answer has the edge of an event. Raises TimeoutError."""
+    question: dict[str, str | int] = {"namespace": _NAMESPACE, "name": f"{name}_out", "direction": "upstream", "depth": 1}
     deadline = time.monotonic() + 60
-    while name.removesuffix("_out") + "_in" not in client.get("/api/v1/lineage/datasets/lineage", params=question).text:
+    while f"{name}_in" not in client.get("/api/v1/lineage/datasets/lineage", params=question).text:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{name} is in no answer")
         time.sleep(0.01)

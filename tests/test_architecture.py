@@ -21,6 +21,7 @@ from tests.vocabulary import (
     BANNED_MODULES,
     BANNED_TABLES,
     SAME_IDEA,
+    banned_functions,
     banned_names,
     banned_phrases,
     may_have_banned_names,
@@ -214,6 +215,15 @@ def test_names_are_those_of_the_vocabulary():
 )
 def test_a_banned_name_is_seen(source, found):
     assert banned_names(ast.parse(source)) == found
+
+
+def test_functions_are_named_by_a_verb_and_its_object():
+    suspected = [path for path in PYTHON if re.search(r"\bdef (?:of|tell)\(", path.read_text(encoding="utf-8"))]
+    assert {path.relative_to(ROOT).as_posix(): found for path in suspected if (found := banned_functions(parsed(path)))} == {}
+
+
+def test_a_banned_function_is_seen():
+    assert banned_functions(ast.parse("def tell(of):\n    return file.tell()\nasync def of():\n    pass")) == ["of", "tell"]
 
 
 def test_tables_and_columns_are_named_by_the_vocabulary():

@@ -14,20 +14,28 @@ def _words(text: str) -> frozenset[str]:
 
 BANNED_NAMES = _words(
     """
-    _tell alias_word Book Bookkeeper Carried claim_said Control Delivery desk dirty Estate estate Firsts forming Frame FrameError
-    FrameKind FrameReader Gate gate greet greeting Growth Heard heard hurry know Knowledge Known knows lacks Meaning meet nothing one
-    Outgoing Parcel parcel parcels Presence present_day Presents Pulse pulse Remade Remark remark remarks respaced respelt said say
-    Saying saying says source_book source_desk SourceBook SourceDesk spoken sprouted Standing Stated stint Stir story Stretch stretch
-    task_book TaskBook TaskDesk tell_logs Teller Telling telling tells tend Told told Turns unsearched unstitched upset wanted Word
-    world
+    alias_word Around Book book Bookkeeper Carried carried claim_said Control control_db Current Delivery desk dirty Estate estate Firsts
+    forming Frame FrameError FrameKind FrameReader Gate gate greet greeting Growth Heard heard hurry know Knowledge Known knows lacks
+    Meaning meet nothing one Outgoing Parcel parcel parcels Presence present_day Presents Pulse pulse Remade Remark remark remarks
+    respaced respelt Said said say Saying saying says source_book source_desk SourceBook SourceDesk spoken sprouted Standing Stated stint
+    Stir story Stretch stretch task_book TaskBook TaskDesk _tell tell_logs Teller Telling telling tells tend Told _told told Turns
+    unsearched unstitched upset Wanted wanted Word World world
     """
 )
 """Identifiers, wherever they are: of classes, functions, parameters, members and variables."""
 
+BANNED_FUNCTIONS = _words("of tell")
+"""Names of functions only: `of` is also a parameter, and `tell` a method of files."""
+
 API_MEMBERS = _words("told")
 """Members of answers that clients read: the values in `api/schemas` keep them."""
 
-BANNED_MODULES = _words("story desk book teller stir turns flinktold flinkread flinkanswers tableflowtell connectread")
+BANNED_MODULES = _words(
+    """
+    book bookkeeper carried connectread delivery desk flinkanswers flinkread flinktold growth knowledge known parcel presence presents
+    pulse remade said standing stated stir story tableflowtell teller told turns world
+    """
+)
 """Modules and packages."""
 
 BANNED_TABLES = _words(
@@ -39,10 +47,20 @@ BANNED_TABLES = _words(
 BANNED_COLUMNS = _words("about forming reached sprouted subject part place")
 
 BANNED_PHRASES = (
-    "by the word of",
     "are none that",
+    "answers any more",
+    "been told",
+    "by nobody",
+    "by the word of",
+    "is none of its",
+    "is none that",
+    "need not be told",
     "no more than is",
+    "one's own",
+    "told as",
+    "told later",
     "telling of",
+    "tells any more",
 )
 """Parts of sentences, in docstrings and messages."""
 
@@ -68,6 +86,12 @@ def may_have_banned_names(source: str) -> bool:
 def banned_names(tree: ast.Module, banned: frozenset[str] = BANNED_NAMES) -> list[str]:
     """The banned identifiers that a module defines, imports or uses, sorted."""
     return sorted(banned & set(_names(tree)))
+
+
+def banned_functions(tree: ast.Module) -> list[str]:
+    """The names that no function may have, of those that a module defines, sorted."""
+    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return sorted(BANNED_FUNCTIONS & defined)
 
 
 def _names(tree: ast.Module) -> Iterator[str]:

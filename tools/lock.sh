@@ -20,6 +20,7 @@ lock flink.txt requirements/flink.in "$@"
 lock postgres.txt requirements/postgres.in --no-deps "$@"
 lock object-stores.txt requirements/object-stores.in "$@"
 lock moto.txt requirements/moto.in "$@"
+lock pyatlan.txt requirements/pyatlan.in "$@"
 lock nginx.txt requirements/nginx.in --no-deps "$@"
 # What `make producers` runs: an environment each, in the user's cache.
 for file in requirements/producers-*.in; do

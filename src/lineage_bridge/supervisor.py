@@ -193,9 +193,9 @@ def serve(settings: Settings, print_messages: PrintMessages) -> None:
 
 @contextmanager
 def answering(settings: Settings) -> Iterator[str]:
-    """Keep the process running that answers questions for the API; the path of the socket where it does.
+    """Keep the process running that answers questions for the API; returns the path of its socket.
 
-    We hold the socket: while the process starts again, questions wait and are not refused.
+    The supervisor holds the socket: while the process restarts, questions wait and are not refused.
     """
     stop, kill_now = threading.Event(), threading.Event()
     with TemporaryDirectory(prefix="lineage-bridge-") as folder, socket.socket(socket.AF_UNIX) as listener:

@@ -87,10 +87,13 @@ def test_the_hashes_are_those_that_the_documentation_describes(repository: Audit
     [
         ("UPDATE audit SET target = 'others' WHERE sequence = 3", "the change of entry 3 was altered"),
         ("UPDATE audit SET principal = 'grace' WHERE sequence = 2", "the change of entry 2 was altered"),
-        ("UPDATE audit SET action = 'nothing' WHERE sequence = 3", "entry 3 is not the one that was written"),
-        ("UPDATE audit SET at_us = at_us - 1 WHERE sequence = 1", "entry 1 is not the one that was written"),
-        ("UPDATE audit SET digest = zeroblob(32) WHERE sequence = 5", "entry 5 is not the one that was written"),
-        ("UPDATE audit SET commitment = zeroblob(32), salt = NULL WHERE sequence = 4", "entry 4 is not the one that was written"),
+        ("UPDATE audit SET action = 'nothing' WHERE sequence = 3", "entry 3 or an entry before it is not as it was written"),
+        ("UPDATE audit SET at_us = at_us - 1 WHERE sequence = 1", "entry 1 or an entry before it is not as it was written"),
+        ("UPDATE audit SET digest = zeroblob(32) WHERE sequence = 5", "entry 5 or an entry before it is not as it was written"),
+        (
+            "UPDATE audit SET commitment = zeroblob(32), salt = NULL WHERE sequence = 4",
+            "entry 4 or an entry before it is not as it was written",
+        ),
         ("DELETE FROM audit WHERE sequence = 1", "entries 1 to 1 are missing"),
         ("DELETE FROM audit WHERE sequence IN (2, 3)", "entries 2 to 3 are missing"),
         ("UPDATE audit SET sequence = 6 WHERE sequence = 5", "entries 5 to 5 are missing"),

@@ -138,7 +138,7 @@ def test_a_grace_never_lengthens_a_life(keys: ApiKeys) -> None:
         ({"namespaces": ("a" * 501,)}, "too long"),
         ({"namespaces": tuple(map(str, range(101)))}, "too many"),
         ({"note": "a" * 501}, "note"),
-        ({"expires_us": 100}, "expired already"),
+        ({"expires_us": 100}, "expiry is in the past"),
     ],
 )
 def test_what_is_no_key_is_not_created(keys: ApiKeys, changes: dict[str, object], named: str) -> None:

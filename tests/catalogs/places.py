@@ -8,9 +8,12 @@ import httpx
 import msgspec
 import pytest
 from tests.api.support import Server
+from tests.catalogs.standins import atlan
 from tests.catalogs.standins.databricks import TOKEN, UnityCatalog
 from tests.catalogs.standins.datahub import DataHub
 from tests.catalogs.standins.datazone import DOMAIN, REGION, DataZone
+from tests.catalogs.standins.google import LOCATION, NUMBER, PROJECT, DataLineage
+from tests.catalogs.standins.google import TOKEN as GOOGLE_TOKEN
 from tests.catalogs.standins.marquez import Marquez, new_run_event
 from tests.catalogs.standins.openmetadata import OpenMetadata
 from tests.catalogs.standins.server import answering
@@ -19,6 +22,7 @@ from tests.servers.faulty import Faulty
 
 from lineage_bridge.catalogs.kinds.databricks.naming import metadata_name
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
+from lineage_bridge.catalogs.kinds.google.naming import process_id
 
 Edges = set[tuple[str, str, str]]
 
@@ -185,6 +189,64 @@ def _databricks(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
     return Place("databricks", settings, there.edges, True, True, False, "external-lineage", plant, {"transformations of columns": 1}, more)
 
 
+def _google(request: pytest.FixtureRequest, _: Server, form: str) -> Place:
+    there = DataLineage()
+    url = _serving(request, answering(there.handle))
+    secret = request.getfixturevalue("tmp_path") / "google-token"
+    secret.write_text(GOOGLE_TOKEN)
+    settings = {
+        "url": url,
+        "project": PROJECT,
+        "location": LOCATION,
+        "token": f"${{file:{secret}}}",
+        "poll_s": 0.01,
+        "form": form or "native",
+    }
+    writes, loses = ("RunEvent", 4) if form else ("/runs", 3)
+    parent = f"v1/projects/{PROJECT}/locations/{LOCATION}"
+
+    def plant(job: str) -> None:
+        """Somebody else's lineage in the process that a job of ours has."""
+        process = f"{parent}/processes/{process_id('jobs', job, 'lineagebridge')}"
+        inside = process.replace(PROJECT, NUMBER).removeprefix("v1/") + "/"
+        there.objects = {name: made for name, made in there.objects.items() if not name.startswith(inside)}
+        time = {"startTime": "2026-01-01T00:00:00Z"}
+        link = {name: {"fullyQualifiedName": f"custom:ns.{end}"} for name, end in (("source", "x"), ("target", "y"))}
+        headers = {"Authorization": f"Bearer {GOOGLE_TOKEN}"}
+        with httpx.Client(base_url=url, headers=headers, params={"allowMissing": "true"}) as client:
+            made = {"displayName": job, "attributes": {"name": job}, "origin": {"sourceType": "CUSTOM", "name": "theirs"}}
+            assert client.patch(process, json=made).status_code == 200
+            assert client.patch(f"{process}/runs/theirs", json={"state": "COMPLETED", **time}).status_code == 200
+            assert client.post(f"{process}/runs/theirs/lineageEvents", json={"links": [link], **time}).status_code == 200
+
+    lost = {"facets that Google Data Lineage does not hold": loses}
+    return Place("google", settings, there.edges, not form, not form, False, writes, plant, lost, {"there": there})
+
+
+def _atlan(request: pytest.FixtureRequest, _: Server, __: str) -> Place:
+    there = atlan.Atlan()
+    url = _serving(request, answering(there.handle))
+    secret = request.getfixturevalue("tmp_path") / "atlan-token"
+    secret.write_text(atlan.TOKEN)
+
+    def plant(job: str) -> None:
+        """A run of somebody else's job that has the name of ours."""
+        event = msgspec.json.decode(new_run_event(f"jobs#{job}", ["x"], ["y"], atlan.CONNECTION))
+        event |= {"schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"}
+        event["job"]["facets"] = {"jobType": {"jobType": "APPLICATION", "processingType": "BATCH", "integration": "SPARK"}}
+        for change in ({"eventType": "START", "eventTime": "2026-11-20T08:59:00Z"}, {}):
+            path = f"{url}/events/openlineage/{atlan.CONNECTOR}/api/v1/lineage"
+            assert httpx.post(path, json={**event, **change}, headers={"Authorization": f"Bearer {atlan.TOKEN}"}).status_code == 202
+
+    settings = {"url": url, "token": f"${{file:{secret}}}", "connection": atlan.CONNECTION, "poll_s": 0.01, "settle_s": 1}
+    more = {"there": there, "answers_in_batches": True, "sends_descriptions": False}
+    loses = {"transformations of columns": 1, "facets that Atlan does not process": 3, _HIDDEN: 1}
+    return Place("atlan", settings, there.edges, True, True, False, "/lineage", plant, loses, more)
+
+
+_HIDDEN = "columns from or to datasets that Atlan shows without columns"
+
+
 def _serving(request: pytest.FixtureRequest, server: Any) -> str:
     url: str = server.__enter__()
     request.addfinalizer(lambda: server.__exit__(None, None, None))
@@ -193,18 +255,32 @@ def _serving(request: pytest.FixtureRequest, server: Any) -> str:
 
 _MAKERS: dict[str, Callable[[pytest.FixtureRequest, Server, str], Place]] = {
     "files": _files,
+    "google": _google,
     "kafka": _kafka,
     "openlineage": _openlineage,
+    "atlan": _atlan,
     "databricks": _databricks,
     "datahub": _datahub,
     "datazone": _datazone,
     "marquez": _marquez,
     "openmetadata": _openmetadata,
 }
-LOCAL = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "databricks", "datahub", "datazone")
+LOCAL = (
+    "openlineage-jobs",
+    "openlineage-runs",
+    "files",
+    "marquez",
+    "openmetadata",
+    "databricks",
+    "datahub",
+    "datazone",
+    "atlan",
+    "google",
+    "google-events",
+)
 """The places that need no server of the session."""
-OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub")
-READABLE = ("files", "marquez", "databricks", "datahub")
+OVER_HTTP = ("openlineage-jobs", "marquez", "openmetadata", "databricks", "datahub", "google", "google-events", "atlan")
+READABLE = ("files", "marquez", "databricks", "datahub", "google", "atlan")
 
 
 def everything(kafka: Kafka, topic: str) -> list[bytes]:

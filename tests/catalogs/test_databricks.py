@@ -98,6 +98,29 @@ def test_columns_of_the_same_name_in_two_outputs_stay_apart(ours: Server, there:
     assert (found["split", "left"], found["split", "right"]) == ([("left.v", "v")], [("right.v", "v")])
 
 
+def test_columns_of_two_outputs_with_one_name_in_two_namespaces_stay_apart(ours: Server, there: UnityCatalog) -> None:
+    outputs = [
+        dataset("out", namespace, columnLineage=columns(v=[("ns", "src", field)]))
+        for namespace, field in (("s3://a", "k"), ("s3://b", "l"))
+    ]
+    ours.send(run_event(run=RUNS[3], job="split", inputs=[dataset("src")], outputs=outputs))
+    published(ours)
+    (split,) = (key for key in there.metadata if key.startswith("lineagebridge_job_split"))
+    read = [pair for (_, target), found in there.lineage.items() if target[1] == split for pair in found["columns"]]
+    assert [(pair["source"], pair["target"]) for pair in read] == [("k", "s3://a/out.v"), ("l", "s3://b/out.v")]
+    written = [pair["source"] for (source, _), found in there.lineage.items() if source[1] == split for pair in found["columns"]]
+    assert sorted(written) == ["s3://a/out.v", "s3://b/out.v"]
+
+
+def test_each_request_is_a_call_for_the_limit(ours: Server, place: Place, there: UnityCatalog) -> None:
+    added(ours, place, calls_per_s=1, at_once=1)
+    waits: list[float] = []
+    ours.wait = waits.append
+    assert published(ours).outcomes == {"done": 3}
+    # The clock stands still. The first two requests have the second that is unused.
+    assert len(waits) == len(there.requests) - 2 > 10
+
+
 def test_tables_of_the_metastore_are_ends_themselves(ours: Server, place: Place, there: UnityCatalog) -> None:
     there.tables = {"main.sales.orders": ["id"], "main.sales.paid": [], "main.lake.clicks": [], "main.far.away": []}
     link = facet(identifiers=[{"namespace": HERE, "name": "main.lake.clicks", "type": "TABLE"}])

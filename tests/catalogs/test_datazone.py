@@ -66,7 +66,7 @@ def test_one_whose_processing_fails_is_refused_and_sent_again_when_it_changes(ou
     report = published(ours)
     assert report.outcomes == {"done": 2, "refused": 1}
     (refused,) = (item for item in report.operations if item.outcome == "refused")
-    assert (refused.name, refused.detail) == ("load", "was taken, but processing it ended as FAILED")
+    assert (refused.name, refused.detail) == ("load", "was accepted, but its processing ended as FAILED")
     assert published(ours).kept == {"refused there before, and unchanged since": 1}
     there.failing = set()
     ours.send(run_event(run=RUNS[4], job="load", inputs=[dataset("new")], outputs=[dataset("c")]))

@@ -8,7 +8,19 @@ from tests.api.support import Server
 from tests.catalogs.estate import published_row, send_estate, undocumented
 from tests.catalogs.places import make_place
 
-KINDS = ("openlineage-jobs", "openlineage-runs", "files", "marquez", "openmetadata", "databricks", "datahub", "datazone")
+KINDS = (
+    "openlineage-jobs",
+    "openlineage-runs",
+    "files",
+    "marquez",
+    "openmetadata",
+    "databricks",
+    "datahub",
+    "datazone",
+    "google",
+    "google-events",
+    "atlan",
+)
 
 
 def test_the_same_estate_is_published_to_every_target(request: pytest.FixtureRequest, ours: Server) -> None:

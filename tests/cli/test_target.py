@@ -122,7 +122,7 @@ def test_a_publication_is_cancelled_and_what_was_published_is_known(call, server
         assert (report["state"], report["code"]) == ("cancelled", "stopped")
         states = [item["state"] for item in client.get("/api/v1/targets/slow/ledger", limit=1000)["objects"]]
         assert 3 <= states.count("published") == report["outcomes"]["done"] == len(catalog.taken) < 30
-        assert "no publication to target slow is under way" in call("target", "cancel", "slow", *url).err
+        assert "no publication to target slow is running" in call("target", "cancel", "slow", *url).err
         catalog.hurries.set()
         again = json.loads(call("publish", "slow", "--json", *url).out)
         assert (again["state"], again["unchanged"]) == ("done", states.count("published"))

@@ -21,25 +21,25 @@ from lineage_bridge.eventlog.archive.writer import PARTS
 from lineage_bridge.graph.record_origin import read_origin
 
 if TYPE_CHECKING:
-    from tests.crash.world import World
+    from tests.crash.installation import Installation
 
 
-def kill_api(victim: "World", chance: random.Random) -> str:
+def kill_api(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of the API, in the middle of an append if one comes."""
     return victim.kill("api", chance.random())
 
 
-def kill_pipeline(victim: "World", chance: random.Random) -> str:
+def kill_pipeline(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of the pipeline; its Spark ends by itself."""
     return victim.kill("pipeline", chance.random())
 
 
-def kill_inputs(victim: "World", chance: random.Random) -> str:
+def kill_inputs(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of the process that reads inputs."""
     return victim.kill("inputs", chance.random())
 
 
-def kill_everything(victim: "World", chance: random.Random) -> str:
+def kill_everything(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of all processes at once, as when the machine is reset."""
     time.sleep(chance.random())
     for process in processes_of(victim.settings.data_dir):
@@ -48,7 +48,7 @@ def kill_everything(victim: "World", chance: random.Random) -> str:
     return "killed all processes"
 
 
-def kill_any(victim: "World", chance: random.Random) -> str:
+def kill_any(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of one process of the installation, whichever: ours, Spark's Java, the daemon of its workers or a worker."""
     time.sleep(chance.random())
     process = chance.choice(sorted(processes_of(victim.settings.data_dir), key=lambda found: found.pid))
@@ -59,7 +59,7 @@ def kill_any(victim: "World", chance: random.Random) -> str:
     return "found a process that had ended"
 
 
-def kill_spark(victim: "World", chance: random.Random) -> str:
+def kill_spark(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of Spark's Java process; the pipeline ends, and is started again."""
     time.sleep(chance.random())
     pid = victim.spark()
@@ -68,7 +68,7 @@ def kill_spark(victim: "World", chance: random.Random) -> str:
     return f"killed Spark (pid {pid})"
 
 
-def kill_worker(victim: "World", chance: random.Random) -> str:
+def kill_worker(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of Spark's Python workers; Spark's job fails, and what asked for it goes on."""
     time.sleep(chance.random())
     try:
@@ -81,13 +81,13 @@ def kill_worker(victim: "World", chance: random.Random) -> str:
     return f"killed {len(workers)} workers of Spark"
 
 
-def kill_broker(victim: "World", chance: random.Random) -> str:
+def kill_broker(victim: "Installation", chance: random.Random) -> str:
     """kill -9 of the broker, and a start."""
     time.sleep(chance.random())
     return victim.kill_broker()
 
 
-def torn_write(victim: "World", chance: random.Random) -> str:
+def torn_write(victim: "Installation", chance: random.Random) -> str:
     """The API is killed in an append; bytes that belong to no record follow the log's last, and files end early."""
     done = victim.kill("api", chance.random())
     segment = max(victim.settings.paths.log.glob("*.log"))
@@ -104,7 +104,7 @@ def torn_write(victim: "World", chance: random.Random) -> str:
     return f"{done}; left torn bytes behind {segment.name}, and the first bytes of what processes report"
 
 
-def full_disk(victim: "World", chance: random.Random) -> str:
+def full_disk(victim: "Installation", chance: random.Random) -> str:
     """The kernel answers ENOSPC to each write into the data folder, for a while: log, graph, state, archive, Spark's files."""
     left = chance.choice((0, 0, 4096, 65_536, 262_144))
     time.sleep(chance.random())
@@ -117,7 +117,7 @@ def full_disk(victim: "World", chance: random.Random) -> str:
     return f"filled the disk but {left} bytes{', nothing could be written' if full else ''}"
 
 
-def lost_checkpoint(victim: "World", chance: random.Random) -> str:
+def lost_checkpoint(victim: "Installation", chance: random.Random) -> str:
     """Spark's files, and the counts beside the archive, are gone."""
     victim.end_pipeline(chance.random())
     shutil.rmtree(victim.settings.paths.spark, ignore_errors=True)
@@ -126,7 +126,7 @@ def lost_checkpoint(victim: "World", chance: random.Random) -> str:
     return "removed Spark's checkpoint and the archive's counts"
 
 
-def lost_graph(victim: "World", chance: random.Random) -> str:
+def lost_graph(victim: "Installation", chance: random.Random) -> str:
     """The graph is gone; it is folded again from the log and the archive."""
     victim.end_pipeline(chance.random())
     for file in victim.settings.data_dir.glob("graph.db*"):
@@ -134,7 +134,7 @@ def lost_graph(victim: "World", chance: random.Random) -> str:
     return "removed the graph"
 
 
-def rebalance(victim: "World", chance: random.Random) -> str:
+def rebalance(victim: "Installation", chance: random.Random) -> str:
     """Another member joins the group of the embedded input, and leaves again."""
     group = victim.group_of("kafka-embedded")
     consumer = Consumer({**victim.kafka.client_config(), "group.id": group, "auto.offset.reset": "earliest", "log_level": 0})
@@ -149,7 +149,7 @@ def rebalance(victim: "World", chance: random.Random) -> str:
     return f"another consumer took {taken} partitions, and gave them back"
 
 
-def expired(victim: "World", chance: random.Random) -> str:
+def expired(victim: "Installation", chance: random.Random) -> str:
     """All that earlier rounds sent to topics and to the stream is deleted there while nobody reads, and iterators expire."""
     done = victim.kill("inputs", chance.random())
     ends = [
@@ -166,7 +166,7 @@ def expired(victim: "World", chance: random.Random) -> str:
     return f"{done}; deleted {sum(end.offset for end in ends)} records of topics and {len(origins)} of the stream"
 
 
-FAULTS: Mapping[str, Callable[["World", random.Random], str]] = MappingProxyType(
+FAULTS: Mapping[str, Callable[["Installation", random.Random], str]] = MappingProxyType(
     {
         "kill the API": kill_api,
         "kill the pipeline": kill_pipeline,

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
+import httpx
 from tests.producers.environments import ProducerError
 from tests.producers.graphs import Expected, difference, expected_graph
 from tests.producers.real import airflow, dbt, debezium, flink, python, spark
@@ -50,6 +51,10 @@ TRIALS: Mapping[str, Callable[[Trial], None]] = MappingProxyType(
     }
 )
 """The producers, and those whose events come by a topic as well: the graph has to be the same."""
+
+
+_FAILURES = (ProducerError, JarError, AssertionError, LineageBridgeError, subprocess.SubprocessError, httpx.HTTPError, OSError)
+"""The errors of one trial: of the producer, of a server that does not start or answer. Those after it are run all the same."""
 
 
 class Attempt(Protocol):
@@ -93,7 +98,7 @@ def outcome(producer: str, attempting: Attempt, *, keep: bool) -> bool:
     started = time.monotonic()
     try:
         found = attempting(producer, keep=keep)
-    except (ProducerError, JarError, AssertionError, LineageBridgeError, subprocess.CalledProcessError) as error:
+    except _FAILURES as error:
         hint = f"\n{error.hint}" if isinstance(error, JarError) else ""
         log.error("%s: failed: %s%s", producer, error, hint)  # noqa: TRY400 - programs of others have failed, and say why
         return False

@@ -34,7 +34,7 @@ class Port(NamedTuple):
     dataset: Name
 
 
-class Around:
+class Neighbourhood:
     """A neighbourhood, as `GET /graph/neighbourhood` tells it."""
 
     def __init__(self, answer: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.producers.support import Around, Column, Flow, kept_aside, name_of, names_of
+from tests.producers.support import Column, Flow, Neighbourhood, kept_aside, name_of, names_of
 from tests.serving import Served
 
 pytestmark = [pytest.mark.spark, pytest.mark.servers]
@@ -59,7 +59,7 @@ def test_what_the_client_emits_is_in_the_graph(served: Served, job: str, tmp_pat
     here, by = f"db://{job}", ("sales", job)
     orders, rates, sales = (here, "orders"), (here, "währungskurse"), (here, "daily_sales")
 
-    around = Around(served.ask("/graph/neighbourhood", namespace=here, name="daily_sales", columns=True))
+    around = Neighbourhood(served.ask("/graph/neighbourhood", namespace=here, name="daily_sales", columns=True))
     assert around.flows == {Flow(orders, sales, by, "column"), Flow(rates, sales, by, "co-occurrence")}
     assert around.columns == {Column((*orders, "amount"), (*sales, "revenue"), by, ("DIRECT AGGREGATION",))}
 

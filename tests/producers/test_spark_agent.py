@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.producers.support import Around, Column, Flow, Name, Port, kept_aside, name_of, names_of
+from tests.producers.support import Column, Flow, Name, Neighbourhood, Port, kept_aside, name_of, names_of
 from tests.serving import Served, bare_environment
 from tools.jars import fetch
 
@@ -76,9 +76,9 @@ def shop(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Shop:
     return Shop(folder)
 
 
-def around(served: Served, shop: Shop, file: str, direction: str) -> Around:
+def around(served: Served, shop: Shop, file: str, direction: str) -> Neighbourhood:
     namespace, name = shop.name(file)
-    return Around(
+    return Neighbourhood(
         served.ask("/graph/neighbourhood", namespace=namespace, name=name, direction=direction, depth=9, columns=True, kind="dataset")
     )
 

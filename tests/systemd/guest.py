@@ -49,7 +49,7 @@ def main() -> None:
     if failed:
         subprocess.run(["tail", "-n", "40", SPARK_LOG], check=False)
         subprocess.run(["journalctl", "--no-pager", "--lines", "120"], check=False)
-    tell(f"FAILS: {', '.join(failed)}" if failed else "HOLDS")
+    report(f"FAILS: {', '.join(failed)}" if failed else "HOLDS")
 
 
 def holds(attempt: Callable[[str], None], key: str) -> bool:
@@ -57,16 +57,16 @@ def holds(attempt: Callable[[str], None], key: str) -> bool:
     try:
         attempt(key)
     except (AssertionError, OSError, ValueError, KeyError):
-        tell(traceback.format_exc())
+        report(traceback.format_exc())
         return False
     return True
 
 
 def log(text: str) -> None:
-    tell(f"{time.monotonic():7.1f} s  {text}")
+    report(f"{time.monotonic():7.1f} s  {text}")
 
 
-def tell(text: str) -> None:
+def report(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -179,7 +179,7 @@ def sends_and_asks(key: str, table: str, others: tuple[str, ...] = ()) -> None:
 def serves(key: str) -> None:
     eventually("systemctl is-active", lambda: shown("ActiveState") == "active")
     eventually("health is answered over TLS on an address that is not loopback", is_up)
-    tell(run("systemctl", "status", "--no-pager", "--lines", "4", SERVICE))
+    report(run("systemctl", "status", "--no-pager", "--lines", "4", SERVICE))
     sends_and_asks(key, "scores-first")
 
 
@@ -276,14 +276,14 @@ def stops(_key: str) -> None:
 
 
 def judged(_key: str) -> None:
-    tell(run("systemd-analyze", "security", "--no-pager", SERVICE).splitlines()[-1])
+    report(run("systemd-analyze", "security", "--no-pager", SERVICE).splitlines()[-1])
     assert not run("systemd-analyze", "verify", f"/etc/systemd/system/{SERVICE}.service")
     journal = run("journalctl", "--unit", SERVICE, "--no-pager", "--output", "short-monotonic")
     assert "Ready: the graph is complete" in journal
     assert "Killing process" in journal or "code=killed, status=9/KILL" in journal
     for word in ("Operation not permitted", "Traceback", "Read-only file system", "Permission denied"):
         assert word not in journal, journal
-    tell(journal)
+    report(journal)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Who may: API keys, and the principals that they stand for."""
+"""Authentication and authorization: API keys, access tokens, sessions, and the principals that they stand for."""

@@ -1,7 +1,7 @@
-"""The chain of the audit trail: each entry's digest covers the one before, so none can be changed, removed or inserted unnoticed.
+"""The chain of the audit trail: each entry's digest covers the one before, so no entry can be changed, removed or inserted unnoticed.
 
-The digest covers a change through a commitment: a hash of it with a random salt. An erased change loses its text and its salt, so that it
-cannot be guessed, and its commitment stays in the chain.
+The digest covers a change through a commitment: a hash of it with a random salt. Erasing a change removes its text and its salt, so that
+the text cannot be guessed; the commitment stays in the chain.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from lineage_bridge.ports.access import AuditRepository
 
 SALT_BYTES: Final = 16
 MOST_CHARACTERS: Final = 4000
-"""How long each text of a change may be; the rest of it is cut off. What is no Unicode in it is replaced."""
+"""How many characters each text of a change may have; the rest is cut off. Characters that are not valid Unicode are replaced."""
 
 
 class HashChain:
@@ -39,17 +39,18 @@ class HashChain:
         self._publish_head(self._repository.append(self._link_of(change)))
 
     def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
-        """Entries, the newest first."""
+        """Entries, newest first."""
         return self._repository.newest(limit, below, principal, action)
 
     def faults(self, known: Iterable[AuditHead] = ()) -> Iterator[str]:
-        """What is wrong with the trail."""
+        """What is wrong with the trail, one message per fault."""
         return faults(self._repository.all(), known)
 
     def erase(self, principal: str, by: Change) -> int:
-        """Erase what a principal changed, and what others changed that names it: only the action of an entry may still contain the name.
+        """Erase what a principal changed, and what others changed that names it. Of such entries, only the action may still contain the
+        name.
 
-        Raises StoreError if what was erased could not be overwritten in the files; another call tries that again.
+        Raises StoreError if the erased text could not be overwritten in the files; another call tries that again.
         """
         names = Mentions(principal)
         if names.are_in(by):
@@ -60,7 +61,7 @@ class HashChain:
         return erased
 
     def _link_of(self, change: Change) -> Callable[[AuditHead], AuditEntry]:
-        """Makes the entry of a change, which follows a head."""
+        """Creates the entry of a change, to follow a head."""
         cut = Change(*(text[:MOST_CHARACTERS].encode("utf-8", "replace").decode() for text in change))
         salt = self._random_bytes(SALT_BYTES)
         return lambda head: link(head, cut, self._clock_us(), salt)
@@ -70,20 +71,20 @@ class HashChain:
 
 
 class Mentions:
-    """Finds a name in changes: as a whole text, or with no character of a name on either side of it."""
+    """Finds a name in changes: as a whole text, or where the characters on both sides cannot be part of a name."""
 
     def __init__(self, name: str) -> None:
         self._pattern = re.compile(rf"(?<![\w@+-])(?<![\w@+-]\.){re.escape(name)}(?![\w@+-]|\.\w)") if name else None
 
     def are_in(self, change: Change) -> bool:
-        """Whether a change contains the name: its action, which names a route, does not count, nor do names of members."""
+        """Whether a change contains the name. Its action, which names a route, and the names of members are not searched."""
         pattern, details = self._pattern, _strings_of(change.details)
         texts = (change.principal, change.origin, change.target, *details)
         return pattern is not None and any(pattern.search(text) for text in texts)
 
 
 def _strings_of(details: str) -> list[str]:
-    """The strings in details, which are JSON; or all of them, if they were cut and are not JSON."""
+    """The strings in details that are JSON; the details as a whole if they were cut off and are no longer JSON."""
     try:
         left, found = [json.loads(details)], []
         while left:
@@ -101,7 +102,7 @@ def _strings_of(details: str) -> list[str]:
 
 
 def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry:
-    """The entry of a change that follows the head."""
+    """The entry of a change, as the next one after the head."""
     commitment = _commitment(change, salt)
     sequence = head.sequence + 1
     digest = _digest(head.digest, sequence, at_us, change.action, commitment)
@@ -109,7 +110,7 @@ def link(head: AuditHead, change: Change, at_us: int, salt: bytes) -> AuditEntry
 
 
 def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> Iterator[str]:
-    """What is wrong with a chain, from its first entry on, in words. `known` are heads that it had earlier, kept elsewhere."""
+    """What is wrong with a chain, from its first entry on, one message per fault. `known` are earlier heads that were kept elsewhere."""
     expected: dict[int, set[bytes]] = defaultdict(set)
     for head in known:
         if head.sequence:
@@ -119,7 +120,7 @@ def faults(entries: Iterable[AuditEntry], known: Iterable[AuditHead] = ()) -> It
         if entry.sequence != before.sequence + 1:
             yield f"entries {before.sequence + 1} to {entry.sequence - 1} are missing"
         elif not hmac.compare_digest(entry.digest, _digest(before.digest, entry.sequence, entry.at_us, entry.action, entry.commitment)):
-            yield f"entry {entry.sequence} is not the one that was written, or an entry before it is not"
+            yield f"entry {entry.sequence} or an entry before it is not as it was written"
         elif entry.change is not None and (
             entry.change.action != entry.action or not hmac.compare_digest(entry.commitment, _commitment(entry.change, entry.salt))
         ):
@@ -137,7 +138,7 @@ def format_head(head: AuditHead) -> str:
 
 
 def parse_head(text: str) -> AuditHead:
-    """The head of a text. Raises RequestError."""
+    """Parse a head. Raises RequestError."""
     sequence, _, digest = text.strip().partition(":")
     try:
         head = AuditHead(int(sequence), bytes.fromhex(digest))
@@ -157,12 +158,12 @@ def _digest(before: bytes, sequence: int, at_us: int, action: str, commitment: b
 
 
 def _hash(*parts: bytes) -> bytes:
-    """SHA-256 of the parts, each after its length in eight bytes."""
+    """SHA-256 of the parts, each preceded by its length in eight bytes."""
     return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
 
 
 def as_json(entry: AuditEntry) -> dict[str, object]:
-    """An entry as answers and exports have it: with everything that its digest covers. An erased one has no change and no salt."""
+    """An entry as answers and exports show it: with everything that its digest covers. An erased entry has no change and no salt."""
     change = entry.change
     erasable = {} if change is None else {**change._asdict(), "salt": entry.salt.hex()}
     return {

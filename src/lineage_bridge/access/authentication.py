@@ -1,4 +1,4 @@
-"""Authentication of requests: by API keys, and by several ways one after the other."""
+"""Authentication of requests: by API keys, or by several methods, one after the other."""
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +20,10 @@ _BEARER: Final = "bearer "
 
 
 class KeyAuthenticator:
-    """Implements `ports.Authenticator` with API keys. `internal` are keys that are not stored.
+    """Implements `ports.Authenticator` with API keys.
 
-    Looks for changes that other processes made at most every `recheck_us`; those of this process are announced by `recheck`.
+    `internal` are keys that are not stored. Checks for changes by other processes at most every `recheck_us`; `recheck` announces changes
+    of this process.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class KeyAuthenticator:
             return None
         id_ = id_of(text)
         if id_ is None:
-            raise RefusedError(401, "malformed_key", "the API key is not complete, or mistyped", "copy it again", _INVALID)
+            raise RefusedError(401, "malformed_key", "the API key is cut off or mistyped", "copy it again", _INVALID)
         now_us = self._clock_us()
         if not 0 <= now_us - self._checked_us < self._recheck_us:
             self._look_for_changes()
@@ -65,7 +66,7 @@ class KeyAuthenticator:
         return principal
 
     def recheck(self) -> None:
-        """Look for changes before the next key is judged."""
+        """Check for changes before the next key is verified."""
         self._checked_us = -1
 
     def _look_for_changes(self) -> None:
@@ -78,14 +79,14 @@ class KeyAuthenticator:
         return replace(self._teams.principal(key.name, key.scopes, limits, limits), is_internal=key.is_internal)
 
     def take_uses(self) -> dict[str, int]:
-        """When stored keys were last used since the last call, by id."""
+        """When stored keys were last used, by id; only those used since the last call."""
         uses, self._uses = self._uses, {}
         internal = {key.id for key in self._internal}
         return {id_: used_us for id_, used_us in uses.items() if id_ not in internal}
 
 
 class Authenticators:
-    """Implements `ports.Authenticator`: asks several, and the first that knows the credentials decides."""
+    """Implements `ports.Authenticator` with several others: the first that recognizes the credentials decides."""
 
     def __init__(self, *authenticators: Authenticator) -> None:
         self._authenticators = authenticators
@@ -100,13 +101,13 @@ class Authenticators:
 
 
 def bearer_of(headers: Mapping[str, str]) -> str:
-    """The credentials that a request brings as bearer; empty if it brings none."""
+    """The bearer token of a request; empty if it has none."""
     text = headers.get("authorization", "")
     return text[len(_BEARER) :].strip() if text[: len(_BEARER)].lower() == _BEARER else ""
 
 
 def not_authenticated(headers: Mapping[str, str]) -> RefusedError:
-    """What a request is refused with whose principal is not known to any authenticator."""
+    """The error for a request whose principal no authenticator could determine."""
     if "authorization" in headers:
-        return RefusedError(401, "unknown_credentials", "the credentials are of a kind that this server does not know", _SEND, _INVALID)
-    return RefusedError(401, NO_CREDENTIALS, "this server asks for an API key", _SEND, CHALLENGE)
+        return RefusedError(401, "unknown_credentials", "the credentials are of a kind that this server does not accept", _SEND, _INVALID)
+    return RefusedError(401, NO_CREDENTIALS, "this server requires an API key", _SEND, CHALLENGE)

@@ -1,7 +1,7 @@
-"""What a proxy says about the client for whom it passes a request on: the headers `X-Forwarded-*`.
+"""What a proxy states about the client of a request that it passes on: the headers `X-Forwarded-*`.
 
-They are believed from the proxy's addresses only. Of several values the last one counts, which the proxy itself wrote; the others may be
-the client's. `Forwarded` (RFC 7239) is not read: a proxy that writes one kind passes on the other as the client sent it.
+They are trusted from the proxy's addresses only. Of several values the last one counts, which the proxy itself wrote; the others may be the
+client's. `Forwarded` (RFC 7239) is not read: a proxy that writes one kind passes on the other as the client sent it.
 """
 
 import re
@@ -12,13 +12,13 @@ from lineage_bridge.access.networks import Networks, plain_address
 from lineage_bridge.config.external import check_prefix
 
 _MOST_HOPS: Final = 20
-"""How many addresses of `X-Forwarded-For` are looked at, from its end."""
+"""How many addresses of `X-Forwarded-For` are evaluated, counted from its end."""
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]{1,253}(:\d{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:\d{1,5})?")
 _WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]+)\](?::\d+)?|(?P<v4>[\d.]+):\d+")
 
 
 class Forwarded(NamedTuple):
-    """Who really sent a request, and how it was addressed; what the proxy did not say is empty."""
+    """The client that sent a request, and the address it used; members that the proxy did not state are empty."""
 
     client: str = ""
     scheme: str = ""
@@ -30,7 +30,7 @@ NOT_FORWARDED: Final = Forwarded()
 
 
 def forwarded(headers: Mapping[str, str], proxies: Networks) -> Forwarded:
-    """What the headers of a request say that comes from a proxy."""
+    """What the headers of a request state that comes from a proxy."""
     scheme, host, prefix = (_last(headers, f"x-forwarded-{name}") for name in ("proto", "host", "prefix"))
     return Forwarded(
         _client(_values(headers, "x-forwarded-for"), proxies),
@@ -41,7 +41,9 @@ def forwarded(headers: Mapping[str, str], proxies: Networks) -> Forwarded:
 
 
 def _client(hops: list[str], proxies: Networks) -> str:
-    """The address nearest to the server that is no proxy; if all are, the farthest. What lies behind a text that is none does not count."""
+    """The last address that is not a proxy's; if all are proxies', the first one. Text that is no address, and everything before it, is
+    ignored.
+    """
     client = ""
     for hop in reversed(hops[-_MOST_HOPS:]):
         found = _WITH_PORT.fullmatch(hop)
@@ -64,7 +66,7 @@ def _prefix(text: str) -> str:
 
 
 def _values(headers: Mapping[str, str], name: str) -> list[str]:
-    """The values of a header, which may come several times, in their order."""
+    """The values of a header, which may occur several times, in order."""
     return [value.strip() for header, text in headers.items() if header == name for value in text.split(",")]
 
 

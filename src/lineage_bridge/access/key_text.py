@@ -1,6 +1,6 @@
 """The text of an API key: `lb_`, a public id, `_`, a secret of 256 random bits, and a checksum.
 
-The prefix lets scanners for secrets find keys, the checksum tells a typo from a key that is not known.
+The prefix lets secret scanners find keys; the checksum distinguishes a mistyped key from an unknown one.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ _ID_BYTES: Final = 5
 _SECRET_BYTES: Final = 32
 _SHAPE: Final = re.compile(r"lb_([a-z2-7]{8})_[a-z2-7]{52}([a-z2-7]{7})")
 _PURPOSE: Final = b"api key\0"
-"""What the installation's key signs here, so that no digest of another purpose can be equal."""
+"""A prefix of what the installation's key signs here, so that digests for other purposes always differ."""
 
 
 class NewKey(NamedTuple):
@@ -34,17 +34,17 @@ def make_key(random_bytes: Callable[[int], bytes]) -> NewKey:
 
 
 def id_of(text: str) -> str | None:
-    """The id of a key; None if the text is no complete key."""
+    """The id of a key; None if the text is not a complete key."""
     found = _SHAPE.fullmatch(text)
     return found[1] if found and _checksum(text[: -len(found[2])]) == found[2] else None
 
 
 def digest_of(text: str, installation_key: bytes) -> bytes:
-    """What is stored of a key instead of its text: HMAC-SHA-256 with the installation's key.
+    """The digest that is stored instead of a key: HMAC-SHA-256 with the installation's key.
 
-    A slow hash protects what people choose. A key has 256 random bits, which no search can cover however fast the hash is.
+    A slow hash protects passwords that people choose. A key has 256 random bits, which no search can cover however fast the hash is.
     """
-    # Not hmac.digest: it gives up the interpreter's lock, and to get it back costs more than the digest while other threads are busy.
+    # Not hmac.digest: it releases the interpreter's lock, and reacquiring it costs more than the digest while other threads are busy.
     return hmac.new(installation_key, _PURPOSE + text.encode(), hashlib.sha256).digest()
 
 

@@ -79,19 +79,19 @@ class ApiKeys:
 
 
 def internal_key(installation_key: bytes, now_us: int, random_bytes: Callable[[int], bytes]) -> tuple[ApiKey, str]:
-    """The key of LineageBridge's own processes, which is stored nowhere but in a file for them, and its text."""
+    """The key of LineageBridge's own processes, and its text; it is stored only in a file for these processes."""
     id_, text = make_key(random_bytes)
     return ApiKey(id_, INTERNAL, digest_of(text, installation_key), ALL_SCOPES, (), "", now_us, is_internal=True), text
 
 
 def _check(order: KeyOrder, now_us: int) -> None:
-    """Raise RequestError for what cannot be a key."""
+    """Raise RequestError for an order that makes no valid key."""
     if not _NAME.fullmatch(order.name) or order.name == INTERNAL:
         raise RequestError(
             f"{order.name!r} is not a valid name of a key", "use up to 100 letters, digits and . _ @ / + -, first a letter or digit"
         )
     if not order.scopes:
-        raise RequestError(f"the key {order.name!r} has no scope", f"give it one or more of {', '.join(AccessScope)}")
+        raise RequestError(f"the key {order.name!r} has no scope", f"choose one or more of {', '.join(AccessScope)}")
     if (order.namespaces or order.teams) and not order.scopes <= LIMITABLE:
         raise RequestError(
             "a key that is limited to namespaces can only have the scopes 'ingest' and 'read'", "create a second key for the other scopes"
@@ -104,4 +104,4 @@ def _check(order: KeyOrder, now_us: int) -> None:
     if len(order.note) > MOST_CHARACTERS:
         raise RequestError("the key's note is too long", f"use up to {MOST_CHARACTERS} characters")
     if order.expires_us is not None and order.expires_us <= now_us:
-        raise RequestError("the key would have expired already", "let it expire later")
+        raise RequestError("the key's expiry is in the past", "choose a later expiry")

@@ -1,11 +1,11 @@
-"""Networks whose word counts: a connection from one of their addresses is the proxy's."""
+"""Trusted networks: the headers of a connection from one of their addresses are a proxy's."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 
 class Networks:
-    """Addresses and networks, as the settings name them."""
+    """Addresses and networks, as written in the settings."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._networks = tuple(map(ip_network, texts))
@@ -14,13 +14,13 @@ class Networks:
         return bool(self._networks)
 
     def __contains__(self, peer: str) -> bool:
-        """Whether an address, as a connection has it, is in one of the networks. What is no address is in none."""
+        """Whether the address of a connection is in one of the networks. A text that is not an address is in none."""
         address = plain_address(peer)
         return address is not None and any(address in network for network in self._networks)
 
 
 def plain_address(text: str) -> IPv4Address | IPv6Address | None:
-    """An address; one of IPv4 within IPv6 as the former. None for any other text."""
+    """Parse an address; an IPv4 address within IPv6 becomes IPv4. None for any other text."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Authentication by a proxy that says in headers who sends a request."""
+"""Authentication by a proxy that names the principal of a request in headers."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +14,7 @@ _MOST_CHARACTERS: Final = 200
 
 
 class ProxyAuthenticator:
-    """Implements `ports.Authenticator`. Only requests from the proxy's addresses can have such headers; in others they mean nothing."""
+    """Implements `ports.Authenticator`. Such headers count only in requests from the proxy's addresses; in others they are ignored."""
 
     def __init__(self, settings: ProxySettings, roles: Roles) -> None:
         self._proxies, self._roles = Networks(settings.addresses), roles
@@ -34,15 +34,15 @@ class ProxyAuthenticator:
 
 
 def _value(headers: Mapping[str, str], name: str) -> str:
-    """The one value of a header; empty if there is none. Raises RefusedError if there are more: all but one come from the client."""
+    """The one value of a header; empty if there is none. Raises RefusedError if there are several: all but one come from the client."""
     values = [value for header, value in headers.items() if header == name]
     if len(values) > 1:
-        raise _refused(f"the header {name} came {len(values)} times from the proxy")
+        raise _refused(f"the header {name} came {len(values)} times in a request from the proxy")
     return _decoded(values[0]).strip() if values else ""
 
 
 def _decoded(value: str) -> str:
-    """A header's text, which HTTP hands over as Latin-1, and proxies send as UTF-8."""
+    """A header's text, which HTTP decodes as Latin-1 and proxies send as UTF-8."""
     try:
         return value.encode("latin-1").decode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Roles and groups that others say somebody has, to what that principal may do."""
+"""Converts roles and groups that an issuer or a proxy states to the rights of a principal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope, Principal
 
 EVERYBODY: Final = "*"
-"""The role of all whom an issuer or the proxy knows."""
+"""The role of everyone whom an issuer or the proxy knows."""
 
 
 class Roles:
@@ -29,11 +29,11 @@ class Roles:
                     )
 
     def known(self, roles: Iterable[str]) -> tuple[str, ...]:
-        """Those of some roles that the settings have, sorted."""
+        """Those of the roles that are in the settings, sorted."""
         return tuple(sorted(self._roles.keys() & set(roles)))
 
     def principal(self, name: str, granted_by: str, roles: Iterable[str]) -> Principal:
-        """The principal with this name, of whom `granted_by` says that it has these roles. Roles without settings count for nothing."""
+        """The principal with this name, to whom `granted_by` gives these roles. Roles that are not in the settings have no effect."""
         has = [self._roles[role] for role in {EVERYBODY, *roles} & self._roles.keys()]
         granted = [(scopes, role) for scopes, role in has if not role.granted_by or granted_by in role.granted_by]
         scopes = frozenset(scope for some, _ in granted for scope in some)
@@ -42,7 +42,7 @@ class Roles:
 
 
 def _limits(roles: Sequence[RoleSettings]) -> NamespaceLimits:
-    """To what roles limit one of their scopes: not at all, if one of them does not."""
+    """The limits that roles put on one of their scopes; none if one of the roles has that scope without limits."""
     if any(not role.namespaces and not role.teams for role in roles):
         return NamespaceLimits()
     namespaces = {glob for role in roles for glob in role.namespaces}

@@ -1,4 +1,4 @@
-"""Teams own namespaces: to what principals are limited who belong to some, or to namespaces."""
+"""Teams, which own namespaces, and the limits of principals that belong to teams or are limited to namespaces."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -8,20 +8,20 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.model.access import AccessScope, Principal, Visibility
 
 LIMITABLE: Final = frozenset({AccessScope.INGEST, AccessScope.READ})
-"""The scopes that can be limited to namespaces; the others are of the whole server."""
+"""The scopes that can be limited to namespaces; the others apply to the whole server."""
 NO_NAMESPACE: Final = "\0"
-"""A glob that matches no namespace: none has this character."""
+"""A glob that matches no namespace, because no namespace contains this character."""
 
 
 class NamespaceLimits(NamedTuple):
-    """Globs on namespaces, and teams that own more."""
+    """Globs on namespaces, and teams whose namespaces are added."""
 
     namespaces: tuple[str, ...] = ()
     teams: tuple[str, ...] = ()
 
 
 class Teams:
-    """The teams of the settings. With `neighbours`, names of what lies next to a team's own part of the graph are no secret to it."""
+    """The teams of the settings. `neighbours`: whether a team may see the names of nodes next to its own part of the graph."""
 
     def __init__(self, settings: Mapping[str, TeamSettings] | None = None, *, neighbours: bool = True) -> None:
         self._namespaces = {name: team.namespaces for name, team in (settings or {}).items()}
@@ -35,13 +35,13 @@ class Teams:
                 raise ConfigError(f"{whose} names {name!r}, which is no team", f"teams are sections [teams.NAME]; there is {known}")
 
     def globs(self, limits: NamespaceLimits) -> tuple[str, ...]:
-        """The globs of limits; empty without limits. A team that the settings do not have owns nothing."""
+        """The globs of limits; empty without limits. A team that is not in the settings owns nothing."""
         if not any(limits):
             return ()
         owned = (glob for team in limits.teams for glob in self._namespaces.get(team, ()))
         return tuple(sorted({*limits.namespaces, *owned})) or (NO_NAMESPACE,)
 
     def principal(self, name: str, scopes: frozenset[AccessScope], ingest: NamespaceLimits, read: NamespaceLimits) -> Principal:
-        """A principal with these scopes, limited in what it sends and in what it reads."""
+        """A principal with these scopes, whose events and queries are limited to these namespaces."""
         seen = self.globs(read) if AccessScope.READ in scopes else ()
         return Principal(name, scopes, self.globs(ingest), Visibility(seen, self._neighbours) if seen else None)

@@ -1,4 +1,4 @@
-"""Records changes in the audit trail, before they are answered: every request whose scope allows more than to ask or to send events."""
+"""Records changes in the audit trail before they are answered: every request that needs a scope other than `read` or `ingest`."""
 
 import json
 from collections.abc import Mapping

@@ -34,6 +34,7 @@ _TEXTS = {
     413: "Too large; a sample is kept in quarantine",
     415: "An unknown Content-Encoding",
     422: "Rejected; events are kept in quarantine",
+    501: "Not available in this release",
     503: "Unavailable; send again later",
     507: "The disk is full; nothing was acknowledged",
 }

@@ -17,11 +17,12 @@ _API: Final = "/api/v1"
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _CHANGING: Final = frozenset({AccessScope.OPERATE, AccessScope.ADMIN})
 _IMPORT: Final = re.compile(r"/api/v1/graphs/[^/]+/import")
-_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|sources|targets|tasks)(/.*)?")
+_OF_ALL: Final = re.compile(r"/metrics|/api/v1/(inputs|push|sources|targets|tasks)(/.*)?")
 """Questions about the server and its sources, which principals that are limited to namespaces may not ask."""
 _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
     "nothing": ("GET /health", "GET //", "GET //view/{view:path}", "GET //assets/{name}", "GET //auth/login", "GET //auth/callback"),
     "principal": (
+        "GET /catalogs",
         "GET /version",
         "GET //openapi.json",
         "GET //docs",
@@ -84,6 +85,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "GET /lineage/jobs/detail",
         "GET //metrics",
         "GET /overview",
+        "GET /push/providers",
         "GET /quarantine",
         "GET /quarantine/{event_id}/body",
         "GET /ready",
@@ -113,6 +115,7 @@ _TABLE: Final[Mapping[Requirement, tuple[str, ...]]] = {
         "POST /operations/unend",
         "POST /operations/veto",
         "POST /operations/withdraw",
+        "POST /push/{provider}",
         "POST /quarantine/{event_id}/retry",
         "POST /sources",
         "POST /sources/{name}/pause",

@@ -1,1 +1,1 @@
-"""Lineage published to other systems: what should be there, what is, and the least operations between."""
+"""Publishes lineage to other systems: computes the desired state, compares it with the target's, and makes the fewest changes."""

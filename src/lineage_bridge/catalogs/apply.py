@@ -1,8 +1,10 @@
-"""Makes planned changes at a target: some at once, each tried again while it may succeed, each in the ledger before and after."""
+"""Applies planned changes to a target: several at once, each retried while it may succeed, and each recorded in the ledger before and
+after.
+"""
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,32 +23,35 @@ from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger
 from lineage_bridge.tracing import span, traceparent
 
 DONE, FAILED, NOT_TRIED, REFUSED_THERE = "done", "failed", "not_tried", "refused"
-"""How a step went: made; perhaps made; not made, since no other could be made either; not made, and never will be as it is."""
+"""The outcome of a step: done; failed, with unknown effect; not tried, because no other step could succeed either; refused for good."""
 
 
 def key_text(key: ObjectKey) -> str:
-    """A key as the ledger has it."""
+    """A key in the form that the ledger stores."""
     return msgspec.json.encode(key).decode()
 
 
 def key_from_text(text: str) -> ObjectKey:
-    """The key that the ledger has as text."""
+    """Parse a key from the ledger."""
     return ObjectKey(*msgspec.json.decode(text))
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """How a step went: `done`, `refused`, `failed` (it may have been made or not), or `not_tried`; `detail` says why, `code` in a word."""
+    """How a step went: `done`, `refused`, `failed` (its effect is unknown), or `not_tried`; `detail` gives the reason, `code` the kind of
+    problem. `written` is as in `Outcome`.
+    """
 
     step: PlanStep
     outcome: str
     detail: str = ""
     code: str = ""
+    written: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What is at a target of some objects, with its digest, and why others could not be read."""
+    """The objects that a target has, with their digests, and the reasons why others could not be read."""
 
     visible: dict[ObjectKey, str] = field(default_factory=dict)
     unread: dict[ObjectKey, SourceError] = field(default_factory=dict)
@@ -54,9 +59,10 @@ class Found:
 
 @dataclass
 class Publisher:
-    """Applies plans to one target. `installation` is the id of this one; `wait` waits so many seconds; once `is_stopped`, nothing begins.
+    """Applies plans to one target. `installation` is the id of this LineageBridge; `wait` waits so many seconds; once `is_stopped` returns
+    True, no step begins.
 
-    `given_up` is the error for which the rest was not tried, if there was one.
+    `given_up` is the error because of which the rest was not tried, if there was one.
     """
 
     target: Target[Any]
@@ -70,7 +76,7 @@ class Publisher:
 
     @property
     def place(self) -> str:
-        """Where the target is, for the ledger."""
+        """The target's place, as the ledger identifies it."""
         return f"{self.target.name} {self.target.settings.place}"
 
     @cached_property
@@ -78,11 +84,13 @@ class Publisher:
         return TargetCalls(self.target, self.clock_us, self.wait, self.is_stopped)
 
     def known(self) -> dict[ObjectKey, LedgerEntry]:
-        """What was published there."""
+        """What was published to the target."""
         return {key_from_text(text): entry for text, entry in self.ledger.entries(self.place).items()}
 
     def read(self, keys: Sequence[ObjectKey]) -> Found | None:
-        """What is there of these objects; None if the target cannot be read. Raises SourceError for what every other read would meet."""
+        """The state of these objects at the target; None if the target cannot be read. Raises SourceError for a failure that every other
+        read would meet.
+        """
         if not self.target.reads:
             return None
         size, found, parent = self.target.read_batch, Found(), traceparent()
@@ -105,7 +113,7 @@ class Publisher:
         return found
 
     def apply(self, plan: PublicationPlan) -> Iterator[StepResult]:
-        """Make the changes of a plan, as they end. After an error that every other change would meet, the rest is not tried."""
+        """Make the changes of a plan, and yield them as they end. After an error that all other changes would meet, no more are tried."""
         now = self.clock_us()
         confirmed = [
             entry._replace(state=PUBLISHED, fingerprint=goal.fingerprint, visible=goal.visible, changed_us=now, detail="")
@@ -148,7 +156,7 @@ class Publisher:
         return [_result(*found) for found in zip(steps, outcomes, codes, strict=True)]
 
     def _intended(self, step: PlanStep) -> LedgerEntry:
-        """The entry of a step whose outcome is unknown. A step that is made again has the revision that it had."""
+        """The entry of a step whose outcome is unknown. A step that is repeated keeps its revision."""
         entry, now = step.entry, self.clock_us()
         if step.desired is None and entry is not None:
             return entry._replace(state=DELETING, changed_us=now)
@@ -170,7 +178,7 @@ class Publisher:
         entries, forgotten, now = [], [], self.clock_us()
         for step, entry, outcome in zip(steps, intended, outcomes, strict=True):
             if outcome.later:
-                continue  # the next publication makes it again
+                continue  # the next publication writes it again
             if outcome.done and step.action == DELETE:
                 forgotten.append(entry.key)
             elif outcome.done:
@@ -185,10 +193,10 @@ class Publisher:
 
 def _result(step: PlanStep, outcome: Outcome, code: str) -> StepResult:
     if outcome.done:
-        return StepResult(step, DONE, outcome.detail)
+        return StepResult(step, DONE, outcome.detail, written=outcome.written)
     if outcome.later:
-        return StepResult(step, FAILED, outcome.detail, code or ANSWERED)
-    return StepResult(step, REFUSED_THERE, outcome.detail)
+        return StepResult(step, FAILED, outcome.detail, code or ANSWERED, outcome.written)
+    return StepResult(step, REFUSED_THERE, outcome.detail, written=outcome.written)
 
 
 def _text(error: SourceError) -> str:

@@ -1,4 +1,4 @@
-"""Calls of a target: each tried while it may succeed, those that fail one by one told from a target that fails as a whole."""
+"""Calls to a target: retries each while it may succeed, and tells calls that fail one by one from a target that fails as a whole."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -11,15 +11,16 @@ from lineage_bridge.catalogs.target import Target
 from lineage_bridge.errors import BusyError, SourceError, StoppedError, TimedOutError, UnreachableError
 
 LONGEST_WAIT_S, LONGEST_ASKED_S = 30.0, 600.0
-"""How long to wait before another try at most; and how long at most if the target says how long. If it asks for more, it is given up."""
+"""The longest wait before a retry, by our own choice, and the longest one that the target may request. A longer request ends the attempts.
+"""
 MOST_FAILURES: Final = 5
-"""After how many calls in a row that fail although each was tried often enough a target counts as broken as a whole."""
+"""After this many failed calls in a row, each of them retried, a target counts as unavailable."""
 AskedT = TypeVar("AskedT")
 AnswerT = TypeVar("AnswerT")
 
 
 class TargetCalls:
-    """Makes calls of one target. `wait` waits so many seconds; while `is_stopped`, no call begins. Thread-safe."""
+    """Makes calls to one target. `wait` waits so many seconds; while `is_stopped` returns True, no call begins. Thread-safe."""
 
     def __init__(
         self,
@@ -30,15 +31,19 @@ class TargetCalls:
     ) -> None:
         self._settings, self._wait, self._is_stopped = target.settings, wait, is_stopped
         self._pace = Pace(clock_us, wait, target.settings.calls_per_s)
+        self._is_paced = not target.paces_itself
+        if target.paces_itself:
+            target.take_turn = self._pace.turn
         self._lock = threading.Lock()
         self._failures = 0
 
     def answers(
         self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]
     ) -> Iterator[tuple[Sequence[AskedT], AnswerT | SourceError]]:
-        """The answer of a call, with what was asked. Of several that fail together each is asked by itself, as one may spoil them all.
+        """The answer of a call, with its items. If a call for several items fails, each is sent again by itself, as a single one may be the
+        cause.
 
-        What fails by itself has its error as answer. Raises SourceError for what every other call would meet.
+        An item that fails by itself has its error as answer. Raises SourceError for a failure that every other call would meet.
         """
         try:
             answer = self._tried(call, asked)
@@ -56,7 +61,7 @@ class TargetCalls:
             yield from self.answers(call, [single])
 
     def _count(self, error: SourceError) -> None:
-        """Count a call that failed. Raises the error if the target is to be given up."""
+        """Count a call that failed. Raises the error if no more calls are to be made to the target."""
         with self._lock:
             self._failures += 1
             is_down = self._failures >= MOST_FAILURES
@@ -75,13 +80,14 @@ class TargetCalls:
         return answer
 
     def _called(self, call: Callable[[Sequence[AskedT]], AnswerT], asked: Sequence[AskedT]) -> AnswerT:
-        self._pace.turn()
+        if self._is_paced:
+            self._pace.turn()
         if self._is_stopped():
             raise StoppedError("the publication was stopped")
         return call(asked)
 
     def _before_next(self, state: tenacity.RetryCallState) -> float:
-        """Seconds to wait before the next try; a wait that the target asks for holds up every call of it."""
+        """Seconds to wait before the next try; a wait that the target requests delays all calls to it."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, BusyError) and error.wait_s is not None:
             self._pace.hold(error.wait_s)

@@ -1,4 +1,6 @@
-"""What should be at a target: the graph as it is now, filtered, under the names that it has there, in the form that it takes."""
+"""The desired state of a target: the current graph, filtered, with the names that it has at the target, in the form that the target
+accepts.
+"""
 
 import zlib
 from collections import Counter
@@ -22,13 +24,15 @@ from lineage_bridge.projections.nodes import lineage_node
 from lineage_bridge.projections.states import StateFilter, state_events
 
 MOST_INSTALLATIONS: Final = 16
-"""How many installations a mark names: the last ones."""
+"""The maximum number of installations that a mark names; the last ones are kept."""
 _SPEED: Final = 1
 
 
 @dataclass(frozen=True)
 class DesiredObject:
-    """An object as it should be. `packed` is its event without time and run id; `fingerprint` its digest, `visible` of what is readable."""
+    """An object in its desired state. `packed` is its event without time and run id; `fingerprint` is the event's digest, `visible` that of
+    the part that can be read back.
+    """
 
     packed: bytes
     fingerprint: str
@@ -42,14 +46,14 @@ class DesiredObject:
 
 @dataclass
 class DesiredState:
-    """All objects that should be there, and how much of the graph the target cannot hold, by what it is."""
+    """All desired objects, and how much of the graph the target cannot represent, by kind."""
 
     objects: dict[ObjectKey, DesiredObject] = field(default_factory=dict)
     not_expressible: Counter[str] = field(default_factory=Counter)
 
 
 def desired_state(graph: GraphReader, target: Target[Any], installation: str, now_us: int) -> DesiredState:
-    """What should be at a target. `installation` is the id of this one, which everything is marked with."""
+    """The desired state of a target. `installation` is the id of this LineageBridge, with which everything is marked."""
     settings: TargetSettings = target.settings
     state = DesiredState()
     views = state_events(graph, now_us, settings.names, make_filter(settings))
@@ -63,7 +67,7 @@ def desired_state(graph: GraphReader, target: Target[Any], installation: str, no
 
 
 def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
-    """Add the object that an event describes to a state, or count what the target cannot hold."""
+    """Add the object that an event describes to a state, or count it if the target cannot represent it."""
     try:
         expressed = fitted(target.express(event), target.settings.max_bytes)
     except InexpressibleError as error:
@@ -79,7 +83,7 @@ def add_object(state: DesiredState, target: Target[Any], event: Json) -> None:
 
 
 def marked(view: ViewEvent, installation: str) -> Json:
-    """A view's event without its time, with the mark of who publishes it, behind those who published it before."""
+    """The event of a view without its time, marked with its publisher, which follows earlier publishers."""
     event: Json = msgspec.json.decode(msgspec.json.encode(view))
     del event["eventTime"]
     kind = "job" if "job" in event else "dataset"
@@ -103,7 +107,7 @@ def publication_facet(kind: str, installations: Sequence[str]) -> Json:
 
 
 def make_filter(settings: TargetSettings) -> StateFilter:
-    """Whether the event of a job or dataset is published. Each filter has to fit it, or one of the datasets beside it."""
+    """Whether the event of a job or dataset is published: the event, or that of a neighbouring dataset, has to match every filter."""
     filters: list[Callable[[InventoryEntry], bool]] = []
     if settings.namespaces:
         filters.append(lambda entry: _is_in(entry, settings.namespaces))
@@ -136,7 +140,7 @@ def _is_in_environment(entry: InventoryEntry, environments: Iterable[str]) -> bo
 
 
 def renamed(value: Any, namespaces: Mapping[str, str], names: Mapping[str, str]) -> Any:  # noqa: ANN401 - a JSON edge
-    """A JSON value in which everything that has a namespace and a name is renamed."""
+    """A JSON value with all names (objects with a namespace and a name) mapped."""
     if not namespaces and not names:
         return value
     if isinstance(value, list):

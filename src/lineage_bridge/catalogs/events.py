@@ -1,4 +1,6 @@
-"""OpenLineage events as targets take them: digests, times and runs, and what is given up when an event is too large. Pure."""
+"""OpenLineage events in the forms that targets accept: digests, times and runs, and which parts are left out of an event that is too large.
+Pure.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -29,13 +31,13 @@ def digest_of(value: Any) -> str:  # noqa: ANN401 - a JSON edge
 
 
 def key_of(event: Json) -> ObjectKey:
-    """What an event describes. Raises KeyError and TypeError for what is no event."""
+    """The key of the object that an event describes. Raises KeyError and TypeError if it is not an event."""
     kind = "job" if "job" in event else "dataset"
     return ObjectKey(kind, str(event[kind]["namespace"]), str(event[kind]["name"]))
 
 
 def in_form(event: Json, form: Literal["jobs", "runs"], lost: Counter[str] | None = None) -> Expressed:
-    """A JobEvent or DatasetEvent as it is (`jobs`), or as a completed run (`runs`); `lost` is what it lost. Raises InexpressibleError."""
+    """A JobEvent or DatasetEvent unchanged (`jobs`), or as a completed run (`runs`); `lost`: what it lacks. Raises InexpressibleError."""
     if form == "jobs":
         return Expressed(event, lost or Counter())
     if "job" not in event:
@@ -52,13 +54,19 @@ def stamped(event: Json, time_us: int, run: str) -> bytes:
 
 
 def with_held(subject: Json, held: Collection[str], lost: Counter[str], what: str) -> Json:
-    """A job or dataset with those of its facets that a target holds; `lost` counts the others as `what`, and what columnLineage loses."""
+    """A job or dataset with the facets that a target can represent; `lost` counts the others as `what`, and what columnLineage loses."""
     facets = {name: facet for name, facet in subject.get("facets", {}).items() if name in held and isinstance(facet, dict)}
     lost[what] += len(subject.get("facets", {})) - len(facets)
     lost["columns that a dataset depends on as a whole"] += len(facets.get("columnLineage", {}).get("dataset") or ())
     for _, inputs in column_fields({"facets": facets}):
         lost["transformations of columns"] += sum(len(source.get("transformations") or ()) for source in inputs)
     return {**subject, "facets": facets}
+
+
+def is_streaming(event: Json) -> bool:
+    """Whether the job of an event says that it goes on without an end."""
+    job_type = event.get("job", {}).get("facets", {}).get("jobType", {})
+    return str(job_type.get("processingType", "")).upper() == "STREAMING"
 
 
 def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
@@ -70,9 +78,9 @@ def column_fields(dataset: Json) -> Iterator[tuple[str, list[Json]]]:
 
 
 def fitted(expressed: Expressed, max_bytes: int) -> Expressed:
-    """The event within a size: without the facets that say least about lineage, as many as necessary. Raises InexpressibleError."""
+    """The event, reduced to a size: the facets with the least lineage are left out, as many as necessary. Raises InexpressibleError."""
     event, lost = expressed.event, Counter(expressed.lost)
-    room = max_bytes - 200  # for its time and run
+    room = max_bytes - 200  # room for its time and run
     for kept in (None, _BRIEF, _LINEAGE):
         if kept is not None:
             event, removed = _reduced(event, kept)

@@ -1,4 +1,4 @@
-"""One call of a target's HTTP API. Whoever calls tries again."""
+"""One call of a target's HTTP API, with the login of a client if it needs one, without retries."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from lineage_bridge.catalogs.settings import HttpTargetSettings
+from lineage_bridge.catalogs.settings import HttpTargetSettings, LoginSettings
 from lineage_bridge.catalogs.target import DONE, Outcome
 from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, TimedOutError, UnauthenticatedError, UnreachableError
 from lineage_bridge.sources.common.http import TlsContext
@@ -23,7 +23,7 @@ _USER_AGENT: Final = f"LineageBridge/{version('lineage-bridge')}"
 
 
 class HttpAnswer(NamedTuple):
-    """The status and the body of an answer; of an error, what it says in one line."""
+    """The status and the body of an answer; for an error, its message in one line."""
 
     status: int
     body: bytes
@@ -31,7 +31,7 @@ class HttpAnswer(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether the call was done."""
+        """Whether the call succeeded."""
         return 200 <= self.status < 300
 
     def json(self) -> Any:  # noqa: ANN401  # JSON
@@ -43,29 +43,33 @@ class HttpAnswer(NamedTuple):
 
 
 class TargetClient:
-    """Calls one target. Thread-safe."""
+    """Calls one target's API. Thread-safe."""
 
     def __init__(
         self,
         settings: HttpTargetSettings,
         headers: Mapping[str, str] | None = None,
         is_refusal: Callable[[int, bytes], bool] = lambda _, __: False,
+        take_turn: Callable[[], None] = lambda: None,
     ) -> None:
-        """`is_refusal` is whether a status and body refuse a call for good although the status promises otherwise."""
-        self._settings, self._headers, self._is_refusal = settings, dict(headers or {}), is_refusal
+        """`is_refusal` returns whether an answer is a permanent refusal even if the status suggests otherwise. `take_turn` returns
+        when a call may begin.
+        """
+        self._settings, self._headers, self._is_refusal, self._take_turn = settings, dict(headers or {}), is_refusal, take_turn
         self._host = urlsplit(settings.url)
         self._trace = settings.outbound.trace(self._host.hostname or "")
         self._opening = threading.Lock()
         self._client: httpx.Client | None = None
 
     def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
-        """The answer, also if it is an error. `path` is below the address, escaped.
+        """The answer, even if it is an error. `path` is below the address, escaped.
 
-        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the wait that is
-        asked for; UnauthenticatedError for 401, ForbiddenError for 403.
+        Raises UnreachableError, TimedOutError if only this call is not answered; BusyError for 408, 425, 429 and 5xx, with the requested
+        wait; UnauthenticatedError for 401, ForbiddenError for 403.
         """
         named = f"{method} {path.partition('?')[0]} of {self._host.netloc}"
         client = self._opened()
+        self._take_turn()
         sent = {"Content-Type": "application/json"} if body is not None else {}
         request = client.build_request(
             method, f"{self._settings.url}{path}", content=body, headers={**sent, **(headers or {})}, extensions={"trace": self._trace}
@@ -116,9 +120,10 @@ def _raise_if_worthless(response: httpx.Response, named: str) -> None:
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:
-    """What became of an event. Some servers answer 200 to events that they do not use, and say so in the body.
+    """The outcome of sending an event. Some servers answer 200 to events that they do not use, and say so in the body.
 
-    An answer that nothing takes events there (a redirect, 404, 405, 410, 421) refuses none for good: a proxy gives it for a while.
+    An answer of an address that accepts no events (a redirect, 404, 405, 410, 421) is not a permanent refusal: a proxy may give it for a
+    while.
     """
     if not answer.is_success:
         text = f"answered {answer.status}" + (f": {answer.message}" if answer.message else "")
@@ -130,3 +135,45 @@ def outcome_of(answer: HttpAnswer) -> Outcome:
     if status in ("failure", "partial_success", "rejected"):
         return Outcome(False, f"answered {answer.status} with status {status}" + (f": {answer.message}" if answer.message else ""))
     return DONE
+
+
+class LoggedInClient:
+    """Makes calls of a target, with the token that it gives for id and secret of a client, if the settings have these. Thread-safe.
+
+    `ask` asks the target for such a token.
+    """
+
+    def __init__(self, settings: LoginSettings, client: TargetClient, ask: Callable[[], HttpAnswer]) -> None:
+        self._has_login, self._client, self._ask = bool(settings.client_id), client, ask
+        self._token, self._login = "", threading.Lock()
+
+    def call(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> HttpAnswer:
+        """As `TargetClient.call`. A token that is refused is asked for anew, once."""
+        if not self._has_login:
+            return self._client.call(method, path, body, headers)
+        token = self._token or self._logged_in("")
+        try:
+            return self._client.call(method, path, body, {**(headers or {}), "Authorization": f"Bearer {token}"})
+        except UnauthenticatedError:  # it is valid for a while
+            return self._client.call(method, path, body, {**(headers or {}), "Authorization": f"Bearer {self._logged_in(token)}"})
+
+    def _logged_in(self, expired: str) -> str:
+        """A token in place of one that is not valid any more."""
+        with self._login:
+            if self._token == expired:
+                self._token = _token_of(self._ask())
+            return self._token
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+
+def _token_of(answer: HttpAnswer) -> str:
+    """The token in the answer to a login. Raises UnauthenticatedError."""
+    found = answer.json() if answer.is_success else {}
+    token = (found.get("access_token") or found.get("accessToken")) if isinstance(found, dict) else None
+    if not isinstance(token, str) or not token:
+        text = f"the login answered {answer.status}" + (f": {answer.message}" if answer.message else "")
+        raise UnauthenticatedError(text, "check client_id and client_secret")
+    return token

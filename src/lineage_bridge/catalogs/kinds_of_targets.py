@@ -14,11 +14,13 @@ from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 MODULES: Mapping[str, str] = MappingProxyType(
     {
+        "atlan": "lineage_bridge.catalogs.kinds.atlan.atlan_target",
         "databricks": "lineage_bridge.catalogs.kinds.databricks.kind",
         "datahub": "lineage_bridge.catalogs.kinds.datahub",
         "datazone": "lineage_bridge.catalogs.kinds.datazone.kind",
         "files": "lineage_bridge.catalogs.kinds.files",
         "glue": "lineage_bridge.catalogs.kinds.glue.kind",
+        "google": "lineage_bridge.catalogs.kinds.google.kind",
         "kafka": "lineage_bridge.catalogs.kinds.kafka",
         "marquez": "lineage_bridge.catalogs.kinds.marquez",
         "openlineage": "lineage_bridge.catalogs.kinds.openlineage",

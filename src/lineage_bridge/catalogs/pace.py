@@ -1,4 +1,4 @@
-"""When calls of a target may begin: none before the target wants the next one, and no more a second than allowed."""
+"""When calls to a target may begin: not before the target allows the next one, and no more per second than the limit."""
 
 import threading
 from collections.abc import Callable
@@ -8,9 +8,9 @@ _SECOND_US: Final = 1_000_000
 
 
 class Pace:
-    """Turns for calls of one target. A target that asks to wait is obeyed by every call, not only by the one that it answered.
+    """Limits the rate of calls to one target. If the target asks one call to wait, all calls wait.
 
-    `calls_per_s` is how many calls may begin a second; what was not used of the last second may be used later. Thread-safe.
+    `calls_per_s` is how many calls may begin in a second; what was not used of the last second may be used later. Thread-safe.
     """
 
     def __init__(self, clock_us: Callable[[], int], wait: Callable[[float], None], calls_per_s: float | None = None) -> None:
@@ -32,7 +32,7 @@ class Pace:
         """Return when a call may begin."""
         with self._lock:
             held_us, now_us = self._held_us, self._clock_us()
-            left_us = min(held_us - now_us, self._asked_us)  # should the clock have been set back meanwhile
+            left_us = min(held_us - now_us, self._asked_us)  # in case the clock was set back meanwhile
         if left_us > 0:
             self._wait(left_us / _SECOND_US)
             with self._lock:
@@ -42,10 +42,12 @@ class Pace:
             self._await_slot()
 
     def _await_slot(self) -> None:
-        """Wait for the next free moment. Each call that waits has one of its own, so none is further away than there are calls waiting."""
+        """Wait for the next free slot. Each waiting call has a slot of its own, so no slot is further away than the number of waiting
+        calls.
+        """
         with self._lock:
             now_us = self._clock_us()
-            latest_us = now_us + (self._waiting + 1) * self._interval_us  # should the clock have been set back meanwhile
+            latest_us = now_us + (self._waiting + 1) * self._interval_us  # in case the clock was set back meanwhile
             begins_us = max(now_us - _SECOND_US, min(self._next_us, latest_us))
             self._next_us = begins_us + self._interval_us
             self._waiting += 1

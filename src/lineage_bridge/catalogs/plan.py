@@ -1,4 +1,4 @@
-"""The least set of operations from what is at a target to what should be there. Pure."""
+"""The smallest set of operations that turns the state of a target into the desired one. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ CHANGED_THERE, REMOVED_THERE, FOREIGN = "was changed there", "was removed there"
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One operation and its reason. `desired` is None for a deletion, `entry` for what was never published.
+    """One operation and its reason. `desired` is None for a deletion, `entry` for an object that was never published.
 
-    `ours`: the object is not there unless it was published from here.
+    `ours`: the object exists at the target only if it was published from here.
     """
 
     action: str
@@ -29,7 +29,8 @@ class PlanStep:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """`prune`: delete what has left the graph. `overwrite`: also what was changed there, removed there, or was there before.
+    """`prune`: delete objects that are no longer in the graph. `overwrite`: also write objects that were changed, removed, or already
+    present at the target.
 
     `deletes`: whether the target can delete.
     """
@@ -41,9 +42,9 @@ class PlanOptions:
 
 @dataclass
 class PublicationPlan:
-    """Operations in the order of their keys, and what none is planned for.
+    """Operations in the order of their keys, and objects without an operation.
 
-    `confirmed` are objects that are there as they should be although the ledger says otherwise; `forgotten` are gone on both sides.
+    `confirmed` are objects that the target has as they should be although the ledger differs; `forgotten` no longer exist on either side.
     """
 
     steps: list[PlanStep] = field(default_factory=list)
@@ -54,7 +55,7 @@ class PublicationPlan:
     forgotten: list[ObjectKey] = field(default_factory=list)
 
     def leave(self, entry: LedgerEntry) -> None:
-        """Count an object that is as it was published, or refused."""
+        """Count an object that is unchanged since it was published, or refused."""
         if entry.state == REFUSED:
             self.kept["refused there before, and unchanged since"] += 1
         else:
@@ -62,7 +63,7 @@ class PublicationPlan:
 
 
 def is_settled(goal: DesiredObject, entry: LedgerEntry) -> bool:
-    """Whether nothing is to be done about an object unless it was changed there."""
+    """Whether an object needs no operation unless it was changed at the target."""
     return entry.state in (PUBLISHED, REFUSED) and entry.fingerprint == goal.fingerprint
 
 
@@ -72,7 +73,7 @@ def make_plan(
     found: Mapping[ObjectKey, str] | None,
     options: PlanOptions,
 ) -> PublicationPlan:
-    """The plan. `found` has a digest of each of these objects that is at the target, whoever put it there; None if it cannot be read."""
+    """The plan. `found` has a digest of each of these objects at the target, whoever created it; None if the target cannot be read."""
     plan = PublicationPlan()
     for key in sorted(desired.keys() | ledger.keys()):
         goal, entry = desired.get(key), ledger.get(key)
@@ -141,7 +142,7 @@ def _drift(key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str]) -
 def _plan_vanished(
     plan: PublicationPlan, key: ObjectKey, entry: LedgerEntry, found: Mapping[ObjectKey, str] | None, options: PlanOptions
 ) -> None:
-    """Plan for what was published and is no longer in the graph. Only what was not there before is ever deleted."""
+    """Plan for objects that were published and are no longer in the graph. Only objects that LineageBridge created are ever deleted."""
     is_gone = found is not None and key not in found
     if is_gone or (entry.state == REFUSED and not entry.visible):
         plan.forgotten.append(key)

@@ -1,4 +1,4 @@
-"""A plan or a publication from its beginning to its end, and the report of it."""
+"""Runs a plan or a publication from start to end, and reports on it."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from lineage_bridge.ports.targets import DriftFinding, PlannedOperation, Publica
 from lineage_bridge.tracing import TraceSpan, span
 
 MOST_LISTED = 1000
-"""How many operations and findings a report lists."""
+"""The maximum number of operations and findings in a report."""
 REPORT_US = 1_000_000
 READ = "read"
 """The action of an object that could not be read, so that nothing was planned for it."""
@@ -27,9 +27,10 @@ READ = "read"
 
 @dataclass
 class _Outcomes:
-    """How operations went: their number by outcome, and the first of them, those that were not done before the others."""
+    """The outcomes of operations: their number, what they wrote, and the first ones, those that were not done before the others."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    written: Counter[str] = field(default_factory=Counter)
     problems: list[PlannedOperation] = field(default_factory=list)
     others: list[PlannedOperation] = field(default_factory=list)
 
@@ -48,8 +49,8 @@ class _Outcomes:
 class Publication:
     """Plans for one target, and publishes to it. `save` stores the report, about every second while it runs.
 
-    `graph` opens a reader; `report` is the one to begin with. With `changed_only`, only those objects are read there that are to be
-    changed: drift of the others is not found.
+    `graph` opens a reader; `report` is the initial one. With `changed_only`, only the objects to be changed are read from the target: drift
+    of the others is not found.
     """
 
     publisher: Publisher
@@ -59,7 +60,7 @@ class Publication:
     changed_only: bool = False
 
     def run(self) -> PublicationReport:
-        """Plan, and publish unless only a plan is wanted. A failure is in the report. Stores every report; returns the last."""
+        """Plan, and publish unless only a plan is requested. A failure is part of the report. Stores every report; returns the last."""
         with span("publish", {"lineage_bridge.target": self.publisher.target.name}) as publishing:
             self._run_reported(publishing)
         return self.report
@@ -89,6 +90,7 @@ class Publication:
             state=_ended(given_up) if is_failed else "done",
             error=failed.detail if failed else str(given_up or ""),
             outcomes=outcomes.numbers,
+            written=dict(sorted(outcomes.written.items())),
             operations=shown,
             operations_left_out=self.report.operations_left_out if self.report.plan_only else outcomes.counts.total() - len(shown),
             **(_cause(given_up) if given_up else {"code": failed.code if failed else ""}),
@@ -99,12 +101,13 @@ class Publication:
         saved_us = clock()
         for result in self.publisher.apply(plan):
             outcomes.add(_operation(result))
+            outcomes.written.update(result.written)
             if clock() - saved_us > REPORT_US:
                 saved_us = clock()
                 self.save(msgspec.structs.replace(self.report, outcomes=outcomes.numbers))
 
     def _planned(self) -> tuple[PublicationPlan, _Outcomes]:
-        """The plan, and how the reads went that failed."""
+        """The plan, and the outcomes of failed reads."""
         target = self.publisher.target
         with self.graph() as reader:
             desired = desired_state(reader, target, self.publisher.installation, self.publisher.clock_us())

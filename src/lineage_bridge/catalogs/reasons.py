@@ -1,4 +1,4 @@
-"""Why publishing failed, as a code that programs can decide by. Pure."""
+"""Codes of the reasons for which publishing fails, for use by programs. Pure."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from lineage_bridge.errors import (
 )
 
 STOPPED: Final = "stopped"
-"""The code of a publication that was ended before its time, as its target was paused, or the server stops."""
+"""The code of a publication that was cancelled because its target was paused, or the server stops."""
 _CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (StoppedError, STOPPED),
     (UnauthenticatedError, "unauthenticated"),
@@ -31,9 +31,9 @@ _CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (StoreMissingError, "no_graph_yet"),
     (StoreError, "store_failed"),
 )
-"""The code of each kind of error; the first kind that matches counts."""
+"""The code of each class of errors; the first class that matches counts."""
 ANSWERED: Final = "failed_there"
-"""The code of an object that the target answered with an error that may pass."""
+"""The code for an object that the target answered with an error that may pass."""
 
 
 def reason_code(error: Exception) -> str:

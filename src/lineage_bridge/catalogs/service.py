@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -15,11 +16,13 @@ from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck
 from lineage_bridge.ports.continuous import ContinuousStatus, ContinuousTarget
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger, PublicationReport, TargetRecord, TargetRepository
 
+NO_TARGETS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+_ORIGINS: Final = {"file": "settings file", "environment": "environment"}
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def place_of(target: Target[Any]) -> str:
-    """Where a target is, for the ledger: its name, and the address that its settings give."""
+    """The place of a target, as the ledger identifies it: its name, and the address from its settings."""
     return f"{target.name} {target.settings.place}"
 
 
@@ -27,22 +30,23 @@ class PublicationProcesses(Protocol):
     """Processes that publish, each to one target."""
 
     def begin(self, name: str, report: PublicationReport) -> None:
-        """Start one, with the report that it begins with. Raises RequestError if one publishes to this target."""
+        """Start a process, with the initial report. Raises RequestError if one is already publishing to this target."""
 
     def cancel(self, name: str) -> None:
-        """End the one that publishes to this target, soon; its report is then `cancelled`."""
+        """Stop the process that publishes to this target; its report is then `cancelled`."""
 
     def is_publishing(self, pid: int) -> bool:
-        """Whether a process id is of a publication under way."""
+        """Whether a process id belongs to a running publication."""
 
     def targets(self) -> frozenset[str]:
-        """The names of the targets that are published to."""
+        """The names of the targets to which a process is publishing."""
 
 
 class TargetService:
     """Implements `ports.TargetService` over the targets of the settings file (name to settings, with `kind`) and those that users added.
 
-    `processes` publish; `followed` is how continuous publishing stands.
+    `processes` publish; `followed` is the status of continuous publishing. `in_environment` are the targets that environment variables
+    define. Such a target is used only if no other target has its kind or name.
     """
 
     def __init__(
@@ -54,8 +58,9 @@ class TargetService:
         processes: PublicationProcesses,
         clock_us: Callable[[], int],
         followed: Followed,
+        in_environment: Mapping[str, Mapping[str, Any]] = NO_TARGETS,
     ) -> None:
-        self._in_file = {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in in_file.items()}
+        self._in_file, self._in_environment = _split_kinds(in_file), _split_kinds(in_environment)
         self._repository, self._ledger, self._kinds = repository, ledger, kinds
         self._processes, self._clock_us, self._followed = processes, clock_us, followed
 
@@ -70,15 +75,13 @@ class TargetService:
 
     def records(self) -> list[TargetRecord]:
         """All targets, by name. One in the settings file hides an added one of the same name."""
-        paused = self._repository.paused()
-        every = {name: (*own, "added") for name, own in self._repository.added().items()}
-        every |= {name: (*own, "file") for name, own in self._in_file.items()}
+        paused, every = self._repository.paused(), self._every()
         return [self._record(name, *every[name], paused=name in paused) for name in sorted(every)]
 
     def _record(self, name: str, kind: str, settings: dict[str, Any], origin: str, *, paused: bool) -> TargetRecord:
         try:
             counts = self._ledger.counts(place_of(self._made(name, kind, settings)))
-        except ConfigError:  # such as a secret that is no longer there: publishing tells
+        except ConfigError:  # such as a secret that no longer exists: publishing reports it
             counts = {}
         report = self._repository.report(name)
         if report and report.state == "running" and not self._processes.is_publishing(report.pid):
@@ -90,15 +93,22 @@ class TargetService:
         return TargetRecord(name, kind, settings, origin, paused, counts, report, continuous)
 
     def followed(self) -> dict[str, ContinuousStatus]:
-        """How continuous publishing stands, of the targets that have it and are not paused. Costs less than `records`."""
+        """The status of continuous publishing for the targets that use it and are not paused. Cheaper than `records`."""
         active = (target.name for target in self.configured() if target.settings.get("publish") == CONTINUOUS and not target.paused)
         return {name: self._followed.status(name, paused=False) for name in active}
 
     def configured(self) -> list[ContinuousTarget]:
-        """All targets as they are configured, by name. Costs less than `records`."""
-        paused = self._repository.paused()
-        every = {**self._repository.added(), **self._in_file}
-        return [ContinuousTarget(name, *every[name], paused=name in paused) for name in sorted(every)]
+        """All targets as configured, by name. Cheaper than `records`."""
+        paused, every = self._repository.paused(), self._every()
+        return [ContinuousTarget(name, *every[name][:2], paused=name in paused) for name in sorted(every)]
+
+    def _every(self) -> dict[str, tuple[str, dict[str, Any], str]]:
+        """Kind, settings and origin of each target, by name."""
+        every = {name: (*own, "added") for name, own in self._repository.added().items()}
+        every |= {name: (*own, "file") for name, own in self._in_file.items()}
+        kinds = {kind for kind, _, _ in every.values()}
+        new = {name: own for name, own in self._in_environment.items() if name not in every and own[0] not in kinds}
+        return every | {name: (*own, "environment") for name, own in new.items()}
 
     def record(self, name: str) -> TargetRecord:
         """A target by its name. Raises NotFoundError."""
@@ -118,10 +128,10 @@ class TargetService:
         return self.record(name)
 
     def remove(self, name: str) -> None:
-        """Remove a target; what was published stays there, and known. Raises NotFoundError, RequestError."""
+        """Remove a target; what was published stays at the target, and in the ledger. Raises NotFoundError, RequestError."""
         record = self.record(name)
         if record.origin != "added":
-            raise RequestError(f"target {name} is defined in the settings file", "remove it there, or pause it")
+            raise RequestError(f"target {name} is defined in the {_ORIGINS[record.origin]}", "remove it there, or pause it")
         self._check_idle(record)
         self._repository.remove(name)
 
@@ -132,7 +142,7 @@ class TargetService:
         return self.record(name)
 
     def test(self, name: str) -> list[SourceCheck]:
-        """Try each step of publishing, without changing anything there; return a check for each, including failed ones."""
+        """Try each step of publishing without changing anything at the target; return a check for each, including failed ones."""
         try:
             target = self.target(name)
         except ConfigError as error:
@@ -145,7 +155,7 @@ class TargetService:
             target.close()
 
     def start(self, name: str, *, plan_only: bool, prune: bool, overwrite: bool) -> TargetRecord:
-        """Start a plan or a publication. Raises RequestError if the target is paused, or another one is under way."""
+        """Start a plan or a publication. Raises RequestError if the target is paused, or another one is running."""
         record = self.record(name)
         if record.paused and not plan_only:
             raise RequestError(f"target {name} is paused", f"resume it first: lineage-bridge target resume {name}")
@@ -154,19 +164,19 @@ class TargetService:
         return self.record(name)
 
     def cancel(self, name: str) -> TargetRecord:
-        """End a plan or a publication that was asked for. Raises NotFoundError, RequestError if none is under way."""
+        """Cancel the running plan or publication that was requested. Raises NotFoundError, RequestError if there is none."""
         record = self.record(name)
         if record.report is None or record.report.state != "running":
-            raise RequestError(f"no publication to target {name} is under way", f"`lineage-bridge target show {name}` shows the last one")
+            raise RequestError(f"no publication to target {name} is running", f"`lineage-bridge target show {name}` shows the last one")
         self._processes.cancel(name)
         return self.record(name)
 
     def publishing(self) -> frozenset[str]:
-        """The names of the targets for which a plan or a publication is under way that was asked for."""
+        """The names of the targets with a running plan or publication that was requested."""
         return self._processes.targets()
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
-        """What was published to a target, by key, behind a key. Raises NotFoundError, ConfigError."""
+        """What was published to a target, by key, after a given key. Raises NotFoundError, ConfigError."""
         return self._ledger.page(place_of(self.target(name)), after, limit)
 
     def target(self, name: str) -> Target[Any]:
@@ -178,7 +188,7 @@ class TargetService:
         is_publishing = record.continuous is not None and record.continuous.activity == PUBLISHING
         if is_publishing or (record.report and record.report.state == "running"):
             raise RequestError(
-                f"a publication to target {record.name} is under way", f"follow it with: lineage-bridge target show {record.name}"
+                f"a publication to target {record.name} is running", f"follow it with: lineage-bridge target show {record.name}"
             )
 
     def _made(self, name: str, kind: str, settings: Mapping[str, Any]) -> Target[Any]:
@@ -187,6 +197,11 @@ class TargetService:
                 f"{name!r} is not a valid name of a target", "use at most 100 letters, digits, . _ -, and begin with a letter or digit"
             )
         return self._kinds.make(name, kind, settings)
+
+
+def _split_kinds(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Kind and settings of each target, by name."""
+    return {name: (str(own.get("kind", "")), {k: v for k, v in own.items() if k != "kind"}) for name, own in targets.items()}
 
 
 def _describe(name: str, kind: TargetKind) -> KindRecord:

@@ -1,16 +1,16 @@
-"""Settings that all targets have: what of the graph is published, under which names, and how."""
+"""Settings that all targets have: what part of the graph is published, under which names, and how."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from lineage_bridge.sources.common.settings import HttpSettings, SourceSettings
+from lineage_bridge.sources.common.settings import HttpSettings, Secret, SourceSettings
 
 HIDDEN = frozenset({"interval_s"})
 """Settings of sources that targets do not have."""
 CONTINUOUS: Final = "continuous"
-"""The value of `publish` of a target that is published to by itself."""
+"""The value of `publish` for continuous publishing."""
 _MOST = 1000
 MIB = 1024 * 1024
 
@@ -32,7 +32,7 @@ Renames = Annotated[dict[str, str], AfterValidator(_mapping)]
 
 
 class TargetSettings(SourceSettings):
-    """What is published to a target, whatever its kind. A filter that is empty filters nothing."""
+    """What is published to a target, whatever its kind. An empty filter has no effect."""
 
     namespaces: Texts = Field(default=(), description="globs: only jobs in these namespaces, and jobs that read or write datasets in them")
     exclude_namespaces: Texts = Field(default=(), description="globs: no jobs, and no datasets by themselves, in these namespaces")
@@ -67,7 +67,7 @@ class TargetSettings(SourceSettings):
 
     @property
     def place(self) -> str:
-        """Identifies where objects are published: what was published elsewhere does not count there."""
+        """Identifies the place where objects are published: what was published elsewhere does not count there."""
         return self.address
 
 
@@ -82,3 +82,23 @@ class EventSettings(TargetSettings):
 
 class HttpTargetSettings(HttpSettings, TargetSettings):
     """Settings of a target with an HTTP API."""
+
+
+class LoginSettings(HttpTargetSettings):
+    """Settings of a target that takes a token, or an OAuth client."""
+
+    OWNER: ClassVar[str] = "the target"
+    """Whose API it is, for messages."""
+
+    client_id: str = Field(default="", description="id of an OAuth client or service principal, with client_secret instead of token")
+    client_secret: Secret | None = Field(default=None, description="secret of the OAuth client, as a reference")
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Any:  # noqa: ANN401  # pydantic: the model itself
+        if self.username or self.password:
+            raise ValueError(f"set token, or client_id and client_secret; {self.OWNER} takes no user and password")
+        if bool(self.client_id) != bool(self.client_secret):
+            raise ValueError("set client_id and client_secret together")
+        if bool(self.client_id) == bool(self.token):
+            raise ValueError("set either token, or client_id and client_secret")
+        return self

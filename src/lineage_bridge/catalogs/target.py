@@ -1,11 +1,12 @@
-"""What a target is: a place where lineage is published, object by object."""
+"""The interface of a target: a place where lineage is published, object by object."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import LineageBridgeError
@@ -14,10 +15,11 @@ from lineage_bridge.model.sources import SourceCheck
 Json = dict[str, Any]
 SettingsT = TypeVar("SettingsT", bound=TargetSettings)
 CREATE, UPDATE, DELETE = "create", "update", "delete"
+NOTHING_WRITTEN: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class ObjectKey(NamedTuple):
-    """A job or dataset, under its name there. `kind` is `job` or `dataset`."""
+    """A job or dataset, under its name at the target. `kind` is `job` or `dataset`."""
 
     kind: str
     namespace: str
@@ -25,12 +27,14 @@ class ObjectKey(NamedTuple):
 
 
 class InexpressibleError(LineageBridgeError):
-    """The target cannot hold an object; the message says what of it, for a count."""
+    """The target cannot represent an object; the message gives the reason, by which such objects are counted."""
 
 
 @dataclass(frozen=True)
 class Expressed:
-    """An event in the form that the target takes, without its time and its run's id; `lost` counts what it cannot hold."""
+    """An event in the form that the target accepts, without its time and its run's id; `lost` counts the parts that the target cannot
+    represent.
+    """
 
     event: Json
     lost: Counter[str] = field(default_factory=Counter)
@@ -47,45 +51,61 @@ class Operation:
 
 
 class Outcome(NamedTuple):
-    """Whether an operation was done; if not, `detail` says why: the target refuses it for good, unless it may work `later`."""
+    """Whether an operation was done; if not, `detail` gives the reason. With `later`, another attempt may succeed; otherwise the target
+    refuses it for good.
+
+    `written` is how many things were created or changed at the target, by kind, where an object is more than one thing there.
+    """
 
     done: bool
     detail: str = ""
     later: bool = False
+    written: Mapping[str, int] = NOTHING_WRITTEN
 
 
 DONE = Outcome(done=True)
 
 
-class Target(ABC, Generic[SettingsT]):
-    """A place that lineage is published to. Thread-safe.
+def _at_once() -> None:
+    """A call may begin."""
 
-    `deletes`, `reads`: whether objects there can be deleted, and read back. `batch`: how many operations `write` takes at once,
-    `read_batch` how many keys `read` does.
+
+class Target(ABC, Generic[SettingsT]):
+    """A place to which lineage is published. Thread-safe.
+
+    `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
+    `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`
+    before each one, which returns when it may begin; for others, each `read` and `write` is one call.
     """
 
     deletes = False
     reads = False
     batch = 1
     read_batch = 1 << 30
+    paces_itself = False
 
     def __init__(self, name: str, settings: SettingsT) -> None:
         self.name, self.settings = name, settings
+        self.take_turn: Callable[[], None] = _at_once
 
     def arranged(self, events: Iterable[Json]) -> Iterable[Json]:
-        """The events to express, of those of jobs and datasets: these themselves, unless lineage belongs to something else. Pure."""
+        """The events to publish, made from those of jobs and datasets: by default these themselves, unless the target attaches lineage to
+        other objects. Pure.
+        """
         return events
 
     @abstractmethod
     def express(self, event: Json) -> Expressed:
-        """A JobEvent or DatasetEvent, as `arranged` has it, in the form that the target takes. Pure. Raises InexpressibleError."""
+        """Convert a JobEvent or DatasetEvent, as `arranged` returns it, to the form that the target accepts. Pure. Raises
+        InexpressibleError.
+        """
 
     @abstractmethod
     def visible(self, event: Json) -> str:
-        """A digest of what can be read back of an event there. Pure."""
+        """A digest of the part of an event that can be read back. Pure."""
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """Which of these objects are there, whoever put them there, with a digest as `visible` has it. Only if `reads`.
+        """Which of these objects the target has, whoever created them, with a digest as in `visible`. Only if `reads`.
 
         Raises as `write`.
         """
@@ -93,10 +113,10 @@ class Target(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Make changes, of different objects; return an outcome for each. All may be repeated if it raises.
+        """Make changes to different objects; return an outcome for each. If it raises, all may be repeated.
 
-        Raises BusyError, TimedOutError if it may work later, UnreachableError if no other would work now either, and ForbiddenError,
-        SourceError if no other ever would.
+        Raises BusyError, TimedOutError if a later attempt may succeed, UnreachableError if no other call would succeed now either, and
+        ForbiddenError, SourceError if no other call ever would.
         """
 
     @abstractmethod

@@ -16,6 +16,7 @@ from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import console, format_count, print_json, print_line, print_message, print_table
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.pushes import run_pushes, targets_of, with_pushes
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import LineageBridgeError
 
@@ -35,6 +36,7 @@ _ENDED = ("completed", "failed")
 @click.option("--source", metavar="NAME", help="name of the source, if there are several of kind confluent")
 @click.option("--off", multiple=True, metavar="PLANE", help="skip this plane; can be repeated")
 @click.option("--resume", "resumed", metavar="TASK", help="resume a task that was cancelled or interrupted")
+@with_pushes("after the extraction", push_lineage="databricks_uc")
 @with_output()
 @with_settings(*CLIENT)
 @click.pass_context
@@ -46,25 +48,29 @@ def extract(
     source: str | None,
     off: tuple[str, ...],
     resumed: str | None,
+    pushes: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Extract the lineage of a Confluent Cloud organization.
 
     Returns when answers contain what was read. Ctrl+C cancels the extraction.
 
-    The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed.
+    The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed, or what was to be published
+    after it was not.
     """
     if resumed and (environments or clusters or source or off):
         raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
     order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
     with connect(settings) as client:
+        targets = targets_of(client, pushes)
         path, body = (f"{TASKS}/{resumed}/resume", b"") if resumed else (f"{TASKS}/extract", json.dumps(order).encode())
         task = follow_task(client, client.post(path, body))
+        if not as_json:
+            print_task(task)
+        reports, is_pushed = run_pushes(client, targets, as_json=as_json) if task["status"] == "completed" else ({}, True)
     if as_json:
-        print_json(task)
-    else:
-        print_task(task)
-    context.exit(exit_code(task))
+        print_json({**task, "pushes": reports} if pushes else task)
+    context.exit(exit_code(task) if is_pushed else 1)
 
 
 def follow_task(client: Client, task: Json) -> Json:

@@ -78,7 +78,7 @@ class LazyGroup(Group):
         if name is None:
             return None
         module = importlib.import_module(f"lineage_bridge.cli.{name}")
-        # A command that is called as a function of Python's has a line behind the name of its own.
+        # A command with the name of a Python built-in or keyword is defined with an underscore after its name.
         command: click.Command = getattr(module, f"{cmd_name}_", None) or getattr(module, cmd_name)
         return command
 

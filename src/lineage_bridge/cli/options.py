@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 import click
 
+from lineage_bridge.catalogs.environment import VARIABLES as TARGET_VARIABLES
 from lineage_bridge.config import Settings, flag_of, load_settings, variable_of
-from lineage_bridge.sources.runtime.variables import VARIABLES
+from lineage_bridge.sources.runtime.variables import VARIABLES as SOURCE_VARIABLES
 
 Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 CLIENT = ("url", "url_ca_file", "api_key_file")
@@ -99,7 +100,7 @@ def with_paging(things: str, default: int, most: int) -> Decorator:
 def settings_from(flags: Mapping[str, object], config: Path | None) -> Settings:
     """The settings of this process. Raises ConfigError."""
     given = {name: str(value) for name, value in flags.items() if value is not None}
-    return load_settings(given, os.environ, Path.cwd(), config, ignored=VARIABLES)
+    return load_settings(given, os.environ, Path.cwd(), config, ignored=(*SOURCE_VARIABLES, *TARGET_VARIABLES))
 
 
 def _flag(name: str) -> Decorator:

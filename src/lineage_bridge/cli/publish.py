@@ -38,12 +38,22 @@ def publish(context: click.Context, settings: Settings, name: str, plan: bool, p
     The exit code is 1 if an operation was refused or failed.
     """
     with connect(settings) as client:
-        order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
-        client.post(f"/api/v1/targets/{name}/publish", json.dumps(order).encode())
-        report = _until_ended(client, name)
+        report = publish_to(client, name, plan=plan, prune=prune, overwrite=overwrite)
     print_json(report) if as_json else print_report(report)
-    if report["state"] != "done" or report["outcomes"].keys() - {"done"}:
+    if not is_published(report):
         context.exit(1)
+
+
+def publish_to(client: Client, name: str, *, plan: bool, prune: bool, overwrite: bool) -> Json:
+    """The report of a plan or publication that has ended. Ctrl+C cancels it."""
+    order = {"plan_only": plan, "prune": prune, "overwrite": overwrite}
+    client.post(f"/api/v1/targets/{name}/publish", json.dumps(order).encode())
+    return _until_ended(client, name)
+
+
+def is_published(report: Json) -> bool:
+    """Whether a plan or publication ended with nothing refused or failed."""
+    return report["state"] == "done" and not report["outcomes"].keys() - {"done"}
 
 
 @click.command(cls=Command, hidden=True)

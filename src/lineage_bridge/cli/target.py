@@ -13,7 +13,7 @@ from lineage_bridge.cli.setting_values import parse_setting, setting_row
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import RequestError
 
-_ORIGINS = {"file": "from the settings file", "added": "added"}
+_ORIGINS = {"file": "from the settings file", "environment": "from the environment", "added": "added"}
 _name = click.argument("name")
 
 

@@ -154,7 +154,7 @@ def format_transformations(transformations: list[Answer]) -> str:
 
 
 def _format_transformation(kind: str, subtype: str) -> str:
-    """Subtypes are known to be direct, unless the mark says that they are indirect."""
+    """Subtypes are known to be direct, unless they are marked as indirect."""
     return " ".join(text.lower() for text in (kind if kind != "DIRECT" or not subtype else "", subtype) if text)
 
 

@@ -12,6 +12,7 @@ from lineage_bridge.cli.client import Client, Json, connect
 from lineage_bridge.cli.command import Command
 from lineage_bridge.cli.console import format_count, print_json_line, print_line, print_message
 from lineage_bridge.cli.options import CLIENT, with_output, with_settings
+from lineage_bridge.cli.pushes import run_pushes, targets_of, with_pushes
 from lineage_bridge.config import Settings
 from lineage_bridge.errors import GoneError, RequestError, UnavailableError
 
@@ -27,37 +28,64 @@ _PAGE = 1000
     "--env", "--environment", "environments", multiple=True, metavar="ID", help="restrict the source to this environment; can be repeated"
 )
 @click.option("--polls", type=click.IntRange(1), metavar="N", help="stop after this many polls")
-@with_output("print one JSON object per line: a poll or a change")
+@with_pushes("after a poll that found changes", push_uc="databricks_uc", push_glue="aws_glue")
+@with_output("print one JSON object per line: a poll, a change or a push")
 @with_settings(*CLIENT)
 def watch(
-    settings: Settings, source: str | None, interval: float | None, environments: tuple[str, ...], polls: int | None, as_json: bool
+    settings: Settings,
+    source: str | None,
+    interval: float | None,
+    environments: tuple[str, ...],
+    polls: int | None,
+    pushes: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Poll a source continuously, and print what changes.
 
-    Resumes the source if it is paused. --interval and --env change its settings. The server keeps polling after Ctrl+C.
+    Resumes the source if it is paused. --interval and --env change its settings. The server keeps polling after Ctrl+C, but only publishes
+    to targets with publish=continuous then.
     """
     with connect(settings) as client:
+        targets = targets_of(client, pushes)
         item = _prepare_source(client, source, interval, environments)
         cursor = _latest_cursor(client)
         print_message(f"{item['name']} is polled every {_interval_of(client, item):g} s; Ctrl+C stops watching, not polling")
-        _follow(client, item, cursor, polls, as_json=as_json)
+        _follow(client, item, cursor, polls, targets, as_json=as_json)
 
 
-def _follow(client: Client, seen: Json, cursor: str | None, left: int | None, *, as_json: bool) -> None:
-    """Print polls and changes, until `left` polls are printed. Waits for a server that does not respond."""
-    unreachable = False
-    while left is None or left > 0:
+def _follow(client: Client, seen: Json, cursor: str | None, left: int | None, targets: list[str], *, as_json: bool) -> None:
+    """Print polls and changes, until `left` polls are printed. Waits for a server that does not respond.
+
+    What polls found is published to `targets` as soon as the graph contains it.
+    """
+    unreachable, is_due = False, False
+    while left is None or left > 0 or is_due:
         time.sleep(CHECK_S)
         try:
             item = client.get(f"/api/v1/sources/{seen['name']}")
             if item["polls"] > seen["polls"]:
                 _print_poll(seen, item, as_json=as_json)
+                is_due = is_due or (bool(targets) and item["events"] > seen["events"])
                 seen, left = item, None if left is None else left - 1
             cursor, unreachable = _print_changes(client, cursor, as_json=as_json), False
+            if is_due and not client.lag():
+                is_due = False
+                _push(client, targets, as_json=as_json)
         except UnavailableError as error:
             if not unreachable:
                 print_message(f"{error}; waiting for the server")
             unreachable = True
+
+
+def _push(client: Client, targets: list[str], *, as_json: bool) -> None:
+    """Publish. What cannot begin, such as while another publication is under way, is told, and tried again after the next poll."""
+    try:
+        reports, _ = run_pushes(client, targets, as_json=as_json)
+    except RequestError as error:
+        print_message(f"not published: {error}")
+        return
+    if as_json:
+        print_json_line({"pushes": reports})
 
 
 def _prepare_source(client: Client, source: str | None, interval: float | None, environments: tuple[str, ...]) -> Json:

@@ -17,7 +17,7 @@ _TEXT: Final = "%(asctime)s %(levelname)-7s {program}: %(message)s"
 
 
 class _TextLines(logging.Formatter):
-    """Text, with the id of the request behind the message where there is one."""
+    """Text, followed by the id of the request if there is one."""
 
     def __init__(self, program: str) -> None:
         super().__init__(_TEXT.format(program=program))

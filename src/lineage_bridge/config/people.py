@@ -75,11 +75,11 @@ class _Section(BaseModel):
 class IssuerSettings(_Section):
     """An OpenID Connect issuer whose access tokens are accepted.
 
-    `issuer` is its identifier, exactly as its tokens have it. A token must be meant for one of `audience`. `clients`: the applications
-    whose tokens are accepted; empty: any. `roles_claim` may be a path (`realm_access.roles`).
+    `issuer` is its identifier, exactly as in its tokens. A token must be meant for one of `audience`. `clients`: the applications whose
+    tokens are accepted; empty: any. `roles_claim` may be a path (`realm_access.roles`).
 
     With a `client_id`, people log in there with a browser: it is the id that the issuer gave this server, `client_secret` a reference to
-    the secret it gave, if any, and `login_scopes` what the server asks for.
+    the secret it gave, if any, and `login_scopes` are the scopes that the server requests.
     """
 
     issuer: Annotated[str, AfterValidator(_issuer_url)]

@@ -109,7 +109,7 @@ def _has_header(directory: Path, number: int) -> bool:
 
 
 def _cut_torn(directory: Path, number: int, published: int | None, disk: Disk) -> tuple[int, int, Path | None]:
-    """Cut a segment behind its durable records.
+    """Cut a segment off after its durable records.
 
     Returns the byte where these end, the number of bytes cut off, and the file with a copy of them if the mark was lost.
     """

@@ -104,7 +104,7 @@ def _candidates(data: bytes) -> Iterator[bytes]:
 
 
 def restore_records(writer: LogWriter, known: Iterable[LogRecord], files: Iterable[Path], on_record: Callable[[], None]) -> int:
-    """Append the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`; how many.
+    """Append the records of `files` (segments, pieces of them, or folders of segments) that are not among `known`; returns how many.
 
     They keep their arrival times and channels, and get new offsets. `on_record` is called for each. Raises OSError, LogError.
     """

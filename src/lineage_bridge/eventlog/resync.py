@@ -1,4 +1,4 @@
-"""Finds the next complete record behind bytes that are none, so that damage costs no more than the records it hit."""
+"""Finds the next complete record after damaged bytes, so that damage costs only the records it hit."""
 
 from contextlib import suppress
 from typing import Final, Protocol
@@ -24,8 +24,8 @@ class Bytes(Protocol):
 def next_record(data: Bytes, damaged: int) -> int:
     """The byte where the first complete record after a damaged one begins; the limit if none follows.
 
-    An end that the damaged record itself states is tried first. Only if no record begins there are the bytes searched, because the body
-    of a rejected event can hold what looks like a record.
+    The end that the damaged record itself states is tried first. Only if no record begins there are the bytes searched, because the body of
+    a rejected event can contain what looks like a record.
     """
     for end in _stated_ends(data, damaged):
         if damaged < end <= data.limit and (end == data.limit or _is_record(data, end)):

@@ -99,7 +99,7 @@ def segment_end(directory: Path, number: int, following: int | None) -> int:
 
 
 class UnreadableBytes(NamedTuple):
-    """Bytes of a segment, from `first` up to `end`, where a record should be and none can be read, and why."""
+    """Bytes of a segment, from `first` up to `end`, where a record should be but cannot be read, and the reason."""
 
     first: int
     end: int
@@ -195,7 +195,7 @@ def walk_sizes(path: Path, start: int, stop: int, limit: int) -> Iterator[tuple[
 
 
 def _report_gap(buffer: ReadBuffer, byte: int, error: RecordError, on_gap: Callable[[UnreadableBytes], None]) -> int:
-    """Report the gap that begins at `byte`; the byte behind it."""
+    """Report the gap that begins at `byte`; returns the byte after it."""
     end = next_record(buffer, byte)
     on_gap(UnreadableBytes(byte, end, str(error)))
     return end

@@ -45,7 +45,7 @@ class Tail:
         self._path = segment_path(directory, found.number)
         self._fd = disk.open(self._path) if found.is_open else -1
         if make_offset(found.number, found.byte) < issued:
-            # The log once reached further: the next header says how far, so that what is missing can be told from then on.
+            # The log once reached further. The next header records how far, so that the missing part can be recognised later.
             self._number, self._byte = segment_of(issued), byte_of(issued)
 
     def append(self, pieces: Sequence[bytes], size: int) -> int:

@@ -24,7 +24,7 @@ class _StoppedError(Exception):
 
 
 class LogWatch:
-    """Reads every record of the log in `directory`, and of the archive, when it is opened and once a day, in a thread.
+    """Reads every record of the log in `directory`, and of the archive, in a thread, when it is opened and once a day.
 
     Damage is logged when it is found.
     """

@@ -26,7 +26,7 @@ SEGMENT_BYTES: Final = 64 << 20
 MAX_SEGMENT_BYTES: Final = 1 << 30
 MAX_PENDING_BYTES: Final = 256 << 20
 HEAL_S: Final = 1.0
-"""Seconds between two looks of an idle writer whether its mark still exists."""
+"""Seconds between an idle writer's checks that its mark still exists."""
 GROUP_BYTES: Final = 4 << 20
 _FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _LOCAL_DISK: Final = LocalDisk()

@@ -16,6 +16,7 @@ FOREIGN_ASSERTION = relation(
     *least("first", ("first", Type.INT), ("first_event", Type.BYTES)),
     *greatest("last", (), ("last", Type.INT), ("last_event", Type.BYTES)),
 )
-"""What a principal that is limited to `namespaces` (globs, sorted, as a JSON array) asserted of what lies outside of them, and when first
-and last on a UTC day. It has no effect on anything; see `graph/facts/foreign.py`. What somebody else asserts with the same words counts
-all the same: it is a row of `assertion` too."""
+"""What a principal that is limited to `namespaces` (globs, sorted, as a JSON array) asserted about nodes outside of them, and when first
+and last on a UTC day. It has no effect; see `graph/facts/foreign.py`. If a principal without these limits makes the same assertion, that
+one has effect: it is also a row of `assertion`.
+"""

@@ -130,9 +130,11 @@ RUN = relation(
     *greatest("nominal", _NOMINAL, ("nominal_time", Type.INT), ("nominal_event", Type.BYTES)),
     *greatest("raw", (("raw_id", Type.TEXT),), ("raw_event", Type.BYTES)),
 )
-"""Runs, each under its job; a run seen under two jobs has two rows. A parent run without events of its own is known by its children.
-`raw_id` is the run id as it was sent, if that was not a UUID; `parent_raw` and `root_raw` are those of the runs above. `parent_sure` is 0
-if the sender is limited to namespaces without the jobs above: the run is listed inside of them, but nothing follows for them."""
+"""Runs, each under its job; a run seen under two jobs has two rows. A parent run without events of its own is known from its children.
+`raw_id` is the run id as it was sent, if that was not a UUID; `parent_raw` and `root_raw` are those of the parent and root. `parent_sure`
+is 0 if the sender is limited to namespaces that do not contain the jobs of parent and root: the run is listed inside them, but nothing else
+is derived for them.
+"""
 
 RUN_EVENT = relation(
     "run_event", key("run", Type.BYTES), key("job", Type.INT), key("type", Type.TEXT), key("day", Type.INT), *first_and_last()
@@ -202,8 +204,9 @@ ENDING = relation(
     key("job", Type.INT),
     *greatest("ending", (("ended", Type.INT), ("at", Type.INT)), ("ending_time", Type.INT), ("ending_event", Type.BYTES)),
 )
-"""What operators stated last about a flow: that it ended `at` a time (`ended` is 1), or that it did not (0). A source or target of 0 is
-any."""
+"""What operators last stated about a flow: that it ended `at` a time (`ended` is 1), or that it did not (0). A source or target of 0 stands
+for any.
+"""
 
 LIFECYCLE = relation(
     "lifecycle",

@@ -11,6 +11,7 @@ from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id, graph_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, read_note, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin
+from lineage_bridge.ingest.cut_body import mask_beginning
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload
@@ -136,7 +137,7 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
     effort = Effort(events.items)
     try:
         if events.rejected:
-            return [_rejected(mask(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
+            return [_rejected(mask_beginning(events.items[0], effort.spend, key), events.rejected, sender, arrival_us)]
         effort.spend(sum(EVENT_NS if len(raw) >= LEAST_EVENT else TINY_EVENT_NS for raw in events.items))
         senders = [sender]
         if sender.origin:
@@ -145,7 +146,7 @@ def _judge_events(events: SplitPayload, sender: Sender, arrival_us: int, key: by
         return [_judge_event(raw, effort, by, arrival_us, key) for raw, by in zip(events.items, cycle(senders), strict=False)]
     except TooCostlyError:
         verdict = events.rejected or too_costly(len(events.items), size)
-        return [_rejected(mask(beginning(events.items[0], _COSTLY_SAMPLE_BYTES), key=key), verdict, sender, arrival_us)]
+        return [_rejected(mask_beginning(beginning(events.items[0], _COSTLY_SAMPLE_BYTES), key=key), verdict, sender, arrival_us)]
 
 
 def _is_too_costly(event: JudgedEvent) -> bool:
@@ -155,7 +156,7 @@ def _is_too_costly(event: JudgedEvent) -> bool:
 def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, key: bytes) -> JudgedEvent:
     if len(raw) > SAMPLE_BYTES and (refused := unreadable(raw)):
         kept = beginning(raw, _COSTLY_SAMPLE_BYTES if refused.code == "too_deep" else SAMPLE_BYTES)
-        return _rejected(mask(kept, effort.spend, key), refused, sender, arrival_us)
+        return _rejected(mask_beginning(kept, effort.spend, key), refused, sender, arrival_us)
     effort.spend(raw.count(b"{") * OBJECT_NS)
     masked = mask(raw, effort.spend, key)
     verdict = judge(masked, arrival_us, effort.spend)

@@ -1,1 +1,1 @@
-"""Ways in for events besides HTTP: an input reads streams, and hands what it reads to `ingest`."""
+"""Inputs: ways for events to arrive besides HTTP. An input reads streams, and passes their records to `ingest`."""

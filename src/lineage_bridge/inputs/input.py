@@ -124,7 +124,7 @@ class Input(ABC, Generic[SettingsT]):
 
     @abstractmethod
     def acknowledge(self, ends: Mapping[StreamPartition, int]) -> None:
-        """Note that the log has everything before these offsets. Offsets committed to the stream are only a copy for its own tools."""
+        """Record that the log has everything before these offsets. Offsets committed to the stream are only a copy for its own tools."""
 
     @abstractmethod
     def keep_alive(self) -> None:

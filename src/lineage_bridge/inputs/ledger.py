@@ -179,7 +179,7 @@ class InputLedger:
             lock.release()
 
     def close(self) -> None:
-        """Store where the inputs have got to."""
+        """Store the positions of the inputs."""
         for name, ledger in sorted(self._ledgers.items()):
             with self._lock(name):
                 ledger.read_from = max(ledger.read_from, self._log.end())

@@ -99,7 +99,7 @@ def _ssl(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
 
 
 def _aws(value: Any) -> dict[str, Any]:  # noqa: ANN401  # JSON
-    """The connection. `enabled` says that keys are not needed, as they never are here."""
+    """The connection. `enabled` states that keys may be missing; here they always may."""
     if not isinstance(value, dict):
         raise _RefusedOptionError("awsConfig is not an object")
     if value.get("awsRegion") is None:

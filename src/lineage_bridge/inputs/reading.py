@@ -52,11 +52,11 @@ class LogPositions(Positions):
         return found.files
 
     def note(self, files: Sequence[FilePlace]) -> None:
-        """Store durably how files were when everything in them was read."""
+        """Store durably the versions of files that were read completely."""
         self._log.append(self._name, InputBatch(self.session, [], [], list(files)))
 
     def skip(self, ends: Mapping[StreamPartition, int | EventPlace]) -> None:
-        """Store durably that what is before these offsets or places is not to be read any more."""
+        """Store durably that records before these offsets or places are skipped."""
         places = [PartitionPlace(where, place_of(at)) for where, at in sorted(ends.items())]
         self._log.append(self._name, InputBatch(self.session, [], places))
         self._places |= dict(places)

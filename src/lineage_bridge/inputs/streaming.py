@@ -52,7 +52,7 @@ class StreamPositions(Positions):
         self._advance(ends)
 
     def moved(self, ranges: Sequence[StreamRange]) -> None:
-        """Ranges were taken in."""
+        """Record that ranges are in the archive."""
         self._places |= {given.where: EventPlace(given.end, 0) for given in ranges}
 
     def _advance(self, starts: Mapping[StreamPartition, int | EventPlace]) -> None:

@@ -1,4 +1,4 @@
-"""Who asks the server for something, by which credentials, and what that principal may do."""
+"""Principals: who sends a request, with which credentials, and what the principal may do."""
 
 import hashlib
 from collections.abc import Iterable

@@ -114,7 +114,7 @@ class _WordRules(NamedTuple):
 class Prefilter:
     """Chooses the rules worth trying on a text, by the texts without which they cannot match.
 
-    Longer texts are looked for in one pass; which single characters are there as well is asked only for the rules that are left then.
+    Longer texts are searched in one pass; single characters are searched only for the rules that remain.
     """
 
     def __init__(self, groups: Mapping[str, Sequence[Rule]]) -> None:

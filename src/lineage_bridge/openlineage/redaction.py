@@ -41,7 +41,7 @@ _DEEPEST = 6
 _PASSES = 8
 _TOKENS_AT_ONCE = 512
 _SHORT, _REMEMBERED = 256, 4096
-"""Bytes of a text whose masked form is remembered, and how many are."""
+"""The maximum size, in bytes, of a text whose masked form is cached, and the number of cached texts."""
 _LONG = 2048
 """Bytes from which looking through a text costs more than remembering what came of it."""
 _TINY = 256
@@ -73,9 +73,9 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
 
 
 class _Scan:
-    """One pass over the tokens of a body. It never fails, also if brackets do not match.
+    """One pass over the tokens of a body. It never fails, even if brackets do not match.
 
-    `is_unsettled`: a text was masked that says what another one is (a key, a name, an argument), so the masked body has to be read again.
+    `is_unsettled`: a text was masked that names another one (a key, a name, an argument), so the masked body has to be read again.
     """
 
     def __init__(self, raw: bytes, spend: Spend, key: bytes, depth: int = 0) -> None:

@@ -70,10 +70,10 @@ def _characters(items: Iterable[tuple[Any, Any]]) -> Alternatives:
 
 
 class _Parts:
-    """The parts of a pattern, one behind the other.
+    """The parts of a pattern, one after the other.
 
-    `exact`: all texts that they match, if these are known and few. `first`: texts of which one is at the beginning of whatever they match;
-    with an empty one, they are unknown. `required`: sets of which one text must be there.
+    `exact`: all texts that they match, if these are known and few. `first`: texts of which every match begins with one; if one of them is
+    empty, the beginnings are unknown. `required`: sets of texts; every match contains at least one text of each set.
     """
 
     def __init__(self, parts: Iterable[tuple[Any, Any]]) -> None:

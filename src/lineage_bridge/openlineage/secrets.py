@@ -1,4 +1,4 @@
-"""How secrets are recognised: by the name of a setting, and by their form inside a text."""
+"""Finds secrets by the name of a setting, and by their format inside a text."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ from lineage_bridge.openlineage.secret_rules.weak_names import WEAK_WORDS, holds
 _CACHED = 8192
 _CACHED_CHARACTERS = 512
 
-# A name matches from its start only, and long parts match in one way only, so that the time stays linear.
+# A name matches only from its start, and long parts match in only one way, so that the time stays linear.
 _ASSIGNED = re.compile(r"""(?<![\w.\-])(?P<name>[\w.\-]{1,300})(?P<sign>[\\"'`\]]{0,8}[ \t]{0,8}(?:[=\-]>|:=|[=!]?=|:)[ \t]{0,8})""")
 _NAME_BACKWARDS = re.compile(r"[\w.\-]*")
 _LONGEST_NAME = 300
@@ -56,7 +56,7 @@ _WHOLE = re.compile(r"\s*(?P<name>[\w.\-]{1,300})\s*=(?![ \t]*\r?\n[\w.\-]{1,300
 _BEFORE_A_WORD = re.compile(r"(?:secret|credential)s?[_\-](?!key|value|access|token|text|string)[a-z]{3,}\Z")
 _COMMENT = re.compile(r"(?<!\s)\s{1,20}(?:#|//)\s.*", re.DOTALL)
 _FOLLOWED = re.compile(r"\n|\s[\w.\-]{1,300}\s?=")
-"""What comes behind the one value of a setting."""
+"""What follows the only value of a setting."""
 SIGNATURES = frozenset(("sig", "signature", "x-amz-signature", "x-goog-signature", "q-signature"))
 _SPACED = re.compile(r"(?<![\w\-])(?P<name>[A-Za-z]\w{0,40}[_\-]\w{1,40})[ \t]{1,3}(?P<value>(?=\S{0,60}\d)[A-Za-z0-9][^\s\"'=:]{7,300})")
 """`secret_access_key x`."""
@@ -69,10 +69,10 @@ _LINE_BREAK = re.compile(r"\\{1,8}n")
 _UNEXPECTED = re.compile(r"(?:unexpected|expected|mismatched|illegal)\s\Z", re.IGNORECASE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+\Z")
 _OPTION_OF_SQL = re.compile(r"\s'")
-"""What is between the name of an option of a statement and its value."""
+"""The text between the name of a statement's option and its value."""
 _WORDS = SECRET_WORDS | NAMES | WEAK_WORDS
 _NAMES = _WORDS | SIGNATURES | {fold(name) for name in WORKING_DIRECTORIES}
-"""Texts of which one is in each name that a secret can be assigned to."""
+"""Texts of which each name that a secret can be assigned to contains at least one."""
 _NAME_PARTS = Texts(_NAMES)
 _RULES = Prefilter(
     {
@@ -106,7 +106,7 @@ _mask_text_cached = lru_cache(_CACHED)(_mask_text)
 
 
 def mask_with(text: str, mask: Mask) -> str:
-    """The text with the secrets in it replaced."""
+    """The text with its secrets replaced."""
     worth_trying = _RULES.worth_trying(text)
     if worth_trying is _RULES.no_rules:
         return text
@@ -136,7 +136,7 @@ def mask_with(text: str, mask: Mask) -> str:
 
 
 def _masked_pairs(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
-    """A text that is no statement, with values masked that follow their names without a sign."""
+    """A text that is not a statement, with masked values where a value follows its name without an operator."""
     for pattern in worth_trying["arguments"]:
         text = pattern.sub(lambda found: _masked_call(found, mask), text)
     for pattern in worth_trying["spaced"]:
@@ -158,14 +158,14 @@ def _masked_statement(text: str, mask: Mask, worth_trying: Mapping[str, Sequence
             if len(known) < _CACHED:
                 known[literal] = masked
         elif masked != literal:
-            mask(literal)  # a secret counts as often as it is there
+            mask(literal)  # a secret counts each time it occurs
         return masked
 
     return mask_comments(mask_literals(text, names_secret, inside, mask), inside)
 
 
 def _masked_functions(text: str, mask: Mask, worth_trying: Mapping[str, Sequence[Rule]]) -> str:
-    """A text that is no statement, with the credentials of ClickHouse's functions in it masked."""
+    """A text that is not a statement, with the credentials of ClickHouse's functions in it masked."""
     return mask_arguments(text, mask, CONNECTIONS) if worth_trying["functions"] else text
 
 
@@ -193,7 +193,7 @@ def _masked_call(found: re.Match[str], mask: Mask) -> str:
 
 
 def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
-    """`name = value` and `name: value` with the value masked where the name names a secret."""
+    """The text with the value of `name = value` and `name: value` masked if the name is a secret's."""
     if not any(sign in text for sign in "=:>"):
         return text
     pieces: list[str] = []
@@ -217,7 +217,7 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
 
 
 def _name_start(text: str, inside: int) -> int:
-    """Where the name begins that a place in a text is in."""
+    """The start of the name that contains this position of a text."""
     last = text[inside - 1 : inside]
     if not last.isalnum() and last not in _SIGNS_OF_NAMES:
         return inside
@@ -241,7 +241,7 @@ def _assigns_secret(found: re.Match[str], text: str) -> bool:
 
 
 def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] | None:
-    """Where the value of an assignment is; None if it has none that could be a secret."""
+    """The position of an assignment's value; None if no value can be a secret."""
     at = found.end()
     if sql and is_comparison(text, found.start(), found["name"]):
         return None
@@ -260,7 +260,7 @@ def _value_at(text: str, found: re.Match[str], *, sql: bool) -> tuple[int, int] 
 
 
 def _bare_value(text: str, at: int, found: re.Match[str]) -> tuple[int, int] | None:
-    """Where a value without quotes is, or the text that a function is called with."""
+    """The position of an unquoted value, or of the string that a function is called with."""
     if (call := _FUNCTION.match(text, at)) is not None:
         return None if looks_up(call["function"]) or not call["value"] or is_harmless(call["value"]) else call.span("value")
     # In a path (`events/token=abc/x`) the value ends with its segment.
@@ -290,7 +290,7 @@ def is_secrets_name(value: str) -> bool:
 
 
 def _replaced(found: re.Match[str], mask: Mask) -> str:
-    """A match with its `value` masked. Quotes around the value stay."""
+    """The text of a match with its `value` masked. Quotes around the value are kept."""
     start, stop = (place - found.start() for place in found.span("value"))
     value = found["value"]
     if value[:1] in "\"'" and value[-1:] == value[:1] and len(value) > 1:

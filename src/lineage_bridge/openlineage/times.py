@@ -32,9 +32,9 @@ class ParsedTime(NamedTuple):
 def parse_time(text: str) -> ParsedTime | None:
     """Parse an RFC 3339 time, tolerantly; None if it is not a time in the years 1 to 9999.
 
-    A space for the T, lower case, a missing zone (UTC), a missing time (00:00Z), missing seconds, an offset without minutes or colon,
-    and the name of a zone behind an offset, as Java prints it (`Z[UTC]`), are accepted. Fraction digits beyond microseconds are cut
-    off. A leap second is the first instant of the next minute.
+    A space for the T, lower case, a missing zone (UTC), a missing time (00:00Z), missing seconds, an offset without minutes or colon, and
+    the name of a zone after an offset, as Java prints it (`Z[UTC]`), are accepted. Fraction digits beyond microseconds are cut off. A leap
+    second is the first instant of the next minute.
     """
     match = _TIME.fullmatch(text)
     day_us = _day_us(match[1]) if match else None

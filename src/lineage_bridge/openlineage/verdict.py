@@ -192,7 +192,7 @@ class _EventReader:
         return us
 
     def origin(self, text: str | None, code: str, path: str) -> str:
-        """A member that says where an event comes from. Any string is accepted, since the core schema requires no format."""
+        """A member that states where an event comes from. Any string is accepted, since the core schema requires no format."""
         if text is None:
             self.repair(code, path)
         return text or ""

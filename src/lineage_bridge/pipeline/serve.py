@@ -93,7 +93,7 @@ class Serve:
             return self.store.settle(Budget(self.limits.derived_rows))
 
     def commit(self, batch: Batch, workers: list[int], parent: str = "") -> None:
-        """Apply a batch with its position, and tell `done`. `parent` is the span that folded it. Raises StoreError."""
+        """Apply a batch with its position, and call `done`. `parent` is the span that folded it. Raises StoreError."""
         with span("commit batch", parent=parent), self.store_lock:
             started_ns = time.monotonic_ns()
             self.store.apply(batch, Budget(self.limits.derived_rows))

@@ -39,7 +39,7 @@ class KeyRepository(Protocol):
 
 
 class KeyChanges(Protocol):
-    """Tells a running server of changes that any process makes to the keys."""
+    """Reports changes of keys by any process to a running server."""
 
     def changed_keys(self) -> Sequence[ApiKey] | None:
         """All keys if any may have changed since the last call; else None. Does not wait for a process that is writing."""
@@ -90,7 +90,7 @@ class AuditRepository(Protocol):
 
 
 class AuditTrail(Protocol):
-    """Records who changed what, and tells whether the record is whole."""
+    """Records who changed what, and whether the record is intact."""
 
     def record(self, change: Change) -> None:
         """Append a change, durably."""

@@ -251,4 +251,4 @@ class GraphReader(Protocol):
         """
 
     def interrupt(self) -> None:
-        """End the question that runs now, and refuse later ones. May be called from another thread."""
+        """Abort the running query, and refuse later ones. May be called from another thread."""

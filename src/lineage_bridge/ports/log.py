@@ -24,7 +24,7 @@ class EventLog(Protocol):
         """
 
     def end(self) -> int:
-        """The durable end: the offset behind the last durable record."""
+        """The durable end: the offset after the last durable record."""
 
 
 class OffsetLog(EventLog, Protocol):
@@ -47,7 +47,7 @@ class RecordReader(Protocol):
         """The size in bytes of the records in [start, end), which is how far a consumer lags. Raises OffsetError."""
 
     def archived_behind(self, applied: Mapping[tuple[str, int], int]) -> int:
-        """The size in bytes of what the archive has behind the positions of sources and partitions; 0 without an archive."""
+        """The size in bytes of the archived records after the positions of sources and partitions; 0 without an archive."""
 
 
 class RangeReader(Protocol):

@@ -76,10 +76,10 @@ class StreamFeed(Protocol):
     def take(
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]
     ) -> TakenRows | None:
-        """Take in ranges, each where its partition stands. Returns when the archive has them; the commit may be under way.
+        """Archive ranges, each from the archived end of its partition. Returns when the archive has them; the commit may be pending.
 
-        `still` says, once they are read, whether the streams are what they were when the ranges were planned. If not, nothing is taken in,
-        and None is returned.
+        After reading, `still` says whether the streams are the same as when the ranges were planned. If not, nothing is archived, and None
+        is returned.
         """
 
     def finish(self, name: str) -> None:

@@ -55,15 +55,16 @@ class DriftFinding(msgspec.Struct, frozen=True):
 
 
 class PublicationReport(msgspec.Struct, frozen=True):
-    """A plan, or a publication and how it went. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
+    """A plan or a publication, with its outcome. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
 
     Times are UTC microseconds.
 
     `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
-    `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are there as they should be,
-    `kept` have left the graph and were not deleted, by reason; `not_expressible` is what the target cannot hold, by what it is.
-    `code` is `error` in a word; `given_up`: the rest was not tried, as every other call would have failed too, and `retry_after_s` is how
-    long the target asks to wait.
+    `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are at the target as they should be, `kept`
+    are no longer in the graph but were not deleted, by reason; `not_expressible` is what the target cannot represent, by kind. `written` is
+    how many things were created or changed there, by kind, where an object is more than one thing there. `code` is the kind of `error`;
+    `given_up`: the rest was not tried, because every other call would have failed too, and `retry_after_s` is how long the target asks to
+    wait.
     """
 
     state: str
@@ -82,6 +83,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
     unchanged: int = 0
     counts: dict[str, int] = {}
     outcomes: dict[str, int] = {}
+    written: dict[str, int] = {}
     kept: dict[str, int] = {}
     not_expressible: dict[str, int] = {}
     operations: list[PlannedOperation] = []
@@ -91,10 +93,12 @@ class PublicationReport(msgspec.Struct, frozen=True):
 
 
 class TargetRecord(NamedTuple):
-    """A configured target. `settings` are as configured, with secrets as references; `origin` is `file` (the settings file) or `added`.
+    """A configured target. `settings` are as configured, with secrets as references.
 
-    `published` is how many objects were published to it, by state; `report` is of the last plan or publication that was asked for.
-    `continuous` is how continuous publishing stands, if it is published to continuously.
+    `origin` is `file` (the settings file), `environment` (its variables) or `added`.
+
+    `published` is how many objects were published to it, by state; `report` is of the last requested plan or publication. `continuous` is
+    the state of continuous publishing, if it is on.
     """
 
     name: str
@@ -114,7 +118,7 @@ class PublicationLedger(Protocol):
         """The entries by key."""
 
     def page(self, place: str, after: str, limit: int) -> list[LedgerEntry]:
-        """Entries behind a key, by key."""
+        """Entries after a key, by key."""
 
     def counts(self, place: str) -> dict[str, int]:
         """How many entries there are, by state."""
@@ -179,10 +183,10 @@ class TargetService(Protocol):
         """Start a plan or a publication. Raises RequestError if the target is paused or one is under way."""
 
     def cancel(self, name: str) -> TargetRecord:
-        """End the plan or publication that was asked for, soon. Raises RequestError if none is under way."""
+        """Cancel the running plan or publication that was requested. Raises RequestError if there is none."""
 
     def publishing(self) -> frozenset[str]:
-        """The names of the targets for which a plan or a publication is under way that was asked for."""
+        """The names of the targets with a running plan or publication that was requested."""
 
     def ledger(self, name: str, after: str, limit: int) -> Sequence[LedgerEntry]:
         """The published objects of a target, by key."""

@@ -46,7 +46,7 @@ class LineageEdge(Struct, frozen=True, omit_defaults=True):
     """Data goes from one node to another: a dataset is read by a job, a job writes a dataset, or a dataset comes from another directly.
 
     `confidence` (0 to 1) follows from `origin` (`observed`, `declared`, `inferred`), or was stated by an import. `facets`, in an export, is
-    what the job says of the columns of what it writes.
+    what the job states about the columns of its outputs.
     """
 
     src_id: str
@@ -62,9 +62,29 @@ class LineageEdge(Struct, frozen=True, omit_defaults=True):
 
 
 class GraphStats(Struct, frozen=True):
-    """How much there is. `validation_warnings` is empty: no edge leads to a node that is not there."""
+    """The counts of the graph. `validation_warnings` is empty: no edge leads to a node that does not exist."""
 
     node_count: int
     edge_count: int
     pipeline_count: int
     validation_warnings: list[str]
+
+
+class PushResult(Struct, frozen=True):
+    """How a push went, as numbers of what was written in the catalog.
+
+    `tables_updated` counts events for catalogs that take events. `errors` are what failed or was refused; `skipped` what was left alone,
+    or cannot be expressed there. `bridge_rows_inserted` is always 0, since nothing is written beside the catalog. `targets` are the names
+    of the targets that were published to, `unchanged` the objects that were there already as they should be.
+    """
+
+    tables_updated: int = 0
+    properties_set: int = 0
+    comments_set: int = 0
+    bridge_rows_inserted: int = 0
+    external_metadata_registered: int = 0
+    lineage_relationships_created: int = 0
+    errors: list[str] = []
+    skipped: list[str] = []
+    targets: list[str] = []
+    unchanged: int = 0

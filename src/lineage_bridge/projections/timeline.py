@@ -25,7 +25,7 @@ _FAILED: Final = frozenset({"FAIL", "ABORT"})
 
 @dataclass(frozen=True)
 class Mark:
-    """A change of a node at a time, UTC microseconds. `text` says more: a version, the key of a facet, a run's id.
+    """A change of a node at a time, UTC microseconds. `text` gives details: a version, the key of a facet, a run's id.
 
     The change of a flow happened after `since`, and at `at` at the latest; `node` is then its job, and `text` is empty.
     """

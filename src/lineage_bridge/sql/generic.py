@@ -201,7 +201,7 @@ class SqlglotScript:
 
 
 def _hinted(message: str, tokens: list[PlainToken], line: int, column: int) -> Fault:
-    """An error at a place, with what may be meant."""
+    """An error at a position, with a suggestion."""
     texts = ["" if token.token_type in _QUOTED else token.text for token in tokens]
     template = template_at(texts)
     if template is not None:

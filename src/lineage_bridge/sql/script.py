@@ -87,7 +87,7 @@ class StreamingScript:
         return lineage
 
     def _explained(self, err: StatementError | RecursionError, statement: Sequence[Token]) -> Fault:
-        """An error in words, with what may be meant."""
+        """The text of an error, with a suggestion."""
         if isinstance(err, RecursionError):
             return _fault(TOO_DEEP, statement[0])
         texts = ["" if token.kind in (Kind.STRING, Kind.NAME) else token.text for token in statement]

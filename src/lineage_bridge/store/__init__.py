@@ -1,1 +1,1 @@
-"""The graph store: schema, migrations, apply, read."""
+"""The graph store: schema, migrations, writing, derived tables, queries."""

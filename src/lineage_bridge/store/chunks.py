@@ -13,7 +13,7 @@ def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """The values in lists of few different lengths, so that few different statements are prepared; the last value may be repeated."""
+    """The values in lists of only a few different lengths, so that few different statements are prepared; the last value may repeat."""
     start, end = 0, len(items)
     while start < end:
         size = next((size for size in _CHUNKS if size >= end - start), _CHUNKS[-1])

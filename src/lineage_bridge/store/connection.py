@@ -1,4 +1,4 @@
-"""The connection for all statements of the store, independent of the database."""
+"""The connection that runs all statements of the store, independent of the database."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, TypeAlias
@@ -12,7 +12,7 @@ Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 
 class RowCursor(Protocol):
-    """The rows that a statement gives, as tuples."""
+    """The rows that a statement returns, as tuples."""
 
     @property
     def rowcount(self) -> int:
@@ -48,7 +48,7 @@ class Driver(Protocol):
 
 
 class _Rendered(dict[str, str]):
-    """Portable statements to what a dialect makes of them, each rendered once."""
+    """Portable statements with their translation to the dialect, each translated once."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class StoreConnection:
     __slots__ = ("_execute", "_executemany", "_rendered", "dialect", "raw")
 
     def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver, and more of its own
-        """`raw` is the driver's connection, also for what only its own database has, such as copying a file."""
+        """`raw` is the driver's connection, also for operations that only its own database has, such as copying a file."""
         driver: Driver = raw
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = driver.execute, driver.executemany
@@ -92,4 +92,4 @@ class StoreConnection:
 
 
 def _refuse(*_: object) -> NoReturn:
-    raise AbandonedError("the question was interrupted")
+    raise AbandonedError("the query was interrupted")

@@ -1,4 +1,4 @@
-"""Damaged database files: how they are recognised, and how one that can be computed again is set aside."""
+"""Damaged database files: how they are recognised, and how one is set aside that can be computed again."""
 
 import logging
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from lineage_bridge.errors import StoreDamagedError
 
 _BESIDE = ("-wal", "-shm", "-journal", "")
-"""Endings of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
+"""Suffixes of the files of one database, the main file last, so that a write-ahead log is never combined with another main file."""
 _log = logging.getLogger(__name__)
 
 
@@ -22,7 +22,7 @@ def damage_reported(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
     except sqlite3.DatabaseError as error:
-        # SQLITE_CORRUPT and SQLITE_NOTADB are of this class itself, all others of its subclasses. Text that is none has no code of its own.
+        # SQLITE_CORRUPT and SQLITE_NOTADB raise this class itself, all others its subclasses. Undecodable text has no code of its own.
         if type(error) is sqlite3.DatabaseError or "decode to UTF-8" in str(error):
             raise StoreDamagedError(f"the database {path} is damaged: {error}") from error
         raise
@@ -38,7 +38,7 @@ def is_sound(path: Path) -> bool:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a database into a file, also while others write it; only its owner may read the copy, which is replaced as a whole."""
+    """Copy a database into a file, even while others write it. The copy is replaced as a whole, and only its owner may read it."""
     fresh = target.with_name(f"{target.name}.new")
     fresh.unlink(missing_ok=True)
     with closing(sqlite3.connect(source, timeout=30)) as read, closing(sqlite3.connect(fresh)) as write, damage_reported(source):
@@ -52,7 +52,7 @@ def copy_database(source: Path, target: Path) -> None:
 
 @contextmanager
 def suspected_on_damage(path: Path) -> Iterator[None]:
-    """Like `damage_reported`; also marks the file, so that the process that owns it replaces it, unless it was replaced meanwhile."""
+    """Like `damage_reported`; also marks the file, so that the process that owns it replaces it, unless it has been replaced meanwhile."""
     before = file_identity(path)
     try:
         with damage_reported(path):

@@ -1,17 +1,14 @@
 """The one place where databases differ in SQL.
 
-Statements of the store are written once, in portable SQL: what SQLite and PostgreSQL both understand, and these words, which each
-dialect writes in its own way:
+Statements of the store are written once, in portable SQL: what SQLite and PostgreSQL both understand, and the following forms, which each
+dialect translates:
 
-- `?` and `:name`: a statement's values, by position or by name; `x'00ff'`: bytes
-- `LEAST(a, b)`, `GREATEST(a, b)`: the lesser and the greater of two values
-- `a STRAIGHT_JOIN b ON ...`: an inner join that looks up `b` for each row of `a`, never the other way round
-- `t INDEXED BY i`: a table that is read by this index
-- `a GLOB b`: whether a text matches a glob
-- `INSTR(a, b)`: where a text contains another, from 1; 0 if it does not
-- `CREATE TEMP TABLE t (a BIGINT, b TEXT, c BLOB)`: a table of this connection only
+- `?` and `:name`: a statement's values, by position or by name; `x'00ff'`: bytes - `LEAST(a, b)`, `GREATEST(a, b)`: the lesser and the
+greater of two values - `a STRAIGHT_JOIN b ON ...`: an inner join that looks up `b` for each row of `a`, never the other way round - `t
+INDEXED BY i`: a table that is read by this index - `a GLOB b`: whether a text matches a glob - `INSTR(a, b)`: where a text contains
+another, from 1; 0 if it does not - `CREATE TEMP TABLE t (a BIGINT, b TEXT, c BLOB)`: a table of this connection only
 
-Full-text search differs by more than words, so its statements are the dialect's own.
+Full-text search differs in more than the words, so each dialect has statements of its own for it.
 """
 
 import re
@@ -19,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 NO_LIMIT: Final = 2**62
-"""A LIMIT that is larger than any table."""
+"""A LIMIT that no table exceeds."""
 
 
 Query: TypeAlias = Any
@@ -33,7 +30,7 @@ class FullText(Protocol):
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
 
     def rank(self, index: str, value: str) -> str:
-        """What rows that match the query in the placeholder `value` are sorted by, the best match first."""
+        """The expression by which rows that match the query in the placeholder `value` are sorted, best match first."""
 
     def query_value(self, index: str, query: Query) -> str:
         """The value of a placeholder for a query."""
@@ -45,22 +42,22 @@ class FullText(Protocol):
         """A query for a text whose last word may be the beginning of a longer word."""
 
     def all_of(self, queries: Sequence[Query]) -> Query:
-        """A query that matches what every one of these matches."""
+        """A query that matches where all of these match."""
 
     def any_of(self, queries: Sequence[Query]) -> Query:
-        """A query that matches what at least one of these matches."""
+        """A query that matches where at least one of these matches."""
 
     def beginning(self, column: str, phrase: Query) -> Query:
         """A query for a column that begins with a phrase."""
 
     def within(self, columns: Sequence[str], query: Query) -> Query:
-        """A query that looks at some columns only."""
+        """A query that is limited to some columns."""
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """Add a row, given as `row` says."""
+        """A statement that adds a row, with the values of `row`."""
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """Remove a row, given as `row` says, with the texts that were added."""
+        """A statement that removes a row, with the values of `row` for the texts that were added."""
 
     def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:
         """The values of a row to add or to remove: its key and the texts of all columns."""
@@ -75,7 +72,7 @@ class Dialect(Protocol):
     full_text: FullText
 
     def render(self, sql: str) -> str:
-        """A statement in portable SQL, as this database understands it."""
+        """Translate a statement in portable SQL to this database's SQL."""
 
 
 class Fts5:
@@ -86,7 +83,7 @@ class Fts5:
         return "rowid", f"{index} MATCH {value}"
 
     def rank(self, index: str, value: str) -> str:  # noqa: ARG002 - SQLite ranks by the condition
-        """What matching rows are sorted by, the best match first."""
+        """The expression by which matching rows are sorted, best match first."""
         return f"{index}.rank"
 
     def query_value(self, index: str, query: str) -> str:  # noqa: ARG002 - queries are text
@@ -102,11 +99,11 @@ class Fts5:
         return f"{self.phrase(text)} *"
 
     def all_of(self, queries: Sequence[str]) -> str:
-        """A query that matches what every one of these matches."""
+        """A query that matches where all of these match."""
         return " AND ".join(f"({query})" for query in queries)
 
     def any_of(self, queries: Sequence[str]) -> str:
-        """A query that matches what at least one of these matches."""
+        """A query that matches where at least one of these matches."""
         return " OR ".join(f"({query})" for query in queries)
 
     def beginning(self, column: str, phrase: str) -> str:
@@ -114,15 +111,15 @@ class Fts5:
         return f"{column} : ^ {phrase}"
 
     def within(self, columns: Sequence[str], query: str) -> str:
-        """A query that looks at some columns only."""
+        """A query that is limited to some columns."""
         return f"{{{' '.join(columns)}}} : ({query})"
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """Add a row."""
+        """A statement that adds a row, with the values of `row`."""
         return f"INSERT INTO {index} (rowid, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """Remove a row, whose texts SQLite does not keep."""
+        """A statement that removes a row, with the values of `row` for the texts that were added: SQLite does not keep them."""
         return f"INSERT INTO {index} ({index}, rowid, {', '.join(columns)}) VALUES ('delete', ?{', ?' * len(columns)})"
 
     def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:  # noqa: ARG002 - all indexes take texts
@@ -135,14 +132,14 @@ class Fts5:
 
 
 class Sqlite:
-    """SQL as SQLite understands it."""
+    """SQL for SQLite."""
 
     full_text: FullText = Fts5()
     _words: Final = {"LEAST": "min", "GREATEST": "max", "STRAIGHT_JOIN": "CROSS JOIN", "INSTR": "instr"}
     _word: Final = re.compile(r"\b(?:LEAST|GREATEST|STRAIGHT_JOIN|INSTR)\b")
 
     def render(self, sql: str) -> str:
-        """A statement in portable SQL, as SQLite understands it."""
+        """Translate a statement in portable SQL to SQLite's SQL."""
         return self._word.sub(lambda found: self._words[found[0]], sql)
 
 

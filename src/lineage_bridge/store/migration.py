@@ -1,4 +1,4 @@
-"""Migration of a database file by Alembic, for the graph store and the state database alike."""
+"""Migration of a database file with Alembic, for both the graph store and the state database."""
 
 import os
 import sqlite3
@@ -24,7 +24,7 @@ class Schema:
 
     @property
     def tables(self) -> str:
-        """The hash of the tables that the newest revision makes."""
+        """The hash of the tables that the newest revision creates."""
         return (self.migrations / "tables.sha256").read_text(encoding="ascii").strip()
 
 
@@ -42,7 +42,7 @@ def migrate(path: Path, schema: Schema, to: str | None = None) -> None:
 
 
 def _create_copy(path: Path, schema: Schema) -> bool:
-    """Whether the file could be created as a copy of an empty one: not where it exists by now, nor where files cannot be linked."""
+    """Whether the file could be created as a copy of an empty one; not if it exists by now, or if the file system has no links."""
     copy = path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}")
     try:
         with closing(sqlite3.connect(copy)) as connection:
@@ -57,7 +57,7 @@ def _create_copy(path: Path, schema: Schema) -> bool:
 
 @cache
 def _empty_database(schema: Schema) -> sqlite3.Connection:
-    """A database in memory that holds a schema and nothing else. Migrations take long, and a process may create many files."""
+    """An in-memory database that has a schema and no rows. Migrations take long, and a process may create many files."""
     memory = sqlite3.connect(":memory:", check_same_thread=False)
     with TemporaryDirectory(prefix="lineage-bridge-") as folder:
         _upgrade(Path(folder) / "empty.db", schema, schema.version)
@@ -107,10 +107,10 @@ def version(path: Path) -> str | None:
 
 
 def has_expected_tables(connection: sqlite3.Connection, schema: Schema) -> bool:
-    """Whether a file of the newest revision has the tables that this revision makes now."""
+    """Whether a file of the newest revision has the tables that this revision creates now."""
     return tables_hash(connection) == schema.tables
 
 
 def empty_database(schema: Schema) -> sqlite3.Connection:
-    """A database in memory that holds a schema and nothing else. It is shared: do not change it."""
+    """An in-memory database that has a schema and no rows. It is shared: do not change it."""
     return _empty_database(schema)

@@ -1,4 +1,4 @@
-"""Readers of the store. A reader works within one read transaction, so all its answers are of the same position."""
+"""Readers of the store. A reader works within one read transaction, so all its answers have the same position."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ from lineage_bridge.store.whole.reader import WholeGraph
 class StoreReader:
     """Implements ports.GraphReader over one connection, inside one read transaction.
 
-    What its parts look up about nodes and runs is cached once, for all of them.
+    All its parts share one cache of nodes and runs.
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
@@ -43,20 +43,20 @@ class StoreReader:
         self._connection = connection
 
     def interrupt(self) -> None:
-        """End the question that runs now, and refuse later ones. May be called from another thread."""
+        """Abort the running query, and refuse later ones. May be called from another thread."""
         self._connection.interrupt()
 
     def within(self, namespaces: Collection[str]) -> "StoreReader":
-        """A reader in the same transaction whose lists have only what is in these namespaces."""
+        """A reader in the same transaction whose lists contain only what is in these namespaces."""
         return StoreReader(self._connection, Nodes(self._connection, within=NamespaceCondition(namespaces)))
 
     def _with_nodes(self, nodes: Nodes) -> "StoreReader":
-        """A reader in the same transaction, with another cache of nodes."""
+        """A reader in the same transaction, with a node cache of its own."""
         return StoreReader(self._connection, nodes)
 
 
 class ReaderPool:
-    """Readers over a store file, each with a connection that is used again. Safe for many threads at once."""
+    """Readers over a store file; connections are reused. Safe for many threads at once."""
 
     def __init__(self, path: Path, size: int = 16) -> None:
         self.path = path
@@ -81,7 +81,7 @@ class ReaderPool:
             self._idle.put_nowait(connection)
 
     def _connection(self) -> StoreConnection:
-        """A connection to the file that is there now: it may have been replaced since the last question."""
+        """A connection to the file that is there now: it may have been replaced since the last query."""
         file = file_identity(self.path)
         if file != self._file:
             self.close()

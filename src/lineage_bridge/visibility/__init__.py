@@ -1,1 +1,1 @@
-"""The graph for principals that are limited to namespaces: one rule for each question of `ports.GraphReader`. "Own" is in the glossary."""
+"""The graph as principals limited to namespaces see it: one rule for each query of `ports.GraphReader`. The glossary explains "own"."""

@@ -1,4 +1,4 @@
-"""Events of one's own jobs and datasets, accepted and rejected."""
+"""Events of own jobs and datasets, accepted and rejected."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,21 +10,21 @@ from lineage_bridge.visibility.paging import page_of
 
 
 class LimitedEvents:
-    """Implements ports.EventReader. `lists` is a reader within one's own namespaces."""
+    """Implements ports.EventReader. `lists` is a reader limited to the principal's namespaces."""
 
     def __init__(self, events: EventReader, lists: EventReader, border: Border) -> None:
         self._events, self._lists, self._border = events, lists, border
 
     def page(self, which: EventFilter) -> list[EventRecord]:
-        """Events of one's own jobs, and of one's own datasets that have no job."""
+        """Events of own jobs, and of own datasets that have no job."""
         return self._lists.page(which)
 
     def of_run(self, run_id: str, limit: int | None = None) -> list[EventRecord]:
-        """The events of a run of one's own jobs."""
+        """The events of a run of own jobs."""
         return self._lists.of_run(run_id, limit)
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
-        """Rejected events of one's own jobs, as far as the beginning of their text names one."""
+        """Rejected events of own jobs, if the beginning of their text names one."""
         return page_of(lambda most, start: self._events.quarantine(code, most, start, event), self._own, limit, offset)
 
     def _own(self, records: Sequence[QuarantineRecord]) -> list[QuarantineRecord]:
@@ -34,5 +34,5 @@ class LimitedEvents:
         return self._border.visibility.owns(sender_of(sample.encode("utf-8", "replace")).namespace)
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
-        """Rejected events of one's own jobs, by reason, among the newest of all."""
+        """Rejected events of own jobs, by reason, among the newest of all."""
         return self._events.quarantine_counts(lambda sample: self._is_own(sample) and (of is None or of(sample)))

@@ -16,7 +16,7 @@ _IMPACT: Final = "impact"
 
 
 class LimitedFindings:
-    """Implements ports.FindingsReader: lines about one's own, by the names that nodes go by. Counts are of these lines."""
+    """Implements ports.FindingsReader: lines about own nodes, by the names that nodes go by. Counts are of these lines."""
 
     def __init__(self, findings: FindingsReader, visibility: Visibility) -> None:
         self._findings, self._visibility = findings, visibility

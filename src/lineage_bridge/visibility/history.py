@@ -26,19 +26,19 @@ from lineage_bridge.visibility.nodes import LINEAGE
 
 _PORTION: Final = 2_000
 _MOST_PORTIONS: Final = 10
-"""The maximum number of pages of the change feed that one question reads to find changes the principal may see."""
+"""The maximum number of pages of the change feed that one query reads to find changes the principal may see."""
 _HUB: Final = "hub"
 _WithText = TypeVar("_WithText", FacetEntry, ForeignStatement)
 
 
 class LimitedHistory:
-    """Implements ports.HistoryReader. `lists` is a reader within one's own namespaces."""
+    """Implements ports.HistoryReader. `lists` is a reader limited to the principal's namespaces."""
 
     def __init__(self, history: HistoryReader, lists: HistoryReader, border: Border) -> None:
         self._history, self._lists, self._border = history, lists, border
 
     def schemas(self, dataset: Node, at_us: int | None = None) -> SchemaHistory:
-        """The schema versions of one's own dataset; of another, none."""
+        """The schema versions of an own dataset; none for any other."""
         if not self._border.is_own(dataset):
             return SchemaHistory("", (), (), truncated=False)
         found = self._history.schemas(dataset, at_us)
@@ -46,7 +46,7 @@ class LimitedHistory:
         return replace(found, versions=versions, renamed_from=self._neighbours(dataset, found.renamed_from))
 
     def facet(self, node: Node, key: str, at_us: int | None = None, page: FacetPage | None = None) -> FacetHistory:
-        """The versions of a facet of one's own. Of facets that name datasets, those that one's own jobs state, or no job does."""
+        """The versions of a facet of an own node. Facets that name datasets are limited to those that own jobs state, or no job does."""
         self._border.require_own(node)
         found = self._history.facet(node, key, at_us, None if key in LINEAGE else page)
         if key in LINEAGE:
@@ -77,7 +77,7 @@ class LimitedHistory:
                 yield replace(item, node=node, job=job, namespaces=item.namespaces if by_own else ())
 
     def lifecycle(self, dataset: Node, limit: int, offset: int) -> list[LifeEntry]:
-        """The lifecycle changes of one's own dataset."""
+        """The lifecycle changes of an own dataset."""
         found = self._history.lifecycle(self._border.require_own(dataset), limit, offset)
         return [
             replace(entry, job=self._neighbour(dataset, entry.job), previous=self._neighbour(dataset, entry.previous)) for entry in found
@@ -100,12 +100,12 @@ class LimitedHistory:
         return replace(found, changes=self._changes(found.changes))
 
     def diff_jobs(self, namespace: str | None, between: Between, limit: int, offset: int, *, now_us: int) -> GraphDiff:
-        """The changes of one's own jobs."""
+        """The changes of own jobs."""
         found = self._lists.diff_jobs(namespace, between, limit, offset, now_us=now_us)
         return replace(found, changes=self._changes(found.changes))
 
     def _changes(self, changes: Collection[GraphChange]) -> tuple[GraphChange, ...]:
-        """Changes of edges and ports at one's own; of nodes, those of one's own and of neighbours in these edges and ports."""
+        """Changes of edges and ports at own nodes; changes of own nodes, and of neighbours in these edges and ports."""
         border = self._border
         border.load(node for change in changes for node in _nodes_of(change))
         kept = [change for change in changes if change.node or border.touches(*_nodes_of(change))]
@@ -119,7 +119,7 @@ class LimitedHistory:
         return tuple(dict.fromkeys(_renamed(change, names) for change in kept))
 
     def drift(self, namespace: str | None, name: str | None, limit: int, offset: int, *, now_us: int) -> DriftPage:
-        """Where the declared and the observed lineage of one's own jobs differ."""
+        """Differences between the declared and the observed lineage of own jobs."""
         found = self._lists.drift(namespace, name, limit, offset, now_us=now_us)
         return replace(found, drifts=tuple(map(self._drift, found.drifts)))
 
@@ -169,7 +169,7 @@ class LimitedHistory:
 
 
 def _page(history: FacetHistory, page: FacetPage | None) -> FacetHistory:
-    """The versions on a page: as many as have its bytes together, but one at least."""
+    """The first versions that fit on a page by their total size in bytes, but at least one."""
     if page is None:
         return history
     rest = history.entries[page.offset :]
@@ -179,7 +179,7 @@ def _page(history: FacetHistory, page: FacetPage | None) -> FacetHistory:
 
 
 def _fitting(items: list[_WithText], max_bytes: int) -> list[_WithText]:
-    """The first of these, as many as have so many bytes together, but one at least."""
+    """The first items that have at most so many bytes together, but at least one."""
     fitting = sum(1 for size in accumulate(len(item.text) for item in items) if size <= max_bytes)
     return items[: max(fitting, 1)]
 
@@ -203,5 +203,5 @@ def _renamed(change: GraphChange, names: Mapping[int, Node]) -> GraphChange:
 
 
 def _ends_of(record: ChangeRecord) -> list[Node]:
-    """The nodes of a change; that of an alias is none."""
+    """The nodes of a change; none for an alias."""
     return [] if record.kind == "alias" else [node for node in (record.node, record.other, record.job) if node]

@@ -16,23 +16,25 @@ OpenReader = Callable[[GraphReader], GraphReader]
 
 
 class LimitedInventory:
-    """Implements ports.InventoryReader. `lists` is a reader within one's own namespaces; `open_reader` limits a reader like this one."""
+    """Implements ports.InventoryReader. `lists` is a reader limited to the principal's namespaces; `open_reader` limits a reader as this
+    one is limited.
+    """
 
     def __init__(self, inventory: InventoryReader, lists: InventoryReader, border: Border, open_reader: OpenReader) -> None:
         self._inventory, self._lists, self._border, self._open_reader = inventory, lists, border, open_reader
 
     def heads(self, kinds: Sequence[NodeKind]) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """One's own datasets and jobs."""
+        """Own datasets and jobs."""
         for reader, nodes in self._lists.heads(kinds):
             yield self._open_reader(reader), nodes
 
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
-        """One's own jobs without an observed run, and datasets that no job names or that declare their own lineage."""
+        """Own jobs without an observed run, and own datasets that no job names or that declare their own lineage."""
         for reader, nodes in self._lists.quiet():
             yield self._open_reader(reader), nodes
 
     def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
-        """The canonical nodes of one's own; others stand for themselves."""
+        """The canonical nodes of own nodes; any other node is its own canonical node."""
         every = {node.id: node for node in nodes}
         return {**every, **self._inventory.standing(self._own(every.values()))}
 
@@ -56,23 +58,23 @@ class LimitedInventory:
         return [node for node in every if self._border.is_own(node)]
 
     def by_node_id(self, text: str) -> list[Node]:
-        """One's own nodes that a node id may mean."""
+        """The own nodes that a node id may denote."""
         return self._own(self._inventory.by_node_id(text))
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Those of one's own jobs with an observed run."""
+        """The own ones of these jobs that have an observed run."""
         return self._inventory.ran(self._own(jobs))
 
     def ports(self, jobs: Iterable[Node], *, now_us: int) -> list[Port]:
-        """The inputs and outputs of these jobs at one's own."""
+        """The inputs and outputs of these jobs, at own nodes."""
         return shown_ports(self._border, self._inventory.ports(map(self._border.behind, jobs), now_us=now_us))
 
     def unnamed_ports(self, *, now_us: int) -> list[Port]:
-        """The ends of jobs' flows at one's own that the jobs never named."""
+        """The ends of jobs' flows, at own nodes, that the jobs never named."""
         return shown_ports(self._border, self._inventory.unnamed_ports(now_us=now_us))
 
     def direct(self, *, now_us: int) -> Iterator[Edge]:
-        """The flows at one's own between two nodes that are not a job's input or output."""
+        """The flows at own nodes between two nodes that are not a job's input or output."""
         own = [edge for edge in self._inventory.direct(now_us=now_us) if self._border.touches(*flow_of(edge))]
         yield from shown_edges(self._border, own)
 

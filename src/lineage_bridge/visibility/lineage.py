@@ -1,4 +1,4 @@
-"""Questions that follow flows, across the border."""
+"""Queries that follow flows, across the border."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ _UNSEEN: Final = Passed(0, None, None)
 
 
 class LimitedLineage:
-    """Implements ports.LineageReader. Questions begin at one's own; others are not found."""
+    """Implements ports.LineageReader. Queries start at own nodes; other nodes are not found."""
 
     def __init__(self, lineage: LineageReader, border: Border) -> None:
         self._lineage, self._border = lineage, border
@@ -56,7 +56,7 @@ class LimitedLineage:
         return replace(found, affected=tuple(affected), beyond=beyond)
 
     def paths(self, source: Node, target: Node, depth: int, most: int, limits: WalkLimits, at_us: int | None = None) -> Paths:
-        """Paths from one's own to one's own, with places on the way."""
+        """Paths from an own node to an own node, with places on the way."""
         for end in (source, target):
             self._border.require_own(end)
         found = self._lineage.paths(source, target, depth, most, limits, at_us)
@@ -72,7 +72,7 @@ class LimitedLineage:
         return shown
 
     def _note_neighbours(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None) -> None:
-        """Note what lies next to one's own, by the names in flows: impacts and paths have each node under its canonical name only."""
+        """Record the neighbours of own nodes from the names in flows, since impacts and paths name each node only canonically."""
         # Labels do not count here, so neither does the time now.
         shown_walk(self._border, self._lineage.walk(node, direction, depth, limits, now_us=at_us or 0, at_us=at_us))
 
@@ -103,7 +103,7 @@ class LimitedLineage:
         return LedgerHop(names[hop.source.id], names[hop.target.id], names[hop.job.id], entry)
 
     def trace(self, node: Node, options: TraceOptions, limits: WalkLimits, at_us: int | None = None) -> Trace:
-        """A trace of one's own columns; datasets beyond the border have none."""
+        """A trace of own columns; datasets beyond the border have none."""
         border = self._border
         found = self._lineage.trace(border.require_own(node), options, limits, at_us)
         gaps = [gap for gap in found.coverage.gaps if border.touches(gap.source, gap.target, gap.job)]
@@ -128,11 +128,11 @@ class LimitedLineage:
         return replace(gap, source=names[gap.source.id], target=names[gap.target.id], job=names[gap.job.id])
 
     def job_ports(self, job: Node, *, now_us: int, at_us: int | None = None) -> list[Port]:
-        """The inputs and outputs of one's own job, and one's own among those of another."""
+        """The inputs and outputs of an own job, and the own datasets among those of another job."""
         return self.job_ports_of([job], now_us=now_us, at_us=at_us)[job.id]
 
     def job_ports_of(self, jobs: Iterable[Node], *, now_us: int, at_us: int | None = None) -> dict[int, list[Port]]:
-        """The same of several jobs, places among them."""
+        """The same for several jobs, including places."""
         behind = {job.id: self._border.behind(job) for job in jobs}
         found = self._lineage.job_ports_of(behind.values(), now_us=now_us, at_us=at_us)
         return {id_: shown_ports(self._border, found[job.id]) for id_, job in behind.items()}
@@ -140,6 +140,6 @@ class LimitedLineage:
     def declared_flows(
         self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
     ) -> tuple[Edge, ...]:
-        """The flows that datasets declare of themselves: at one's own, and those that lead on into it."""
+        """The flows that datasets declare for themselves: at own nodes, and those that lead on to own nodes."""
         behind = [self._border.behind(dataset) for dataset in datasets]
         return shown_edges(self._border, self._lineage.declared_flows(behind, limits, now_us=now_us, at_us=at_us, ended=ended))

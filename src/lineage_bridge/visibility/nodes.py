@@ -18,7 +18,7 @@ _CANDIDATES: Final = 200
 
 
 class LimitedNodes:
-    """Implements ports.NodeReader: what lies beyond the border is not found. `lists` is a reader within one's own namespaces."""
+    """Implements ports.NodeReader: nodes beyond the border are not found. `lists` is a reader limited to the principal's namespaces."""
 
     def __init__(self, nodes: NodeReader, lists: NodeReader, border: Border) -> None:
         self._nodes, self._lists, self._border = nodes, lists, border
@@ -35,46 +35,46 @@ class LimitedNodes:
         return node if node is not None and self._border.is_own(node) else None
 
     def near(self, kind: NodeKind, namespace: str, name: str, limit: int = 5) -> list[Node]:
-        """One's own nodes with similar names."""
+        """Own nodes with similar names."""
         found = self._nodes.near(kind, namespace, name, _CANDIDATES)
         self._border.load(found)
         return [node for node in found if self._border.is_own(node)][:limit]
 
     def matching(self, kind: NodeKind, namespace: str | None, name: str | None, limit: int | None, offset: int) -> list[Node]:
-        """Nodes by globs, under their names in one's own namespaces."""
+        """Nodes by globs, under their names in the principal's namespaces."""
         return self._lists.matching(kind, namespace, name, limit, offset)
 
     def count(self, kind: NodeKind) -> int:
-        """How many names there are in one's own namespaces."""
+        """How many names there are in the principal's namespaces."""
         return self._lists.count(kind)
 
     def namespaces(self) -> list[str]:
-        """One's own namespaces."""
+        """The principal's namespaces in the graph."""
         return sorted(self._border.own)
 
     def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
-        """Whether it is one's own, and any node is in it."""
+        """Whether the namespace is one of the principal's, and any node is in it."""
         return namespace in self._border.own and self._nodes.has_namespace(kind, namespace)
 
     def spelt(self, nodes: Iterable[Node], style: str) -> dict[int, Node]:
-        """One's own nodes under their preferred names; others as they are."""
+        """Own nodes under their preferred names; others unchanged."""
         every = {node.id: node for node in nodes}
         self._border.load(every.values())
         own = [node for node in every.values() if self._border.is_own(node)]
         return {**every, **self._nodes.spelt(own, style)}
 
     def group(self, node: Node) -> tuple[Node, tuple[Node, ...]]:
-        """All names of one's own; of others, the one in the answer."""
+        """All names of an own node; for any other node, the one in the answer."""
         return self._nodes.group(node) if self._border.is_own(node) else (node, (node,))
 
     def names_of(self, nodes: Iterable[Node]) -> dict[int, tuple[Node, ...]]:
-        """All names of one's own."""
+        """All names of an own node."""
         every = list(nodes)
         self._border.load(every)
         return self._nodes.names_of([node for node in every if self._border.is_own(node)])
 
     def facets(self, node: Node, job: Node | None = None, keys: Sequence[str] = ()) -> dict[str, str]:
-        """The facets of one's own, with a job's statements if the job is one's own too."""
+        """The facets of an own node, with a job's statements if the job is own, too."""
         if not self._border.is_own(node) or (job is not None and not self._border.is_own(job)):
             return {}
         return dict(shown_facets(self._border, self._nodes.facets(node, job, keys)))
@@ -104,15 +104,15 @@ def shown_facets(border: Border, facets: Mapping[str, str]) -> Mapping[str, str]
 
 
 class LimitedSearch:
-    """Implements ports.SearchReader over a reader within one's own namespaces."""
+    """Implements ports.SearchReader over a reader limited to the principal's namespaces."""
 
     def __init__(self, lists: SearchReader) -> None:
         self._lists = lists
 
     def by_name(self, text: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
-        """One's own nodes by name."""
+        """Own nodes by name."""
         return self._lists.by_name(text, kind, limit, offset)
 
     def page(self, which: SearchFilter) -> SearchPage:
-        """One's own nodes by their names and by the texts of their facets."""
+        """Own nodes by their names and by the texts of their facets."""
         return self._lists.page(which)

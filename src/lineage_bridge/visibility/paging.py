@@ -6,14 +6,14 @@ from typing import Final, TypeVar
 
 PORTION: Final = 500
 LARGEST_PORTION: Final = 8000
-"""Portions double up to this: a store passes over what comes before each."""
+"""Portions grow by doubling up to this size, because a store reads all rows before an offset for each portion."""
 Item = TypeVar("Item")
 
 
 def page_of(
     fetch: Callable[[int, int], Sequence[Item]], keep: Callable[[Sequence[Item]], list[Item]], limit: int, offset: int
 ) -> list[Item]:
-    """A page of the items that `keep` leaves of those that `fetch` returns for a limit and an offset."""
+    """A page of the items that pass `keep`, from those that `fetch` returns for a limit and an offset."""
     return list(islice(_kept(fetch, keep, max(limit, PORTION)), offset, offset + limit))
 
 

@@ -1,4 +1,4 @@
-"""The reader of the graph that a limited principal gets. Each kind of question has a class with a rule for each of its methods."""
+"""The reader of the graph that a limited principal gets. Each kind of query has a class with a rule for each of its methods."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -43,11 +43,11 @@ class LimitedReader:
         return self._reader.progress
 
     def within(self, namespaces: Collection[str]) -> GraphReader:
-        """A reader whose lists have only what is in those of these namespaces that are one's own."""
+        """A reader whose lists contain only what is both in these namespaces and in the principal's."""
         return LimitedReader(self._reader, self._visibility, self._own & frozenset(namespaces))
 
     def interrupt(self) -> None:
-        """Interrupt the running question, and refuse later ones."""
+        """Abort the running query, and refuse later ones."""
         self._reader.interrupt()
 
     def _limited(self, reader: GraphReader) -> GraphReader:
@@ -93,7 +93,7 @@ def _refuse(*_: object) -> NoReturn:
 
 
 def limited(graph: OpenGraph, visibility: Callable[[], Visibility | None]) -> OpenGraph:
-    """Wrap `graph` so that its readers are limited to the visibility of the principal that asks (None: everything)."""
+    """Wrap `graph` so that its readers are limited to the visibility of the current principal (None: everything)."""
 
     @contextmanager
     def open_reader() -> Iterator[GraphReader]:

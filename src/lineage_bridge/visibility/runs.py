@@ -1,4 +1,4 @@
-"""Runs of one's own jobs, and what they read and wrote."""
+"""Runs of own jobs, and what they read and wrote."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ class LimitedRuns:
         self._runs, self._border = runs, border
 
     def page(self, which: RunFilter) -> RunPage:
-        """Runs of one's own jobs."""
+        """Runs of own jobs."""
         truncated = False
 
         def fetch(limit: int, offset: int) -> Sequence[RunRecord]:
@@ -34,29 +34,29 @@ class LimitedRuns:
         return RunPage(tuple(page_of(fetch, self._own, which.limit, which.offset)), truncated)
 
     def find(self, run_id: str) -> list[RunRecord]:
-        """The run of an id under each of one's own jobs."""
+        """The run of an id under each own job."""
         return self._own(self._runs.find(run_id))
 
     def latest(self, job: Node, *, with_datasets: bool) -> RunRecord | None:
-        """The newest run of one's own job."""
+        """The newest run of an own job."""
         return self.latest_of([job], with_datasets=with_datasets).get(job.id)
 
     def latest_of(self, jobs: Iterable[Node], *, with_datasets: bool) -> dict[int, RunRecord]:
-        """The newest run of each of one's own among these jobs."""
+        """The newest run of each own job among these jobs."""
         every = list(jobs)
         self._border.load(every)
         found = self._runs.latest_of([job for job in every if self._border.is_own(job)], with_datasets=with_datasets)
         return {id_: self._record(record) for id_, record in found.items()}
 
     def tree(self, run: bytes, limit: int) -> RunTree:
-        """One's own runs inside a run, each with its depth; runs of others on the way are left out."""
+        """The runs of own jobs inside a run, each with its depth; runs of other jobs on the way are left out."""
         found = self._runs.tree(run, MOST_RUNS)
         self._border.load(record.job for _, record in found.runs)
         own = [(depth, self._record(record)) for depth, record in found.runs if self._border.is_own(record.job)]
         return RunTree(tuple(own[:limit]), truncated=found.truncated or len(own) > limit)
 
     def lineage(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
-        """One's own runs up- or downstream of a run, and the links between them; runs of others on the way are left out."""
+        """The runs of own jobs upstream or downstream of a run, and the links between them; runs of other jobs on the way are left out."""
         found = self._runs.lineage(run, direction, depth, limit)
         self._border.load(record.job for _, record in found.runs)
         runs = [(hop, self._record(record)) for hop, record in found.runs if self._border.is_own(record.job)]

@@ -65,7 +65,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> "Iterator[FastAPI]":
-    """The API over the log, which it alone writes, and the graph. Raises LogLockedError when another process writes the log.
+    """The API over the log, which it alone writes, and the graph. Raises LogLockedError if another process writes the log.
 
     `questions` is the path of the socket where another process answers questions; without it, this one does.
     """
@@ -209,7 +209,7 @@ def _tasks(
 
 
 def _size(graph: str, pool: ReaderPool) -> GraphSize:
-    """The one graph, and how large it is now."""
+    """The graph with this id, and its current size."""
     try:
         with pool.reader() as reader:
             counted = graph_stats(reader, now_us())
@@ -219,9 +219,9 @@ def _size(graph: str, pool: ReaderPool) -> GraphSize:
 
 
 def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _LOCAL_DISK, questions: str | None = None) -> None:
-    """Answer on `listener` until a signal; requests under way are finished first. `questions`: see `api`.
+    """Answer on `listener` until a signal; running requests are finished first. `questions`: see `api`.
 
-    With a certificate in the settings, connections are encrypted. It is looked at again every few seconds.
+    With a certificate in the settings, connections are encrypted; its file is checked for changes every few seconds.
     """
     import uvicorn  # noqa: PLC0415  # the web server
 

@@ -8,7 +8,7 @@ from lineage_bridge.eventlog.archive.reader import AllRecords
 
 
 def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
-    """Bytes that the log and the archive use, and bytes free where it lies; none where the folder is gone."""
+    """The bytes that the log and the archive use, and the free bytes of their file system; none if the folder does not exist."""
     try:
         return records.disk_bytes(), shutil.disk_usage(folder).free
     except FileNotFoundError:
@@ -16,7 +16,7 @@ def disk_space(folder: Path, records: AllRecords) -> tuple[int, int]:
 
 
 def file_bytes(database: Path) -> int:
-    """Bytes of an SQLite database with what is written ahead; 0 if there is none."""
+    """The size in bytes of an SQLite database with its write-ahead log; 0 if there is none."""
     total = 0
     for name in (database.name, f"{database.name}-wal"):
         with suppress(FileNotFoundError):

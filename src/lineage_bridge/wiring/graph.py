@@ -42,7 +42,7 @@ def differences(settings: Settings, on_progress: Callable[[str], None] = lambda 
 
 
 def analyse(settings: Settings, unused_days: int) -> Findings:
-    """Measure the whole graph on Spark, and keep what was found. Raises UnavailableError when Spark fails."""
+    """Measure the whole graph on Spark, and store the findings. Raises UnavailableError if Spark fails."""
     from lineage_bridge.pipeline.analyse import write_tables  # noqa: PLC0415  # loads Spark
     from lineage_bridge.pipeline.analyser import run_analysis  # noqa: PLC0415  # as above
 
@@ -58,5 +58,5 @@ def analyse(settings: Settings, unused_days: int) -> Findings:
 
 
 def last_analysis(settings: Settings) -> Findings:
-    """What the last analysis found. Raises NotFoundError."""
+    """The findings of the last analysis. Raises NotFoundError."""
     return Findings(settings.paths.analysis)

@@ -113,7 +113,7 @@ def run_inputs(settings: Settings) -> None:
 
 
 def read_streams(settings: Settings, feed: StreamFeed, missing: Callable[[], str], stop: threading.Event) -> None:
-    """Read the inputs of the stream until `stop`, in the pipeline's process, into `feed`; `missing` as StreamReader has it."""
+    """Read the inputs of the stream until `stop`, in the pipeline's process, into `feed`; `missing`: see StreamReader."""
     service, key, path = input_service(settings), state_database(settings).key(), settings.paths.streams_report
     known: list[InputRecord] = []
 

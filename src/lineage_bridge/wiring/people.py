@@ -39,7 +39,7 @@ def teams(settings: Settings) -> Teams:
 
 
 def people(settings: Settings) -> People:
-    """The people of the settings; no issuer is asked for its keys yet. Raises ConfigError."""
+    """The authentication of people by the settings; keys of issuers are not fetched yet. Raises ConfigError."""
     roles = Roles(settings.roles, settings.oidc, teams(settings))
     issuers = tuple(
         TrustedIssuer(name, issuer, IssuerKeys(name, issuer, fetcher(issuer.ca_file))) for name, issuer in sorted(settings.oidc.items())

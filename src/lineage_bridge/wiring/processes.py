@@ -1,4 +1,4 @@
-"""What processes need: logging, the clock, the state of other processes, to be the only one of its kind, and to listen."""
+"""What every process needs: logging, the clock, the state of other processes, a lock against a second process of its kind, and a socket."""
 
 import json
 import logging
@@ -22,7 +22,7 @@ from lineage_bridge.config.log_format import log_formatter
 from lineage_bridge.errors import UnavailableError
 
 BACKLOG = 512
-"""How many connections may wait to be taken."""
+"""How many connections may wait to be accepted."""
 _QUIET = {"alembic": logging.WARNING, "httpx": logging.WARNING, "pyspark": logging.ERROR, "uvicorn": logging.WARNING}
 
 

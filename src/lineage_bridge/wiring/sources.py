@@ -29,9 +29,9 @@ def run_sources(settings: Settings) -> None:
     service, repository = source_service(settings), SourceRepository(state_database(settings))
     with (
         alone_until_signal(settings.paths.observe_lock, f"another process polls the sources of {settings.data_dir}") as stop,
-        OutboxDispatcher(settings.address, _credentials(settings), partial(trusted_by_clients, settings)) as delivery,
+        OutboxDispatcher(settings.address, _credentials(settings), partial(trusted_by_clients, settings)) as dispatcher,
     ):
-        Poller(service.records, repository, delivery, now_us, source_context(settings), SourceLocks(settings.paths.turns).hold).run(stop)
+        Poller(service.records, repository, dispatcher, now_us, source_context(settings), SourceLocks(settings.paths.turns).hold).run(stop)
 
 
 def _credentials(settings: Settings) -> Callable[[], str]:

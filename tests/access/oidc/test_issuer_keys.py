@@ -34,8 +34,8 @@ def front(openid, faulty):
         (lambda proxy, path: proxy.cut(path), "failed"),
         (lambda proxy, path: proxy.answer(503, path), "answered 503"),
         (lambda proxy, path: proxy.answer(302, path, headers={"Location": proxy.url + "/jwks"}), "answered 302"),
-        (lambda proxy, path: proxy.answer(200, path, body=b"<html>"), "did not answer a JSON object"),
-        (lambda proxy, path: proxy.answer(200, path, body=b"[" * 100_000), "did not answer a JSON object"),
+        (lambda proxy, path: proxy.answer(200, path, body=b"<html>"), "did not return a JSON object"),
+        (lambda proxy, path: proxy.answer(200, path, body=b"[" * 100_000), "did not return a JSON object"),
         (lambda proxy, path: proxy.answer(200, path, body=b'{"keys": [' + b" " * (10 << 20) + b"]}"), "more than 1024 KiB"),
     ],
 )

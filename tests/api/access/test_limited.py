@@ -138,7 +138,17 @@ def test_history_names_neighbours_only(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1/inputs", "/api/v1/inputs/x", "/api/v1/sources", "/api/v1/sources/x", "/api/v1/tasks", "/api/v1/tasks/x", "/metrics"]
+    "path",
+    [
+        "/api/v1/inputs",
+        "/api/v1/inputs/x",
+        "/api/v1/push/providers",
+        "/api/v1/sources",
+        "/api/v1/sources/x",
+        "/api/v1/tasks",
+        "/api/v1/tasks/x",
+        "/metrics",
+    ],
 )
 def test_what_is_of_all_is_refused(server: Server, path: str) -> None:
     ours, everybody = clients(server, neighbours=True)

@@ -40,6 +40,7 @@ TABLE = """
 -       GET     /auth/callback
 any     GET     /auth/session
 any     POST    /auth/logout
+any     GET     /api/v1/catalogs
 any     GET     /api/v1/version
 any     GET     /openapi.json
 any     HEAD    /openapi.json
@@ -102,6 +103,7 @@ whole   GET     /metrics
 read    GET     /api/v1/lineage/jobs
 read    GET     /api/v1/lineage/jobs/detail
 read    GET     /api/v1/overview
+whole   GET     /api/v1/push/providers
 read    GET     /api/v1/quarantine
 read    GET     /api/v1/quarantine/x/body
 read    GET     /api/v1/ready
@@ -131,6 +133,7 @@ operate POST    /api/v1/operations/prefer
 operate POST    /api/v1/operations/unend
 operate POST    /api/v1/operations/veto
 operate POST    /api/v1/operations/withdraw
+operate POST    /api/v1/push/x
 operate POST    /api/v1/quarantine/x/retry
 operate POST    /api/v1/sources
 operate DELETE  /api/v1/sources/x

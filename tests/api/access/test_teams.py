@@ -27,6 +27,7 @@ SEEDS = (1, 2)
 TEAMS = {"ours": TeamSettings(namespaces=OWN)}
 TRIED_ELSEWHERE = {
     "GET /api/v1/analysis": "test_an_analysis_is_of_ones_own",
+    "GET /api/v1/push/providers": "test_what_is_of_all_is_refused",
     "GET /api/v1/ready": "tells of the server",
     "GET /metrics": "test_what_is_of_all_is_refused",
     "GET /api/v1/source-kinds": "tells of the program",

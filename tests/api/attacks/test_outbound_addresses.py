@@ -40,8 +40,10 @@ BY_URL: dict[str, tuple[str, dict[str, Any], str]] = {
         "endpoint_url",
     ),
     "openlineage target": ("targets", {"kind": "openlineage"}, "url"),
+    "atlan target": ("targets", {"kind": "atlan", "connection": "lineage", "token": "${env:PATH}"}, "url"),
     "glue target": ("targets", {"kind": "glue", "region": "eu-central-1", "catalog_id": "123456789012", **KEYS}, "endpoint_url"),
     "datazone target": ("targets", {"kind": "datazone", "region": "eu-central-1", "domain": "dzd_1", **KEYS}, "endpoint_url"),
+    "google target": ("targets", {"kind": "google", "project": "p-1", "location": "eu", "token": "${env:PATH}"}, "url"),
     "kafka target, token": ("targets", {"kind": "kafka", "topic": "t", **OAUTH}, "oauth_token_url"),
 }
 """Each way to give an address: the collection, the other settings, and the one that is the address."""

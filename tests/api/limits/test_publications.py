@@ -38,3 +38,12 @@ def test_what_is_not_under_way_cannot_be_cancelled(server: Server) -> None:
     server.targets.add("t", "files", {"file": "t.ndjson"}, replace=False)
     assert server.client.post("/api/v1/targets/none/cancel").status_code == 404
     assert server.client.post("/api/v1/targets/t/cancel").status_code == 422
+
+
+def test_an_unknown_target_is_unknown_however_many_publications_run(server: Server) -> None:
+    for number in range(4):
+        server.targets.add(f"t{number}", "files", {"file": f"t{number}.ndjson"}, replace=False)
+    server.publishing.stays = True
+    for number in range(4):
+        assert server.client.post(PUBLISH.format(f"t{number}"), json={"plan_only": True}).status_code == 202
+    assert server.client.post(PUBLISH.format("none"), json={"plan_only": True}).status_code == 404

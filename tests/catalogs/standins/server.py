@@ -15,13 +15,14 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Request(NamedTuple):
-    """A request: the parts of its path, decoded, the values of its query, headers in lower case, and its body."""
+    """A request: the parts of its path, decoded, the last values of its query, headers in lower case, its body, and all values."""
 
     method: str
     parts: tuple[str, ...]
     query: dict[str, str]
     headers: dict[str, str]
     body: bytes
+    lists: dict[str, list[str]]
 
 
 class Answer(NamedTuple):
@@ -41,9 +42,11 @@ def answering(handle: Callable[[Request], Answer]) -> Iterator[str]:
         parts = urlsplit(request.path)
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         segments = tuple(map(unquote, parts.path.strip("/").split("/")))
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        lists = parse_qs(parts.query)
+        query = {name: values[-1] for name, values in lists.items()}
+        headers = {name.lower(): value for name, value in request.headers.items()}
         with lock:
-            found = handle(Request(request.command, segments, query, {k.lower(): v for k, v in request.headers.items()}, body))
+            found = handle(Request(request.command, segments, query, headers, body, lists))
         content = found.body if isinstance(found.body, bytes) else json.dumps(found.body).encode()
         request.send_response(found.status)
         for name, value in {"Content-Type": "application/json", **found.headers}.items():

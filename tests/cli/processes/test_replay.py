@@ -39,9 +39,9 @@ def paths(tmp_path: Path) -> DataFolder:
         log.append([LogRecord(RecordKind.EVENT, event_id(body), T0, "http", "", b"", body) for body in EVENTS])
     reader = LogReader(paths.log)
     end = reader.durable_end()
-    carried = [StoredRecord(LOG_SOURCE, 0, at, f) for at, f in reader.read(0, end)]
+    records = [StoredRecord(LOG_SOURCE, 0, at, f) for at, f in reader.read(0, end)]
     writer = GraphWriter(paths.graph, names)
-    writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(0, end)}, dict(flat(fold_records(carried, names)))), Budget(10**9))
+    writer.apply(Batch({(LOG_SOURCE, 0): OffsetRange(0, end)}, dict(flat(fold_records(records, names)))), Budget(10**9))
     writer.close()
     return paths
 

@@ -66,10 +66,10 @@ def test_a_snapshot_speaks_for_its_own_run_alone() -> None:
 
 
 def test_the_newest_columns_of_an_output_are_all_of_them() -> None:
-    def of(*sources: str) -> list[dict[str, Any]]:
+    def outputs(*sources: str) -> list[dict[str, Any]]:
         return [dataset("t", columnLineage=columns(x=[("ns", source, "x") for source in sources]))]
 
-    assert flows(event_of(0, "ab", of("a", "b")), event_of(1, "b", of("b"))) == {("b", "t")}
+    assert flows(event_of(0, "ab", outputs("a", "b")), event_of(1, "b", outputs("b"))) == {("b", "t")}
 
 
 def test_the_newest_entries_are_all_of_them() -> None:

@@ -53,9 +53,23 @@ def test_an_encrypted_key_becomes_the_form_that_java_reads(tmp_path: Path, monke
         java_options(settings(security_protocol="SSL", ssl_ca_file=str(tmp_path / "absent.pem")))
 
 
-@pytest.mark.parametrize("mechanism", ["OAUTHBEARER", "GSSAPI"])
-def test_logins_that_are_not_translated_are_refused(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("S", "x")
-    oauth = {"oauth_token_url": "https://issuer.example/token", "oauth_client_id": "c", "oauth_client_secret": "${env:S}"}
-    with pytest.raises(ConfigError, match="does not support"):
-        settings(security_protocol="SASL_SSL", sasl_mechanism=mechanism, **(oauth if mechanism == "OAUTHBEARER" else {}))
+def test_tokens_are_fetched_with_client_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S", 'a"b')
+    given = {"oauth_token_url": "https://issuer.example/token", "oauth_client_id": "c", "oauth_client_secret": "${env:S}"}
+    more: dict[str, Any] = {
+        "oauth_scope": "lineage",
+        "oauth_extensions": {"logicalCluster": "lkc-1", "identityPoolId": "pool-1"},
+        "timeout_s": 3,
+    }
+    more["properties"] = {"https.ca.location": "/etc/authorities.pem"}
+    options = java_options(settings(security_protocol="SASL_SSL", sasl_mechanism="OAUTHBEARER", **given, **more))
+    assert options["kafka.sasl.oauthbearer.token.endpoint.url"] == "https://issuer.example/token"
+    assert options["kafka.sasl.login.read.timeout.ms"] == options["kafka.sasl.login.connect.timeout.ms"] == "3000"
+    words = 'clientId="c" clientSecret="a\\"b" scope="lineage" extension_identityPoolId="pool-1" extension_logicalCluster="lkc-1"'
+    words += ' ssl.truststore.type="PEM" ssl.truststore.location="/etc/authorities.pem";'
+    assert options["kafka.sasl.jaas.config"].endswith(f"oauthbearer.OAuthBearerLoginModule required {words}")
+
+
+def test_a_login_that_is_not_translated_is_refused() -> None:
+    with pytest.raises(ConfigError, match="does not support GSSAPI"):
+        settings(security_protocol="SASL_SSL", sasl_mechanism="GSSAPI")

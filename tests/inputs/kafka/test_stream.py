@@ -14,7 +14,9 @@ from pyspark.sql import SparkSession
 from tests.events import KEY, run_event
 from tests.inputs.streamed import Streamed, without_arrival
 from tests.inputs.support import places, until
-from tests.servers.broker import ADMIN, Kafka, password_of
+from tests.servers import nginx
+from tests.servers.broker import ADMIN, ISSUER, Kafka, password_of
+from tests.servers.openid import PROGRAM_USER, OpenIdProvider, made_key
 from tests.servers.tls import CLIENT
 
 from lineage_bridge.config import DataFolder
@@ -331,3 +333,38 @@ def test_every_way_in(kafka: Kafka, streamed: Streamed, topic: str, way: str, mo
     streamed.stream(1, topics=[topic], **settings)
     (stored,) = streamed.archived()
     assert (stored.record.kind, stored.record.body) == (RecordKind.EVENT, event(0))
+
+
+def test_it_logs_in_with_tokens_of_an_issuer(
+    kafka: Kafka, openid: OpenIdProvider, streamed: Streamed, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both clients ask the issuer: librdkafka, which finds the records, and Kafka's own in Spark, which reads them."""
+    openid.be(ISSUER, [kafka.token_key])
+    write(kafka, topic, 0, event(0))
+    kafka.allow(PROGRAM_USER, "topic", topic, "read", "describe")
+    monkeypatch.setenv("INPUT_SECRET", openid.secret)
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "topics": [topic]}
+    settings |= {"sasl_mechanism": "OAUTHBEARER", "oauth_token_url": f"{openid.url}/token", "oauth_scope": "lineage"}
+    settings |= {"oauth_client_id": PROGRAM_USER, "oauth_client_secret": "${env:INPUT_SECRET}"}
+    streamed.stream(1, **settings)
+    (stored,) = streamed.archived()
+    assert (stored.record.kind, stored.record.body) == (RecordKind.EVENT, event(0))
+    openid.be(ISSUER, [made_key("RS256", "tokens")])
+    with streamed.feeding() as feed, streamed.streaming(feed, **settings, timeout_s=5) as reader:
+        until(lambda: reader.meter.status.state == "failing", "a token that the broker does not believe")
+    assert openid.secret not in str(reader.meter.status)
+
+
+def test_the_issuer_may_have_a_certificate_of_its_own_authority(
+    kafka: Kafka, openid: OpenIdProvider, streamed: Streamed, topic: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    openid.be(ISSUER, [kafka.token_key])
+    write(kafka, topic, 0, event(0))
+    kafka.allow(PROGRAM_USER, "topic", topic, "read", "describe")
+    monkeypatch.setenv("INPUT_SECRET", openid.secret)
+    settings: dict[str, Any] = {"bootstrap_servers": kafka.address("plain"), "security_protocol": "SASL_PLAINTEXT", "topics": [topic]}
+    settings |= {"sasl_mechanism": "OAUTHBEARER", "oauth_scope": "lineage", "oauth_client_id": PROGRAM_USER}
+    settings |= {"oauth_client_secret": "${env:INPUT_SECRET}", "properties": {"https.ca.location": str(kafka.tls.authority)}}
+    with nginx.encrypting(openid.url, kafka.tls, tmp_path) as url:
+        streamed.stream(1, oauth_token_url=f"{url}/token", **settings)
+    assert [stored.record.body for stored in streamed.archived()] == [event(0)]

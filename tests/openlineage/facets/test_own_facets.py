@@ -36,16 +36,16 @@ def test_every_facet_of_ours_is_published() -> None:
 
 
 def test_what_differs_from_a_schema_is_found() -> None:
-    def of(key: str, name: str, **members: object) -> list[str]:
+    def faults_of(key: str, name: str, **members: object) -> list[str]:
         return faults([OUT.dataset_event(0, ("ns", "orders"), {key: OUT.own_facet("1-0-0", name, **members)})])
 
     name = "ConfluentKafkaDatasetFacet"
-    assert not of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions=3)
-    (missing,) = of("confluent_kafka", name, cluster_id="lkc-1")
+    assert not faults_of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions=3)
+    (missing,) = faults_of("confluent_kafka", name, cluster_id="lkc-1")
     assert "environment_id" in missing
-    (wrong,) = of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions="3")
+    (wrong,) = faults_of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", partitions="3")
     assert "'3' is not of type 'integer'" in wrong
-    (more,) = of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", shards=3)
+    (more,) = faults_of("confluent_kafka", name, cluster_id="lkc-1", environment_id="env-1", shards=3)
     assert "shards" in more
-    (elsewhere,) = of("confluent", name, cluster_id="lkc-1", environment_id="env-1")
+    (elsewhere,) = faults_of("confluent", name, cluster_id="lkc-1", environment_id="env-1")
     assert "not published" in elsewhere

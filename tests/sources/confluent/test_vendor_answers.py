@@ -73,6 +73,27 @@ def test_a_null_page_is_empty(clients: Clients) -> None:
     assert discovered(clients) == (Organization("", (Environment(ENV, ENV),)), [])
 
 
+def test_the_next_page_is_asked_of_the_same_server_whatever_its_address_says() -> None:
+    with standing(Standin(Listings(), f"KEY:{SECRET}")) as stranger:
+        pages = {"": "2", "2": ""}
+        asked = []
+
+        def two_pages(request: Request) -> Reply:
+            token = request.query.get("page_token", "")
+            if request.parts[-1] != "environments":
+                return Reply(200, {"data": None})
+            asked.append(token)
+            following = f"{stranger.url}/org/v2/environments?page_token={pages[token]}&page_size=1" if pages[token] else None
+            return Reply(200, {"data": [{"id": f"env-{token or 1}"}], "metadata": {"next": following}})
+
+        with standing(Standin(two_pages, f"KEY:{SECRET}")) as server:
+            cloud = {"url": server.url, "cloud": {"key": "KEY", "secret": "${env:SECRET}"}}
+            organization, unseen = discovered(Clients(ConfluentSettings.model_validate(cloud)))
+    assert ([environment.id for environment in organization.environments], unseen) == (["env-1", "env-2"], [])
+    assert asked == ["", "2"]
+    assert stranger.asked == []
+
+
 def test_an_entry_that_cannot_be_read_loses_only_itself_and_keeps_what_was_known_of_it(clients: Clients, listings: Listings) -> None:
     listings.bodies["org/v2/environments"] = {"data": [{"id": ENV}, {"id": None}, {}]}
     listings.bodies["cmk/v2/clusters"] = {"data": [{"id": "lkc-1", "spec": {}}, {"id": "lkc-2"}, {"id": "lkc-3", "spec": None}]}

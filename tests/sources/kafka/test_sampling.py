@@ -13,7 +13,7 @@ from lineage_bridge.sources.common.kafka.settings import KafkaSettings
 from lineage_bridge.sources.common.shared_metadata import SharedMetadata, TopicSchema
 
 
-def of(*records: Any) -> list[tuple[str, str | None]]:
+def fields_of(*records: Any) -> list[tuple[str, str | None]]:
     return shown(sample(json.dumps(record).encode() for record in records).fields)
 
 
@@ -23,7 +23,7 @@ def shown(fields: tuple[SchemaField, ...] | None, prefix: str = "") -> list[tupl
 
 def test_plain_json_has_rough_types() -> None:
     record = {"id": 1, "price": 1.5, "ok": True, "note": "x", "gone": None, "tags": ["a"], "lines": [{"sku": "s"}], "to": {"zip": "1"}}
-    assert of(record) == [
+    assert fields_of(record) == [
         ("id", "long"),
         ("price", "double"),
         ("ok", "boolean"),
@@ -38,7 +38,7 @@ def test_plain_json_has_rough_types() -> None:
 
 
 def test_records_are_reported_together() -> None:
-    assert of({"id": 1, "a": None}, {"id": 1.5, "a": "x", "b": {"c": 1}}, {"b": {"d": 2}, "a": 1}) == [
+    assert fields_of({"id": 1, "a": None}, {"id": 1.5, "a": "x", "b": {"c": 1}}, {"b": {"d": 2}, "a": 1}) == [
         ("id", "double"),
         ("a", None),
         ("b", "record"),
@@ -57,7 +57,7 @@ def test_connects_own_schema_is_believed() -> None:
             {"type": "array", "field": "lines", "items": {"type": "struct", "fields": [{"type": "string", "field": "sku"}]}},
         ],
     }
-    assert of({"schema": schema, "payload": {"id": 1, "secret": "x"}}) == [
+    assert fields_of({"schema": schema, "payload": {"id": 1, "secret": "x"}}) == [
         ("id", "int32"),
         ("at", "timestamp"),
         ("to", "record"),
@@ -69,10 +69,10 @@ def test_connects_own_schema_is_believed() -> None:
 
 def test_keys_of_maps_are_data_and_not_reported() -> None:
     by_person = {"ann@example.org": 1, "bob@example.org": 2}
-    assert of({"id": 1, "scores": by_person}) == [("id", "long"), ("scores", "record")]
-    assert of(by_person) == []
-    assert of({"card-4111111111111111": 1}) == []
-    assert of({f"k{number}": 1 for number in range(400)}) == []
+    assert fields_of({"id": 1, "scores": by_person}) == [("id", "long"), ("scores", "record")]
+    assert fields_of(by_person) == []
+    assert fields_of({"card-4111111111111111": 1}) == []
+    assert fields_of({f"k{number}": 1 for number in range(400)}) == []
 
 
 def test_what_is_no_object_reports_nothing() -> None:

@@ -77,15 +77,23 @@ export function neighbourhood({ node, direction, depth, at = "" }: Around) {
     const time = at === "" ? {} : { at };
     return queryOptions({
         queryKey: ["neighbourhood", node, direction, depth, at],
-        queryFn: ({ signal }) =>
-            answered(
-                client.GET("/api/v1/graph/neighbourhood", {
-                    signal,
-                    params: { query: { ...node, direction, depth, columns: true, details: true, ...time } },
-                }),
-            ),
+        queryFn: async ({ signal }) => {
+            const query = { ...node, direction, depth, columns: true, details: true, ...time };
+            return lasting(await answered(client.GET("/api/v1/graph/neighbourhood", { signal, params: { query } })));
+        },
         ...(at === "" ? { refetchInterval: LIVE_MS } : { staleTime: Infinity }),
     });
+}
+
+/**
+ * An answer without the times at which its links were last seen, and the position until which it is folded: nothing shows them, and
+ * without them an answer in which nothing else changed is the one before, so that nothing is drawn again.
+ */
+function lasting(answer: Schemas["NeighbourhoodAnswer"]): Schemas["NeighbourhoodAnswer"] {
+    for (const dated of [...answer.edges, ...answer.ports, ...answer.nodes.map(({ details }) => details)]) {
+        delete dated?.last_seen;
+    }
+    return { ...answer, position: "" };
 }
 
 /** When things changed around a node. */
@@ -103,7 +111,7 @@ export function timeline(node: NodeRef, depth: number, since: string, until: str
     });
 }
 
-/** How much flows around a node: now and again, or once as of a time. */
+/** How much flows around a node: now and again, or once as of a time. The answer is not read yet: it is long, and a worker reads it. */
 export function pulse(node: NodeRef, depth: number, until: string) {
     const time = until === "" ? {} : { until };
     return queryOptions({
@@ -113,8 +121,10 @@ export function pulse(node: NodeRef, depth: number, until: string) {
                 client.GET("/api/v1/graph/pulse", {
                     signal,
                     params: { query: { ...node, direction: "both", depth, ...time } },
+                    parseAs: "arrayBuffer",
                 }),
             ),
+        structuralSharing: false,
         ...(until === "" ? { refetchInterval: PULSE_MS } : { staleTime: Infinity }),
     });
 }

@@ -5,15 +5,18 @@ import { memo, useEffect, useMemo, useRef } from "react";
 import type { LineageView } from "../address/view";
 import { useLayout } from "../graph/useLayout";
 import { counted } from "../format/text";
-import { CARD_WIDTH, cardHeight, gapOf } from "./cardSize";
+import { CARD_WIDTH, cardHeight, gapOf, handlesOf } from "./cardSize";
 import { columnEdges, linkEdge, tracedColumns } from "./edges";
 import { FlowLink } from "./FlowLink";
 import { Legend } from "./Legend";
+import { LineCanvas } from "./lines/LineCanvas";
+import { linesOf } from "./lines/lines";
 import { Actions, NodeCard, type CardActions, type CardNode } from "./NodeCard";
 import type { Picture } from "./picture";
 import type { Comparison } from "./time/comparison";
 
-const CULLED_FROM = 150;
+/** From so many nodes on, cards are made only while they are in sight, and links are painted on a canvas. */
+const LARGE_FROM = 150;
 const MAPPED_FROM = 16;
 /** The least scale at which the names of a whole picture can be read: the further away, the larger they are written. */
 const READABLE = 0.4;
@@ -69,6 +72,8 @@ export const Canvas = memo(function Canvas(props: Props) {
                     position: { x: at.x - origin.x, y: at.y - origin.y },
                     width: box.width,
                     height: box.height,
+                    measured: { width: box.width, height: box.height },
+                    handles: handlesOf(box.height, layout.down, related.size > 0 ? columns.get(node.id) : []),
                     selected: node.id === view.selected,
                     ariaLabel: labelOf(node.kind, node.namespace, node.name, node.details?.state, change),
                     data: {
@@ -97,15 +102,25 @@ export const Canvas = memo(function Canvas(props: Props) {
         isSeen,
         comparison,
     ]);
-    const edges = useMemo(() => {
-        const back = new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`));
-        return [
-            ...picture.links
-                .filter(({ id }) => isSeen(id))
-                .map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id))),
+    const isLarge = nodes.length > LARGE_FROM;
+    const back = useMemo(
+        () => new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`)),
+        [layout?.reversed],
+    );
+    const shown = useMemo(() => picture.links.filter(({ id }) => isSeen(id)), [picture.links, isSeen]);
+    const lines = useMemo(
+        () => (isLarge ? linesOf(shown, nodes, layout?.down ?? false, back, comparison) : []),
+        [isLarge, shown, nodes, layout?.down, back, comparison],
+    );
+    const edges = useMemo(
+        () => [
+            ...(isLarge
+                ? []
+                : shown.map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id)))),
             ...columnEdges(picture, columns, related),
-        ];
-    }, [picture, columns, related, layout, isSeen, comparison]);
+        ],
+        [isLarge, shown, picture, columns, related, back, comparison],
+    );
     return (
         <Actions.Provider value={actions}>
             <ReactFlow<CardNode>
@@ -121,7 +136,7 @@ export const Canvas = memo(function Canvas(props: Props) {
                 edgesFocusable={false}
                 nodesFocusable
                 elementsSelectable={false}
-                onlyRenderVisibleElements={nodes.length > CULLED_FROM}
+                onlyRenderVisibleElements={isLarge}
                 minZoom={0.05}
                 maxZoom={1.6}
                 deleteKeyCode={null}
@@ -129,6 +144,7 @@ export const Canvas = memo(function Canvas(props: Props) {
                 aria-label={`Lineage: ${counted(nodes.length, "node")}`}
             >
                 <Background gap={24} size={1.4} />
+                {isLarge && <LineCanvas lines={lines} distance={distance} />}
                 <Controls showInteractive={false} />
                 {nodes.length >= MAPPED_FROM && !layout?.down && (
                     <MiniMap
@@ -154,8 +170,9 @@ function Framing({ laidOut, root }: { laidOut: string; root: string }) {
     useEffect(() => {
         const [width = 0, height = 0] = size.split(" ").map(Number);
         if (laidOut === "" || root === "" || width === 0 || framed.current === laidOut) return;
+        const isCalm = framed.current === "" || window.matchMedia("(prefers-reduced-motion: reduce)").matches;
         framed.current = laidOut;
-        const duration = window.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200;
+        const duration = isCalm ? 0 : 200;
         const bounds = getNodesBounds(getNodes());
         const node = getInternalNode(root);
         if (node && (bounds.width * READABLE > width * 0.94 || bounds.height * READABLE > height * 0.9)) {

@@ -19,8 +19,8 @@ import { compare, relatedColumns, type ColumnRef, type Picture } from "./picture
 import type { Comparison } from "./time/comparison";
 import { SidePanel } from "./SidePanel";
 import { PulseBar } from "./pulse/PulseBar";
-import { Pulses } from "./pulse/store";
-import { usePulse } from "./pulse/usePulse";
+import { PulseFeed } from "./pulse/PulseFeed";
+import { Pulses, PulseStore } from "./pulse/store";
 import { TimeBar } from "./time/TimeBar";
 import { useTime } from "./time/useTime";
 import { useLineageKeys } from "./useLineageKeys";
@@ -31,17 +31,17 @@ const NONE: ReadonlySet<string> = new Set();
 export default function Lineage({ view }: { view: LineageView }) {
     const time = useTime(view);
     const { state, present, comparison } = time;
-    const pulse = usePulse(view, state);
+    const [pulses] = useState(() => new PulseStore());
     const { rootId, error } = state;
     const { filter, fold } = view;
     const picture = useMemo(
         () => state.picture && narrow(state.picture, { filter, fold, rootId }),
         [state.picture, filter, fold, rootId],
     );
-    const isSeen = useMemo(
-        () => seen(present && narrow(present, { filter, fold, rootId }), comparison),
-        [present, comparison, filter, fold, rootId],
-    );
+    const isSeen = useMemo(() => {
+        const isAll = present === state.picture && picture !== undefined;
+        return seen(isAll ? picture : present && narrow(present, { filter, fold, rootId }), comparison);
+    }, [present, state.picture, picture, comparison, filter, fold, rootId]);
     const [isFiltering, setFiltering] = useState(chosenWords(filter) > 0);
     const toggleFilter = useCallback(() => setFiltering((isOpen) => !isOpen), []);
     const [isExporting, setExporting] = useState(false);
@@ -71,110 +71,116 @@ export default function Lineage({ view }: { view: LineageView }) {
     }, [picture, view.selected, state.isFetching, change]);
 
     return (
-        <div className="lineage">
-            <Bar
-                view={view}
-                change={change}
-                isFiltering={isFiltering}
-                toggleFilter={toggleFilter}
-                openExport={openExport}
-            />
-            {isExporting && picture && (
-                <ExportDialog
+        <Pulses.Provider value={pulses}>
+            <div className="lineage">
+                <Bar
                     view={view}
-                    picture={drawn(picture, isSeen)}
-                    rootId={rootId}
-                    changes={comparison?.changes}
-                    flows={view.pulse === "" ? undefined : pulse.flows}
-                    close={() => setExporting(false)}
+                    change={change}
+                    isFiltering={isFiltering}
+                    toggleFilter={toggleFilter}
+                    openExport={openExport}
                 />
-            )}
-            {isFiltering && state.picture && (
-                <FilterPanel
-                    picture={state.picture}
-                    filter={view.filter}
-                    fold={view.fold}
-                    hiddenNodes={picture?.hiddenNodes ?? 0}
-                    change={change.filter}
-                    toggleFold={change.toggleFold}
-                />
-            )}
-            {picture?.truncated && (
-                <p className="notice warn" role="status">
-                    <Icon name="warning" />
-                    This is not everything: the limit of {picture.truncated} ended the search. Show fewer hops, or
-                    expand single nodes.
-                </p>
-            )}
-            {error && picture && (
-                <p className="notice warn" role="status">
-                    <Icon name="warning" />
-                    As of {new Date(state.updatedAt).toISOString().slice(11, 19)} UTC: {error.message}.
-                </p>
-            )}
-            {view.column !== "" && (
-                <p className="chip">
-                    Column <b>{chosen.field}</b> and what it comes from and goes into
-                    <button type="button" className="bare" aria-label="Choose no column" onClick={change.leaveColumn}>
-                        <Icon name="cross" />
-                    </button>
-                </p>
-            )}
-            {view.pulse !== "" && picture && <PulseBar {...{ view, pulse, picture }} select={change.select} />}
-            <div className="stage">
-                {picture === undefined ? (
-                    error ? (
-                        <Failure problem={error} kind={view.root.kind} retry={state.retry} />
-                    ) : (
-                        <Loading />
-                    )
-                ) : picture.links.length === 0 && view.as === "graph" ? (
-                    picture.hiddenNodes > 0 ? (
-                        <Empty title="Nothing else fits the filter">
-                            <button type="button" onClick={() => change.filter(NO_FILTER)}>
-                                Choose everything
-                            </button>
-                        </Empty>
-                    ) : (
-                        <Empty title="Nothing is known to read or write it">
-                            <p>No run has named it as an input or output, and nobody has declared a flow.</p>
-                        </Empty>
-                    )
-                ) : view.as === "list" ? (
-                    <LineageList
-                        picture={picture}
-                        isSeen={isSeen}
-                        changes={comparison?.changes}
-                        flows={view.pulse === "" ? undefined : pulse.flows}
+                {isExporting && picture && (
+                    <ExportDialog
+                        view={view}
+                        picture={drawn(picture, isSeen)}
                         rootId={rootId}
-                        selectedId={selectedId}
-                        actions={actions}
-                        select={change.select}
+                        changes={comparison?.changes}
+                        close={() => setExporting(false)}
                     />
-                ) : (
-                    <Pulses.Provider value={pulse.store}>
+                )}
+                {isFiltering && state.picture && (
+                    <FilterPanel
+                        picture={state.picture}
+                        filter={view.filter}
+                        fold={view.fold}
+                        hiddenNodes={picture?.hiddenNodes ?? 0}
+                        change={change.filter}
+                        toggleFold={change.toggleFold}
+                    />
+                )}
+                {picture?.truncated && (
+                    <p className="notice warn" role="status">
+                        <Icon name="warning" />
+                        This is not everything: the limit of {picture.truncated} ended the search. Show fewer hops, or
+                        expand single nodes.
+                    </p>
+                )}
+                {error && picture && (
+                    <p className="notice warn" role="status">
+                        <Icon name="warning" />
+                        As of {new Date(state.updatedAt).toISOString().slice(11, 19)} UTC: {error.message}.
+                    </p>
+                )}
+                {view.column !== "" && (
+                    <p className="chip">
+                        Column <b>{chosen.field}</b> and what it comes from and goes into
+                        <button
+                            type="button"
+                            className="bare"
+                            aria-label="Choose no column"
+                            onClick={change.leaveColumn}
+                        >
+                            <Icon name="cross" />
+                        </button>
+                    </p>
+                )}
+                {view.pulse !== "" && <PulseFeed view={view} state={state} />}
+                {view.pulse !== "" && picture && <PulseBar {...{ view, picture }} select={change.select} />}
+                <div className="stage">
+                    {picture === undefined ? (
+                        error ? (
+                            <Failure problem={error} kind={view.root.kind} retry={state.retry} />
+                        ) : (
+                            <Loading />
+                        )
+                    ) : picture.links.length === 0 && view.as === "graph" ? (
+                        picture.hiddenNodes > 0 ? (
+                            <Empty title="Nothing else fits the filter">
+                                <button type="button" onClick={() => change.filter(NO_FILTER)}>
+                                    Choose everything
+                                </button>
+                            </Empty>
+                        ) : (
+                            <Empty title="Nothing is known to read or write it">
+                                <p>No run has named it as an input or output, and nobody has declared a flow.</p>
+                            </Empty>
+                        )
+                    ) : view.as === "list" ? (
+                        <LineageList
+                            picture={picture}
+                            isSeen={isSeen}
+                            changes={comparison?.changes}
+                            rootId={rootId}
+                            selectedId={selectedId}
+                            actions={actions}
+                            select={change.select}
+                        />
+                    ) : (
                         <ReactFlowProvider>
                             <Canvas
                                 {...{ view, picture, rootId, columns, related, actions, isSeen, comparison }}
                                 select={change.select}
                             />
                         </ReactFlowProvider>
-                    </Pulses.Provider>
+                    )}
+                </div>
+                {view.bar > 0 && <TimeBar view={view} time={time} />}
+                {selected && (
+                    <SidePanel
+                        node={selected}
+                        marks={comparison?.marks.get(selected.id)}
+                        isOpen={view.open.includes(selected.id)}
+                        toggleColumns={() => change.toggleColumns(selected.id)}
+                    />
                 )}
+                <p className="visually-hidden" role="status">
+                    {picture
+                        ? `${counted(picture.nodes.length, "node")}, ${counted(picture.links.length, "link")}`
+                        : ""}
+                </p>
             </div>
-            {view.bar > 0 && <TimeBar view={view} time={time} />}
-            {selected && (
-                <SidePanel
-                    node={selected}
-                    marks={comparison?.marks.get(selected.id)}
-                    isOpen={view.open.includes(selected.id)}
-                    toggleColumns={() => change.toggleColumns(selected.id)}
-                />
-            )}
-            <p className="visually-hidden" role="status">
-                {picture ? `${counted(picture.nodes.length, "node")}, ${counted(picture.links.length, "link")}` : ""}
-            </p>
-        </div>
+        </Pulses.Provider>
     );
 }
 

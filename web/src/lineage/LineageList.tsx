@@ -7,7 +7,7 @@ import { throughWords } from "./edges";
 import { linkRows } from "./export/texts";
 import type { CardActions } from "./NodeCard";
 import type { Picture, PictureNode } from "./picture";
-import type { Flow } from "./pulse/rates";
+import { usePulse } from "./pulse/store";
 import type { Change } from "./time/comparison";
 
 interface Props {
@@ -15,8 +15,6 @@ interface Props {
     isSeen: (id: string) => boolean;
     /** How nodes and links differ from the earlier time, where two times are compared. */
     changes: ReadonlyMap<string, Change> | undefined;
-    /** What flows on the links, where the pulse is on. */
-    flows: ReadonlyMap<string, Flow> | undefined;
     rootId: string;
     selectedId: string;
     actions: CardActions;
@@ -24,7 +22,8 @@ interface Props {
 }
 
 /** The picture as a table: the same nodes and links as the graph. */
-export function LineageList({ picture: whole, isSeen, changes, flows, rootId, selectedId, actions, select }: Props) {
+export function LineageList({ picture: whole, isSeen, changes, rootId, selectedId, actions, select }: Props) {
+    const { flows } = usePulse();
     const picture = {
         ...whole,
         nodes: whole.nodes.filter(({ id }) => isSeen(id)),

@@ -10,8 +10,8 @@ const USUAL = new Set(["current", ""]);
 
 const SIGNS: Record<Change, string> = { appeared: "+", disappeared: "−", changed: "•" };
 
-/** A link as an edge of the graph, with everything that its look depends on as classes. */
-export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change): FlowEdge {
+/** Everything that the look of a link depends on, as the style sheets call it. */
+export function classesOf(link: PictureLink, isReversed: boolean, change?: Change): string {
     const classes = [
         "flow",
         link.origin,
@@ -21,16 +21,26 @@ export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change
         isReversed && "reversed",
         change,
     ];
+    return classes.filter(Boolean).join(" ");
+}
+
+/** What is written on a link; empty if nothing is. */
+export function labelOf(link: PictureLink, change?: Change): string {
     const words = [USUAL.has(link.label) ? "" : link.label, throughWords(link)].filter((word) => word !== "");
-    const label = change ? SIGNS[change] : words.length > 0 ? words.join(", ") : undefined;
+    return change ? SIGNS[change] : words.join(", ");
+}
+
+/** A link as an edge of the graph. */
+export function linkEdge(link: PictureLink, isReversed: boolean, change?: Change): FlowEdge {
+    const label = labelOf(link, change);
     return {
         id: link.id,
         type: "link",
         source: link.source,
         target: link.target,
-        className: classes.filter(Boolean).join(" "),
+        className: classesOf(link, isReversed, change),
         markerEnd: { type: MarkerType.ArrowClosed, width: 15, height: 15, color: colourOf(link, isReversed) },
-        ...(label === undefined ? {} : { label }),
+        ...(label === "" ? {} : { label }),
     };
 }
 

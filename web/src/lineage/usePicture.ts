@@ -24,7 +24,7 @@ export function usePicture(view: LineageView, at: string): PictureState {
     const more = useExpansions(view.expansions, first, at);
     const answers = useMemo(() => [...first, ...more.answers], [first, more.answers]);
     const picture = useMemo(
-        () => (up.data && down.data ? pictureOf(answers) : undefined),
+        () => (up.data && down.data ? pictureOnce(answers) : undefined),
         [answers, up.data, down.data],
     );
     const origin = up.data?.nodes.find(({ id }) => id === up.data.origin.id);
@@ -45,6 +45,20 @@ export function usePicture(view: LineageView, at: string): PictureState {
         }),
         [picture, answers, rootId, error, updatedAt, isFetching, retryUp, retryDown],
     );
+}
+
+const made = new WeakMap<Schemas["NeighbourhoodAnswer"], { answers: readonly unknown[]; picture: Picture }>();
+
+/** The picture of answers; the same one for who asks for it again, as the times of a view do that are all now. */
+function pictureOnce(answers: Schemas["NeighbourhoodAnswer"][]): Picture {
+    const [first] = answers;
+    const known = first && made.get(first);
+    const isSame =
+        known?.answers.length === answers.length && answers.every((answer, at) => known.answers[at] === answer);
+    if (known && isSame) return known.picture;
+    const picture = pictureOf(answers);
+    if (first) made.set(first, { answers, picture });
+    return picture;
 }
 
 /** An expansion names its node by id; its name is in an answer that came before, so those known so far are asked for at once. */

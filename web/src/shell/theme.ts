@@ -12,3 +12,15 @@ export function applyTheme(theme: Theme): void {
     document.documentElement.dataset.theme = theme;
     localStorage.setItem(KEY, theme);
 }
+
+/** Calls `changed` whenever colours change: by the person here, or by the system. Returns what ends that. */
+export function onTheme(changed: () => void): () => void {
+    const observer = new MutationObserver(changed);
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
+    system.addEventListener("change", changed);
+    return () => {
+        observer.disconnect();
+        system.removeEventListener("change", changed);
+    };
+}

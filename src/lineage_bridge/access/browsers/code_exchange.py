@@ -1,4 +1,4 @@
-"""What an issuer gives for the code that a browser brought back: tokens, and who has logged in."""
+"""Exchanges the code that a browser brought back from an issuer for tokens, and determines who has logged in."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ from lineage_bridge.errors import ForbiddenError, RefusedError, SourceError
 from lineage_bridge.model.access import LoginIdentity
 
 _UNKNOWN_KEY: Final = 503
-"""The status with which a token is refused whose key is to be fetched first."""
+"""The status of the refusal of a token whose key must first be fetched."""
 
 
 @dataclass(frozen=True)
 class LoginClient:
-    """This server as an application of an issuer. `secret` is empty for one that the issuer knows by its id alone."""
+    """This server as an application of an issuer. `secret` is empty for a public client, which the issuer identifies by its id alone."""
 
     issuer: TrustedIssuer
     http: IssuerClient
@@ -31,9 +31,9 @@ class LoginClient:
 def identify(
     client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str], nonce: str, roles: Roles, now_s: Callable[[], int]
 ) -> LoginIdentity:
-    """Who has logged in. `form` is the code, and what belongs to it. Raises RefusedError.
+    """The principal that has logged in. `form` has the code and the parameters that belong to it. Raises RefusedError.
 
-    Claims that the ID token does not have are those of the issuer's user information, where they are by the standard.
+    Claims that the ID token lacks are taken from the issuer's user information.
     """
     issuer = client.issuer
     try:
@@ -50,7 +50,7 @@ def identify(
 
 
 def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str, str]) -> Mapping[str, Any]:
-    """The tokens for a code. The secret is sent as RFC 6749, 2.3.1 has it."""
+    """The tokens for a code. The secret is sent as RFC 6749, 2.3.1 prescribes."""
     id_, auth = client.issuer.settings.client_id, None
     sent = {"grant_type": "authorization_code", **form}
     if client.secret and endpoints.takes_basic:
@@ -61,7 +61,7 @@ def _exchange(client: LoginClient, endpoints: IssuerEndpoints, form: Mapping[str
 
 
 def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: str, now_s: Callable[[], int]) -> dict[str, Any]:
-    """The claims of an ID token. If its key is not known, the keys are fetched, once. Raises RefusedError, SourceError."""
+    """The claims of an ID token. If its key is unknown, the issuer's keys are fetched once more. Raises RefusedError, SourceError."""
     for again in (True, False):
         try:
             return verify_id_token(id_token, issuer, nonce, access_token, now_s())
@@ -70,16 +70,16 @@ def _verified(issuer: TrustedIssuer, id_token: str, nonce: str, access_token: st
                 raise RefusedError(403, "login_refused", str(error), "log in again") from error
         if again:
             issuer.keys.refresh()
-    raise RefusedError(403, "login_refused", "the ID token's key is none of its issuer's", "log in again")
+    raise RefusedError(403, "login_refused", "the ID token is signed with a key that its issuer does not have", "log in again")
 
 
 def _lacks(claims: Mapping[str, Any], issuer: TrustedIssuer) -> bool:
-    """Whether the name or the roles of a principal are not among its claims."""
+    """Whether the claims lack the name or the roles of a principal."""
     return issuer.settings.name_claim not in claims or not roles_of(claims, issuer.settings.roles_claim)
 
 
 def _completed(claims: Mapping[str, Any], information: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims, with those of the user information that they lack. Raises RefusedError if that is about somebody else."""
+    """The claims, completed from the user information. Raises RefusedError if that is about somebody else."""
     if information.get("sub") != claims["sub"]:
         raise RefusedError(403, "login_refused", "the issuer's user information is about somebody else", "log in again")
     return {**information, **claims}

@@ -1,4 +1,4 @@
-"""Cookies of the server, and how they are read."""
+"""The server's cookies, and how they are parsed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ _LOGIN: Final = "lineage-login"
 
 @dataclass(frozen=True)
 class Cookie:
-    """A cookie that no script reads, and that requests from other sites do not bring, except for links that are followed.
+    """A cookie that scripts cannot read, and that requests from other sites do not send, except when a link is followed.
 
-    Under TLS its name begins with `__Host-`, so that no other host can set it; below a path with `__Secure-`, because other programs
-    of the same host have other paths.
+    Under TLS its name begins with `__Host-`, so that no other host can set it; below a path with `__Secure-`, because other programs of the
+    same host have other paths.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Cookie:
 
     @classmethod
     def login(cls, external: ExternalAddress, state: str) -> Self:
-        """The cookie of a login under way: each has its own, so that several can go on in several tabs."""
+        """The cookie of a pending login. Each login has its own, so that several can be pending in several tabs."""
         return cls._named(f"{_LOGIN}-{state[:8]}", external)
 
     @classmethod
@@ -40,7 +40,7 @@ class Cookie:
         return cls(prefix + name, f"{external.prefix}/", external.is_secure)
 
     def with_value(self, value: str, age_s: int | None = None) -> str:
-        """The header that sets the cookie, for so many seconds, or until the browser is closed."""
+        """The header that sets the cookie for a number of seconds, or until the browser is closed."""
         age = "" if age_s is None else f"; Max-Age={age_s}"
         return f"{self.name}={value}; Path={self.path}{age}; HttpOnly; SameSite=Lax{'; Secure' if self.is_secure else ''}"
 
@@ -49,7 +49,7 @@ class Cookie:
         return self.with_value("", 0)
 
     def value(self, headers: Mapping[str, str]) -> str:
-        """The value that a request brings; empty if it brings none, or several that differ."""
+        """The value in a request; empty if the request has none, or several different ones."""
         sent = [pair.strip() for name, text in headers.items() if name == "cookie" for pair in text.split(";")]
         values = {value for name, _, value in (pair.partition("=") for pair in sent) if name == self.name}
         return values.pop() if len(values) == 1 else ""

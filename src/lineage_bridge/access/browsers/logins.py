@@ -1,7 +1,7 @@
 """Logins at an issuer: the authorization code flow of OpenID Connect, with PKCE (RFC 7636, RFC 9207, RFC 9700).
 
-What the server has to remember while somebody logs in is in a cookie, sealed with a key of this process. So logins that are begun and never
-finished take no memory, and nobody can drive out those of others.
+The state of a pending login is in a cookie, sealed with a key of this process. So logins that are begun and never finished take no memory,
+and nobody can drive out those of others.
 """
 
 import hashlib
@@ -24,16 +24,16 @@ from lineage_bridge.errors import NotFoundError, RefusedError
 from lineage_bridge.model.access import LoginIdentity
 
 PENDING_S: Final = 600
-"""How long somebody may take to log in, in seconds."""
+"""How long a login may take, in seconds."""
 MOST_FINISHED: Final = 10_000
-"""How many logins are remembered so that their answers do not count again."""
+"""How many finished logins are remembered, so that their answers are not accepted again."""
 _RANDOM_BYTES: Final = 32
 _AGAIN: Final = "log in again"
 _CODE: Final = re.compile(r"[a-z_]{1,60}")
 
 
 class PendingLogin(msgspec.Struct, frozen=True, array_like=True):
-    """A login that was begun: at which issuer, with which random values, and where the browser goes afterwards."""
+    """A pending login: the issuer, the random values, and where the browser goes afterwards."""
 
     issuer: str
     state: str
@@ -51,7 +51,7 @@ class Begun(NamedTuple):
 
 
 class IssuerAnswer(NamedTuple):
-    """What a browser brings back from an issuer; a parameter that is not there is None."""
+    """What a browser brings back from an issuer; None for an absent parameter."""
 
     state: str | None
     code: str | None
@@ -86,7 +86,7 @@ class Logins:
         return tuple(self._clients)
 
     def begin(self, issuer: str, target: str) -> Begun:
-        """Begin a login. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that was not reached yet."""
+        """Begin a login. Raises NotFoundError for an unknown issuer, RefusedError (503) for one that could not be reached yet."""
         client = self._client(issuer)
         endpoint = _endpoints(client).authorization
         pending = PendingLogin(issuer, self._random(), self._random(), self._random(), target)
@@ -105,7 +105,9 @@ class Logins:
         return Begun(_with_query(endpoint, parameters), pending.state, sealed)
 
     def finish(self, answer: IssuerAnswer, sealed: str) -> tuple[LoginIdentity, str]:
-        """Who has logged in, and where the browser goes on to. `sealed` is what its cookie has. Raises RefusedError."""
+        """The principal that has logged in, and where the browser goes next. `sealed` is the value of the login's cookie. Raises
+        RefusedError.
+        """
         pending = self._pending(answer, sealed)
         client = self._client(pending.issuer)
         issuer, endpoints = client.issuer.settings.issuer, _endpoints(client)
@@ -113,7 +115,7 @@ class Logins:
             raise _refused("the answer to the login comes from another issuer")
         if answer.error is not None:
             code = answer.error if _CODE.fullmatch(answer.error) else "unknown"
-            raise _refused(f"the issuer did not log in: {code}")
+            raise _refused(f"the issuer refused the login: {code}")
         if not answer.code:
             raise _unknown("the issuer's answer has no code")
         form = {"code": answer.code, "redirect_uri": self._redirect_url, "code_verifier": pending.verifier}
@@ -128,16 +130,16 @@ class Logins:
         return _with_query(endpoints.end_session, {"client_id": client.issuer.settings.client_id})
 
     def _pending(self, answer: IssuerAnswer, sealed: str) -> PendingLogin:
-        """The login that an answer is for, which counts once. Raises RefusedError."""
+        """The login that an answer belongs to; an answer is accepted once. Raises RefusedError."""
         try:
             pending = _PENDING.decode(self._seal.decrypt_at_time(sealed.encode(), PENDING_S, self._now_s()))
         except (InvalidToken, msgspec.DecodeError, ValueError) as error:
-            raise _unknown("this browser has not begun the login, or too long ago") from error
+            raise _unknown("this browser did not begin the login, or began it too long ago") from error
         if not hmac.compare_digest((answer.state or "").encode("utf-8", "replace"), pending.state.encode()):
             raise _unknown("the answer belongs to another login")
         with self._lock:
             if pending.state in self._finished:
-                raise _unknown("the login was finished before")
+                raise _unknown("the login is already finished")
             self._finished[pending.state] = None
             if len(self._finished) > MOST_FINISHED:
                 self._finished.popitem(last=False)
@@ -159,11 +161,13 @@ class Logins:
 
 
 def _endpoints(client: LoginClient) -> IssuerEndpoints:
-    """Where people log in. Raises RefusedError if the issuer has not said so yet."""
+    """The issuer's address for logins. Raises RefusedError if the issuer has not published it yet."""
     endpoints = client.issuer.keys.endpoints
     if endpoints is None or not endpoints.authorization or not endpoints.token:
         name = client.issuer.name
-        raise RefusedError(503, "issuer_unavailable", f"the issuer {name!r} has not said where people log in", "GET /api/v1/ready says why")
+        raise RefusedError(
+            503, "issuer_unavailable", f"no login address of the issuer {name!r} is known yet", "GET /api/v1/ready gives the reason"
+        )
     return endpoints
 
 

@@ -1,4 +1,4 @@
-"""Sessions of browsers: who has one, how long, and how many there may be."""
+"""Sessions of browsers: who has one, how long they last, and how many there may be."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ _CSRF: Final = b"csrf\0"
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A session that is not over, as administrators see it. `used_us` is its last request, `address` where that came from, if it is known.
+    """An active session, as administrators see it. `used_us` is the time of its last request, `address` where that came from, if known.
 
     The address is kept in memory only.
     """
@@ -32,9 +32,9 @@ class OpenSession:
 
 @dataclass(frozen=True)
 class SessionLimits:
-    """A session is over when it was not used for `idle_us`, and `whole_us` after its login.
+    """A session ends when it was not used for `idle_us`, and `whole_us` after its login.
 
-    There are at most `most`, and `most_of_principal` of one principal, whose oldest ends when another begins.
+    There are at most `most`, and at most `most_of_principal` of one principal; another one then ends that principal's oldest session.
     """
 
     idle_us: int
@@ -46,8 +46,8 @@ class SessionLimits:
 class Sessions:
     """The sessions of this server. Safe for many threads at once; `find` does not wait.
 
-    A session is known by a secret of 256 random bits, of which only a digest is kept: HMAC-SHA-256 with the installation's key. What a
-    principal may do follows from the roles of the settings, at each start; sessions of issuers that are no longer there end.
+    A session is identified by a secret of 256 random bits, of which only a digest is stored: HMAC-SHA-256 with the installation's key. The
+    rights of a principal follow from the roles in the settings at each start; sessions of issuers that are no longer configured end.
     """
 
     def __init__(
@@ -73,7 +73,8 @@ class Sessions:
                 self._open[session.digest] = session, self._principal(session.identity)
 
     def begin(self, identity: LoginIdentity, replaced: str = "", address: str = "") -> str:
-        """Begin a session of a browser at an address, and end the one whose secret it had before; the new secret.
+        """Begin a session of a browser at an address; returns its secret. `replaced` is the secret of the browser's previous session, which
+        ends.
 
         Raises OverloadedError if there are too many.
         """
@@ -83,7 +84,7 @@ class Sessions:
         with self._lock:
             ended = {self._digest(replaced)} & self._open.keys() | self._over(now_us) | self._oldest_of(identity.principal)
             if len(self._open) - len(ended) >= self._limits.most:
-                raise OverloadedError("too many people are logged in", "the setting max_sessions says how many may be")
+                raise OverloadedError("too many sessions are active", "raise the setting max_sessions, or wait until sessions end")
             self._repository.replace(ended, session)
             self._forget(ended)
             self._open[session.digest] = session, self._principal(identity)
@@ -91,7 +92,7 @@ class Sessions:
         return secret
 
     def find(self, secret: str, address: str = "") -> tuple[BrowserSession, Principal] | None:
-        """The session with this secret, which is used by that from an address, and its principal; None if there is none, or it is over."""
+        """The session with this secret, and its principal; None if there is no active one. Records the use, and from which address."""
         digest = self._digest(secret)
         found, now_us = self._open.get(digest), self._clock_us()
         if found is None or self._is_over(found[0], now_us):
@@ -102,7 +103,7 @@ class Sessions:
         return found
 
     def records(self) -> list[OpenSession]:
-        """The sessions that are not over, the one that began last first."""
+        """The active sessions, newest first."""
         now_us = self._clock_us()
         with self._lock:
             found = [session for session, _ in self._open.values() if not self._is_over(session, now_us)]
@@ -110,7 +111,7 @@ class Sessions:
         return sorted(shown, key=lambda each: (-each.session.created_us, each.session.id))
 
     def end_named(self, name: str) -> int:
-        """End the session with this id, or all of the principal with this name, from their next request on; how many there were.
+        """End the session with this id, or all sessions of the principal with this name, from their next request on; returns how many.
 
         Raises NotFoundError if there is none.
         """
@@ -127,7 +128,7 @@ class Sessions:
         return len(named)
 
     def end(self, secret: str) -> LoginIdentity | None:
-        """End the session with this secret; whose it was."""
+        """End the session with this secret, and return its identity; None if there is none."""
         digest = self._digest(secret)
         with self._lock:
             found = self._open.get(digest)
@@ -138,11 +139,11 @@ class Sessions:
         return found[0].identity
 
     def csrf_token(self, secret: str) -> str:
-        """What a page of this session sends with what it writes. It follows from the secret, which pages cannot read."""
+        """The token that pages of this session send with every change. It is derived from the secret, which pages cannot read."""
         return urlsafe_b64encode(self._hash(_CSRF, secret)).rstrip(b"=").decode()
 
     def tidy(self) -> None:
-        """Store when sessions were last used, and remove those that are over."""
+        """Store when sessions were last used, and remove those that have ended."""
         with self._lock:
             used = {digest: used_us for digest, used_us in dict(self._used).items() if self._is_news(digest, used_us)}
             if used:
@@ -156,7 +157,7 @@ class Sessions:
             self._forget(over | ({*self._used, *self._addresses} - self._open.keys()))
 
     def _is_news(self, digest: bytes, used_us: int) -> bool:
-        """Whether a session was used later than is stored."""
+        """Whether a session was used after the stored time."""
         return digest in self._open and used_us > self._open[digest][0].used_us
 
     def _principal(self, identity: LoginIdentity) -> Principal:
@@ -172,7 +173,7 @@ class Sessions:
         return {session.digest for session, _ in self._open.values() if self._is_over(session, now_us)}
 
     def _oldest_of(self, principal: str) -> set[bytes]:
-        """Those sessions of a principal that have to end so that another can begin."""
+        """The sessions of a principal that must end so that another can begin."""
         own = [session.digest for session, _ in self._open.values() if session.identity.principal == principal]
         return set(own[: max(0, len(own) - self._limits.most_of_principal + 1)])
 

@@ -1,4 +1,4 @@
-"""Requests of a browser that has a session: whose they are, and which of them may change something."""
+"""Requests of a browser with a session: whose they are, and which of them may change something."""
 
 import hmac
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from lineage_bridge.errors import RefusedError
 from lineage_bridge.model.access import BrowserSession, Principal
 
 CSRF_HEADER: Final = "X-CSRF-Token"
-_HINT: Final = f"GET /auth/session answers the token of the session; send it as {CSRF_HEADER}"
+_HINT: Final = f"GET /auth/session returns the token of the session; send it as {CSRF_HEADER}"
 
 
 @dataclass(frozen=True)
 class SignedIn:
-    """A browser that has logged in. `secret` is that of its session."""
+    """A browser that has logged in. `secret` identifies its session."""
 
     principal: Principal
     session: BrowserSession
@@ -25,13 +25,13 @@ class SignedIn:
 
 
 class SignedInBrowsers:
-    """Knows browsers by the cookie of their session, which they send with every request, whoever made them send it."""
+    """Recognizes browsers by the cookie of their session. A browser sends the cookie with every request, whichever site caused it."""
 
     def __init__(self, sessions: Sessions, external: ExternalAddress) -> None:
         self.sessions, self.external, self.cookie = sessions, external, Cookie.session(external)
 
     def signed_in(self, headers: Mapping[str, str], address: str = "") -> SignedIn | None:
-        """The session of a request from an address; None without one. Other credentials outrank it. Does not wait."""
+        """The session of a request from an address; None without one. Other credentials take precedence. Does not wait."""
         if "cookie" not in headers or "authorization" in headers:
             return None
         secret = self.cookie.value(headers)
@@ -39,12 +39,12 @@ class SignedInBrowsers:
         return SignedIn(found[1], found[0], secret) if found else None
 
     def check_write(self, signed_in: SignedIn, headers: Mapping[str, str]) -> None:
-        """Raise RefusedError unless a page of this server sent a request that changes something."""
+        """Raise RefusedError for a change, unless a page of this server sent it."""
         if headers.get("origin") != self.external.origin:
             problem = "a request with a session has to come from a page of this server"
             raise RefusedError(403, "foreign_origin", problem, f"its pages are at {self.external.url}; programs send an API key")
         sent = headers.get(CSRF_HEADER.lower(), "")
         expected = self.sessions.csrf_token(signed_in.secret)
         if not hmac.compare_digest(sent.encode("utf-8", "replace"), expected.encode()):
-            problem = f"the header {CSRF_HEADER} {'is not that of the session' if sent else 'is missing'}"
+            problem = f"the header {CSRF_HEADER} {'does not match the session' if sent else 'is missing'}"
             raise RefusedError(403, "no_csrf_token", problem, _HINT)

@@ -1,4 +1,4 @@
-"""Where a browser goes after a login: a path of this server, and of no other."""
+"""Where a browser may go after a login: only to a path of this server."""
 
 from typing import Final
 
@@ -6,13 +6,13 @@ from lineage_bridge.config.external import ExternalAddress
 from lineage_bridge.errors import RefusedError
 
 START: Final = "/docs"
-"""The page that is shown if a login names none."""
+"""The page that is shown if a login names no other."""
 _MOST_CHARACTERS: Final = 1024
 _DOTS: Final = frozenset({".", ".."})
 
 
 def target_of(text: str, external: ExternalAddress) -> str:
-    """The path that a login names as the next one, as browsers see it. Raises RefusedError for one that is not this server's."""
+    """The path that a login names as the next one, as browsers see it. Raises RefusedError for an address outside this server."""
     if not text:
         return external.prefix + START
     path = text.partition("?")[0].partition("#")[0]

@@ -1,1 +1,1 @@
-"""Access tokens of OpenID Connect issuers: their keys, and what a token says."""
+"""Access tokens of OpenID Connect issuers: their keys and their claims."""

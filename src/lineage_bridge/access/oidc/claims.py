@@ -1,4 +1,4 @@
-"""What the claims of an access token, whose signature is verified, must be (RFC 7519, RFC 9068, OpenID Connect Core)."""
+"""Requirements on the claims of an access token whose signature is verified (RFC 7519, RFC 9068, OpenID Connect Core)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,16 +9,16 @@ from lineage_bridge.config.people import IssuerSettings
 from lineage_bridge.errors import RequestError
 
 _TYPES: Final = frozenset({"jwt", "application/jwt", "at+jwt", "application/at+jwt"})
-"""What the header `typ` may be, if it is there."""
+"""The accepted values of the header `typ`, if it is present."""
 _ID_TOKEN: Final = ("nonce", "at_hash", "c_hash")
-"""Claims of an ID token, which tells an application who logged in, and opens nothing."""
+"""Claims of an ID token, which tells an application who logged in, and gives no access."""
 _OTHER: Final = {
     "events": "a logout or security event token",
     "cnf": "bound to a key of its client, which this server cannot check",
 }
-"""Claims that no token has that whoever holds it may use."""
+"""Claims of tokens that not every holder may use."""
 _MOST_CHARACTERS: Final = 255
-"""How long a subject may be, by OpenID Connect Core 2."""
+"""The maximum length of a subject, by OpenID Connect Core 2."""
 
 
 def is_token_type(typ: object) -> bool:
@@ -27,7 +27,7 @@ def is_token_type(typ: object) -> bool:
 
 
 def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettings, now_s: int) -> None:
-    """Raise JoseError for a claim that is missing, wrong or over, RequestError for a token that is none for access."""
+    """Raise JoseError for a claim that is missing, wrong or expired, RequestError for a token that is not an access token."""
     required = ["iss", "aud", "exp", "sub"]
     is_declared = (typ or "").lower().endswith("at+jwt")
     if is_declared:
@@ -48,11 +48,11 @@ def check_claims(claims: dict[str, Any], typ: str | None, settings: IssuerSettin
         raise RequestError("it was issued to an application whose tokens are not accepted")
     subject = claims["sub"]
     if len(subject) > _MOST_CHARACTERS or not (subject.isascii() and subject.isprintable()):
-        raise RequestError("its claim 'sub' is not up to 255 ASCII characters")
+        raise RequestError("its claim 'sub' is longer than 255 characters or not ASCII")
 
 
 def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
-    """What a token is instead of an access token; empty if nothing speaks against one. `is_declared`: its header says that it is one."""
+    """What a token is instead of an access token; empty if it can be one. `is_declared`: its header declares it an access token."""
     for mark, other in _OTHER.items():
         if mark in claims:
             return other
@@ -65,7 +65,9 @@ def _other_kind(claims: Mapping[str, Any], *, is_declared: bool) -> str:
 
 
 def roles_of(claims: Mapping[str, Any], path: str) -> list[str]:
-    """The roles in a claim: a list of texts, or a text with spaces between them. `path` is the claim's name, or leads into objects."""
+    """The roles in a claim: a list of strings, or a string with spaces between them. `path` is the claim's name, or the path to a nested
+    one.
+    """
     found: object = claims.get(path)
     if found is None:
         found = claims

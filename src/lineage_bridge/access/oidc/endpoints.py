@@ -1,4 +1,4 @@
-"""Where an issuer does what, as its discovery document says (OpenID Connect Discovery 1.0, RFC 8414, RFC 9207)."""
+"""Addresses of an issuer, from its discovery document (OpenID Connect Discovery 1.0, RFC 8414, RFC 9207)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class IssuerEndpoints:
-    """Addresses of an issuer; one that it does not name, or that is not `https`, is empty.
+    """Addresses of an issuer; empty if it states none, or one that is not `https`.
 
-    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: programs may authenticate at `token` by HTTP Basic,
-    the form that every issuer knows, else in the body.
+    `names_itself`: its answers to browsers have the parameter `iss`. `takes_basic`: clients may authenticate at `token` by HTTP Basic, the
+    form that every issuer supports, and otherwise in the body.
     """
 
     keys: str = ""
@@ -23,7 +23,7 @@ class IssuerEndpoints:
 
 
 def read_endpoints(document: Mapping[str, Any], issuer: str) -> IssuerEndpoints:
-    """The addresses in a discovery document. An issuer on this machine, which may use `http`, may have others that do."""
+    """The addresses in a discovery document. `http` is accepted only if the issuer's own address uses it, which it may on this machine."""
 
     def address(name: str) -> str:
         url = document.get(name)

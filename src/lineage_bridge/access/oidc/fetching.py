@@ -14,11 +14,11 @@ from lineage_bridge.config.outbound import ANYWHERE
 from lineage_bridge.errors import ConfigError, ForbiddenError, SourceError, UnreachableError
 
 MOST_BYTES: Final = 1 << 20
-"""How large a document may be. A key takes about 500 bytes, or 2,000 with certificates."""
+"""The maximum size of a document. A key takes about 500 bytes, or 2,000 with certificates."""
 WAIT_S: Final = 5.0
-"""How long to wait for a connection, and for the next bytes."""
+"""How long to wait for a connection, and for the next bytes, in seconds."""
 WHOLE_S: Final = 15.0
-"""How long a document may take."""
+"""How long fetching a document may take, in seconds."""
 _HEADERS: Final = {"Accept": "application/json", "Accept-Encoding": "identity"}
 _REFUSALS: Final = frozenset({400, 401, 403})
 _CODE: Final = re.compile(r"[a-z_]{1,40}")
@@ -26,9 +26,10 @@ Fetch = Callable[[str], dict[str, Any]]
 
 
 class IssuerClient:
-    """Calls addresses that an operator or an issuer named, and returns the JSON objects that they answer.
+    """Calls addresses that an operator or an issuer named, and returns the JSON objects in their answers.
 
-    Servers' certificates are checked against the system's authorities, or those in `ca_file`. Raises ConfigError if that cannot be used.
+    Servers' certificates are verified against the system's authorities, or those in `ca_file`. Raises ConfigError if that file cannot be
+    used.
     """
 
     def __init__(self, ca_file: str) -> None:
@@ -38,11 +39,11 @@ class IssuerClient:
             raise ConfigError(f"the file {ca_file!r} with authorities cannot be used: {error}", "ca_file must be a PEM file") from error
 
     def get(self, url: str, token: str = "") -> dict[str, Any]:
-        """The object at an address, if need be with an access token. Raises SourceError."""
+        """The object at an address, requested with the access token if one is given. Raises SourceError."""
         return self._call("GET", url, {"Authorization": f"Bearer {token}"} if token else {})
 
     def post(self, url: str, form: Mapping[str, str], auth: tuple[str, str] | None = None) -> dict[str, Any]:
-        """What a form is answered. `auth` are user and password. Raises ForbiddenError if the form is refused, else SourceError."""
+        """The answer to a form. `auth` are user and password. Raises ForbiddenError if the form is refused, otherwise SourceError."""
         return self._call("POST", url, {}, data=form, auth=auth)
 
     def _call(self, method: str, url: str, headers: Mapping[str, str], **content: Any) -> dict[str, Any]:  # noqa: ANN401 - httpx's
@@ -63,7 +64,7 @@ def fetcher(ca_file: str) -> Fetch:
 
 
 def _body(response: httpx.Response) -> bytes:
-    """The bytes of a successful answer. Raises SourceError for any other, and for one that is too long or too slow."""
+    """The body of a successful answer. Raises SourceError for any other answer, and for one that is too large or too slow."""
     called = f"{response.request.method} {response.request.url}"
     ends_at, pieces, size = time.monotonic() + WHOLE_S, [], 0
     if response.status_code not in {200, *_REFUSALS}:
@@ -72,9 +73,9 @@ def _body(response: httpx.Response) -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size > MOST_BYTES:
-            raise SourceError(f"{called} answered more than {MOST_BYTES >> 10} KiB")
+            raise SourceError(f"{called} returned more than {MOST_BYTES >> 10} KiB")
         if time.monotonic() > ends_at:
-            raise UnreachableError(f"{called} was not answered within {WHOLE_S:g} s")
+            raise UnreachableError(f"{called} did not answer within {WHOLE_S:g} s")
     body = b"".join(pieces)
     if response.status_code != 200:
         raise ForbiddenError(f"{called} answered {response.status_code}{_reason(body)}")
@@ -82,7 +83,7 @@ def _body(response: httpx.Response) -> bytes:
 
 
 def _reason(body: bytes) -> str:
-    """The code of an error as OAuth has it, if an answer has one."""
+    """The error code of an answer, as OAuth defines it; empty if there is none."""
     try:
         code = msgspec.json.decode(body, type=dict[str, Any]).get("error")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -94,4 +95,4 @@ def _json_object(body: bytes, called: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SourceError(f"{called} did not answer a JSON object") from error
+        raise SourceError(f"{called} did not return a JSON object") from error

@@ -1,4 +1,4 @@
-"""ID tokens: what an issuer says to this server of somebody who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
+"""ID tokens: an issuer's statement to this server about a person who has just logged in there (OpenID Connect Core 1.0, 3.1.3.7)."""
 
 import hashlib
 import hmac
@@ -54,11 +54,11 @@ def _check_claims(claims: dict[str, Any], issuer: TrustedIssuer, nonce: str, now
         raise refused_token("invalid_token", "the ID token was issued to another application")
     subject = claims["sub"]
     if len(subject) > _MOST_OF_SUBJECT or not (subject.isascii() and subject.isprintable()):
-        raise refused_token("invalid_token", "the ID token's claim 'sub' is not up to 255 ASCII characters")
+        raise refused_token("invalid_token", "the ID token's claim 'sub' is longer than 255 characters or not ASCII")
 
 
 def half_hash(algorithm: str, text: str) -> str:
-    """The left half of a text's hash, made with the hash of a signature's algorithm, as claims such as `at_hash` have it."""
+    """The left half of a text's hash, with the hash function of a signature's algorithm, as in claims such as `at_hash`."""
     data = text.encode("ascii", "replace")
     if algorithm == "Ed448":
         digest = hashlib.shake_256(data).digest(114)

@@ -12,11 +12,11 @@ from lineage_bridge.config.people import IssuerSettings
 from lineage_bridge.errors import SourceError
 
 REFRESH_S: Final = 300.0
-"""How many seconds are between two fetches that no token asks for."""
+"""The interval, in seconds, of fetches that no token requests."""
 LEAST_S: Final = 10.0
-"""How many seconds are at least between two fetches."""
+"""The minimum interval between two fetches, in seconds."""
 RETRY_S: Final = 30.0
-"""How many seconds after one that failed."""
+"""The interval after a failed fetch, in seconds."""
 _MOST_ASKED: Final = 200
 _log = logging.getLogger(__name__)
 
@@ -24,10 +24,10 @@ _log = logging.getLogger(__name__)
 class IssuerKeys:
     """The keys that an issuer published last.
 
-    The key set is fetched by `refresh`, which a thread calls after `start`: now and then, and soon after a token named an unknown key. If
-    it cannot be fetched, the previous keys stay, and `problem` says why. A key that the issuer took out of its key set counts no more.
-    Between two fetches are at least `least_s` seconds, whatever tokens ask for. `endpoints` are where people log in there; None before the
-    issuer answered.
+    `refresh` fetches the key set; after `start`, a thread calls it regularly, and soon after a token named an unknown key. If it cannot be
+    fetched, the previous keys stay in use, and `problem` says why. A key that the issuer removed from its key set is no longer accepted.
+    Two fetches are at least `least_s` seconds apart, however many tokens request one. `endpoints` are the addresses for logins; None before
+    the issuer has answered.
     """
 
     def __init__(self, name: str, settings: IssuerSettings, fetch: Fetch, least_s: float = LEAST_S) -> None:
@@ -43,12 +43,13 @@ class IssuerKeys:
         threading.Thread(target=self._run, name=f"keys of {self._name}", daemon=True).start()
 
     def close(self) -> None:
-        """Fetch no more; a fetch under way is not waited for."""
+        """Stop fetching; a fetch in progress is not waited for."""
         self._stopping.set()
         self._wanted.set()
 
     def has_no_key(self, kid: str) -> bool:
-        """Whether the issuer has no key with this id, by a key set that was fetched after a token first named it; else one is fetched soon.
+        """Whether the issuer has no key with this id, by a key set that was fetched after a token first named it. If none was, a fetch soon
+        follows.
 
         Does not wait.
         """
@@ -78,16 +79,16 @@ class IssuerKeys:
             raise SourceError(f"the issuer at {issuer} calls itself {str(document.get('issuer'))[:200]!r}")
         endpoints = read_endpoints(document, issuer)
         if not endpoints.keys:
-            raise SourceError(f"the issuer {issuer} names no https address of its keys")
+            raise SourceError(f"the issuer {issuer} states no https address for its keys")
         keys = read_key_set(self._fetch(endpoints.keys), self._settings.algorithms)
         self.endpoints = endpoints
         return keys
 
     def _note(self, problem: str) -> None:
-        """Keep, and log, what is wrong, once."""
+        """Store what is wrong, and log it once."""
         if problem and problem != self.problem:
             known = "the previous ones are used" if self.keys.keys else "its tokens are not accepted"
-            _log.warning("the keys of the issuer %r cannot be had, %s: %s", self._name, known, problem)
+            _log.warning("the keys of the issuer %r cannot be fetched, %s: %s", self._name, known, problem)
         elif self.problem and not problem:
             _log.info("the issuer %r has %d keys", self._name, len(self.keys.keys))
         self.problem = problem

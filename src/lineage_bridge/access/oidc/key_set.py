@@ -1,4 +1,4 @@
-"""The public keys of an issuer, as its JSON Web Key Set has them (RFC 7517)."""
+"""The public keys of an issuer, from its JSON Web Key Set (RFC 7517)."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from lineage_bridge.errors import SourceError
 
 MOST_KEYS: Final = 200
 _PUBLIC: Final = frozenset({"kty", "kid", "use", "key_ops", "alg", "n", "e", "crv", "x", "y"})
-"""Members of a key that are read; among them none of a private key."""
+"""Members of a key that are read; none of them is part of a private key."""
 _MODULUS: Final = range(2048 // 6, 8192 // 6 + 2)
-"""How many characters the modulus of an RSA key has: 2,048 to 8,192 bits. A shorter one is weak, a longer one slow."""
+"""The length in characters of an RSA key's modulus, for 2,048 to 8,192 bits. A shorter one is weak, a longer one slow."""
 _OF_RSA: Final = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})
 _OF_CURVE: Final = {
     ("EC", "P-256"): {"ES256"},
@@ -27,7 +27,7 @@ _OF_CURVE: Final = {
 
 @dataclass(frozen=True)
 class VerificationKey:
-    """A public key, and the algorithms that its signatures may have."""
+    """A public key, and the algorithms that its signatures may use."""
 
     kid: str | None
     algorithms: frozenset[str]
@@ -41,14 +41,16 @@ class VerificationKeys:
     keys: tuple[VerificationKey, ...] = ()
 
     def named(self, kid: str | None, algorithm: str) -> tuple[VerificationKey, ...]:
-        """The keys with this id; for a token that names none, those for its algorithm."""
+        """The keys with this id; for a token without a key id, those for its algorithm."""
         if kid is None:
             return tuple(key for key in self.keys if algorithm in key.algorithms)
         return tuple(key for key in self.keys if key.kid == kid)
 
 
 def read_key_set(document: Mapping[str, Any], allowed: Collection[str]) -> VerificationKeys:
-    """The keys of a key set that can verify signatures of `allowed` algorithms; others are left out. Raises SourceError if it is none."""
+    """The keys of a key set that can verify signatures of `allowed` algorithms; others are left out. Raises SourceError if it is no key
+    set.
+    """
     listed = document.get("keys")
     if not isinstance(listed, list):
         raise SourceError("the issuer's key set has no list of keys")
@@ -65,7 +67,7 @@ def _key(data: dict[str, Any], allowed: frozenset[str]) -> VerificationKey | Non
     algorithms = _algorithms(data) & allowed
     if not algorithms:
         return None
-    # The algorithm was read already; under its former name, EdDSA, the library knows no curve.
+    # The algorithm was checked already; under its former name, EdDSA, the library knows no curve.
     public = {name: value for name, value in data.items() if name in _PUBLIC and name not in {"alg", "key_ops"}}
     try:
         key = JWKRegistry.import_key(public)
@@ -75,7 +77,7 @@ def _key(data: dict[str, Any], allowed: frozenset[str]) -> VerificationKey | Non
 
 
 def _algorithms(data: Mapping[str, Any]) -> frozenset[str]:
-    """The algorithms that a key is good for: by its type, and its own statement. None for a secret that both sides share."""
+    """The algorithms of a key, by its type and its own statement. None for a shared secret."""
     kind, modulus = data.get("kty"), data.get("n")
     fitting: Collection[str] = ()
     if kind == "RSA" and isinstance(modulus, str) and len(modulus) in _MODULUS:

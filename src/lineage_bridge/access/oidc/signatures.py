@@ -14,7 +14,7 @@ from lineage_bridge.config.people import ALGORITHMS
 from lineage_bridge.errors import RefusedError
 
 MOST_CHARACTERS: Final = 16 << 10
-"""How long a token may be."""
+"""The maximum length of a token in characters."""
 _MOST_OF_ID: Final = 255
 _INVALID: Final = f'{CHALLENGE}, error="invalid_token"'
 _NEW_TOKEN: Final = "get a new token from the issuer"  # noqa: S105 - a hint
@@ -22,7 +22,7 @@ _UNREADABLE: Final = (JoseError, ValueError, TypeError, RecursionError)
 
 
 class _Registry(jws.JWSRegistry):
-    """Algorithms with a key pair, and limits of a token's parts, in characters. Members that the library does not know are no fault."""
+    """Public-key algorithms only, and limits of a token's parts, in characters. Members that the library does not know are accepted."""
 
     max_header_length = 4 << 10
     max_payload_length = MOST_CHARACTERS
@@ -36,7 +36,7 @@ _REGISTRY: Final = _Registry()
 
 
 def read_token(text: str) -> tuple[jws.CompactSignature, dict[str, Any]]:
-    """The parts of a token, and its claims, none of which is verified. Raises RefusedError."""
+    """The parts of a token, and its claims, not yet verified. Raises RefusedError."""
     try:
         token = jws.extract_compact(text.encode("ascii"), registry=_REGISTRY)
         header: object = token.protected
@@ -58,8 +58,8 @@ def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, A
     named = keys.named(kid, algorithm)
     if not named:
         if issuer.keys.has_no_key(kid or ""):
-            raise refused_token("unknown_key", "the token's key is none of its issuer's")
-        problem = f"the issuer {issuer.name!r} is asked for the key of the token"
+            raise refused_token("unknown_key", "the token is signed with a key that its issuer does not have")
+        problem = f"the token's key is not known yet; the keys of the issuer {issuer.name!r} are being fetched"
         raise RefusedError(503, "key_not_known_yet", problem, "send the request again")
     fitting = [key for key in named if algorithm in key.algorithms]
     if len(fitting) != 1:
@@ -68,9 +68,9 @@ def key_of(issuer: TrustedIssuer, keys: VerificationKeys, header: Mapping[str, A
 
 
 def check_signature(token: jws.CompactSignature, key: VerificationKey) -> None:
-    """Raise RefusedError unless this key made the token's signature. Then the token's header names the algorithm of that key."""
+    """Raise RefusedError unless this key made the token's signature, with the algorithm that the token's header names."""
     if token.protected["alg"] == "EdDSA":
-        # RFC 9864 names the algorithms by their curves; what is signed keeps the former name.
+        # RFC 9864 names the algorithms by their curves; the signed header keeps the former name.
         token.protected["alg"] = key.key["crv"]
     try:
         is_genuine = jws.validate_compact(token, key.key, registry=_REGISTRY)
@@ -81,5 +81,5 @@ def check_signature(token: jws.CompactSignature, key: VerificationKey) -> None:
 
 
 def refused_token(code: str, problem: str) -> RefusedError:
-    """What a request is refused with for its token."""
+    """The error that refuses a request because of its token."""
     return RefusedError(401, code, problem, _NEW_TOKEN, _INVALID)

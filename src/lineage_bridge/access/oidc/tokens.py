@@ -23,7 +23,7 @@ _UNUSUAL: Final = re.compile(r"[^\w.@+-]")
 
 @dataclass(frozen=True)
 class _Verified:
-    """A token that was verified with these keys: whose it is, and until when, in Unix seconds."""
+    """A token that was verified with these keys: its principal, and when it expires, in Unix seconds."""
 
     principal: Principal
     until_s: float
@@ -34,7 +34,7 @@ class _Verified:
 class TokenAuthenticator:
     """Implements `ports.Authenticator` with the access tokens of some issuers.
 
-    What was verified is kept, under the token's digest, until the token is over or its issuer's keys change.
+    Verified tokens are remembered by their digest until they expire or their issuer's keys change.
     """
 
     def __init__(self, issuers: Sequence[TrustedIssuer], roles: Roles, clock_us: Callable[[], int]) -> None:
@@ -65,7 +65,7 @@ class TokenAuthenticator:
         header = token.protected
         issuer = self._issuers.get(claims["iss"]) if isinstance(claims.get("iss"), str) else None
         if issuer is None:
-            raise refused_token("unknown_issuer", "the token's issuer is none that this server knows")
+            raise refused_token("unknown_issuer", "this server does not know the token's issuer")
         if "crit" in header or "b64" in header or not is_token_type(header.get("typ")):
             raise refused_token("invalid_token", "the token is of a kind that is not accepted")
         keys = issuer.keys.keys
@@ -88,9 +88,10 @@ class TokenAuthenticator:
 
 
 def principal_name(issuer: TrustedIssuer, claims: Mapping[str, Any]) -> str:
-    """Of whom these claims are, as `company:ada#8f2c`: the issuer's name here, what people call the principal, and what the issuer does.
+    """The principal's name from these claims, such as `company:ada#8f2c`: the issuer's name here, the principal's readable name, and the
+    claim `sub`.
 
-    The last is the claim `sub`, the only one that is the same for good and nobody else's. No API key has such a name.
+    Only `sub` never changes and belongs to nobody else. No API key has such a name.
     """
     shown = claims.get(issuer.settings.name_claim)
     called = _UNUSUAL.sub("_", shown)[:100] if isinstance(shown, str) and issuer.settings.name_claim != "sub" else ""

@@ -1,4 +1,4 @@
-"""Routes that are made ready for requests when the first one comes: an API has a hundred, and most processes are asked for a few."""
+"""Routes that are set up when their first request arrives: an API has a hundred, and most processes need only a few."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from starlette.routing import compile_path
 
 
 class DeferredRoute(APIRoute):
-    """Knows at once which requests are its own; FastAPI reads arguments and answer from the signature once anything else is asked of it.
+    """Matches requests at once, but lets FastAPI read arguments and answer from the signature only when they are first needed.
 
-    So an error in a signature comes with the first request, or with the OpenAPI document, which describes all routes.
+    So an error in a signature shows up at the first request, or in the OpenAPI document, which describes all routes.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401 - FastAPI's own options

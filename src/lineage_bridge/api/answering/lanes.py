@@ -206,7 +206,7 @@ class Turn:
 
 
 CURRENT_TURN: Final[ContextVar[Turn | None]] = ContextVar("turn", default=None)
-"""The question that this task or thread answers."""
+"""The question that this task or thread is answering."""
 
 
 def interruptible(graph: Callable[[], AbstractContextManager[GraphReader]]) -> Callable[[], AbstractContextManager[GraphReader]]:

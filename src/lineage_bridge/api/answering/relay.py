@@ -139,7 +139,7 @@ def _question(scope: Scope, written: str) -> _Question:
 
 
 def _with_span(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a question, as part of the span that passes it on."""
+    """The headers of a question, with the trace context of the span that passes it on."""
     parent, name = traceparent(), TRACEPARENT.encode()
     return [*(header for header in headers if header[0] != name), (name, parent.encode())] if parent else headers
 

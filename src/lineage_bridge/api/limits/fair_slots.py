@@ -28,9 +28,9 @@ class _Waiter:
 class FairSlots:
     """`size` slots. Up to `queued` further requests wait for one; None: any number.
 
-    A caller that holds slots gets another only while it holds fewer than are free, so some stay free for the next caller. Waiting
-    callers are served in turns, each in the order in which it asked. A full queue drops what the caller with the most in it asked for
-    last, if that makes room for one with less. Memory is in proportion to what is held and waits.
+    A caller that holds slots gets another only while it holds fewer than are free, so some stay free for the next caller. Waiting callers
+    are served in turns, each in the order of its requests. If a new request would be of a caller with fewer waiting requests than another,
+    a full queue drops the last request of the caller with the most. Memory is proportional to the slots held and the requests that wait.
     """
 
     def __init__(self, size: int, queued: int | None = None) -> None:

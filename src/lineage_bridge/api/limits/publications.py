@@ -14,7 +14,7 @@ _BegunT = TypeVar("_BegunT")
 
 
 class Publications:
-    """At most `size` publications at once; `may_take` says how callers share them. None waits. Thread-safe."""
+    """At most `size` publications at once; `may_take` says how callers share them. No request waits. Thread-safe."""
 
     def __init__(self, size: int = AT_ONCE) -> None:
         self._size, self._lock = size, threading.Lock()

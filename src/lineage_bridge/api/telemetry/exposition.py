@@ -1,4 +1,4 @@
-"""The state of the server as metrics, read at the moment they are asked for. Names and units follow Prometheus' conventions."""
+"""The state of the server as metrics, read when they are requested. Names and units follow Prometheus' conventions."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 FOLDER: Final = Path(__file__).parent / "static"
-"""Where the build of `web/` writes to, and the wheel has it."""
+"""The folder that the build of `web/` writes, and that the wheel contains."""
 ASSETS: Final = "/assets"
 VIEWS: Final = "/view"
 _INDEX: Final = "index.html"

@@ -1,4 +1,4 @@
-"""A publication to a target that follows the change feed."""
+"""A single publication to a target that follows the change feed."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,8 @@ from lineage_bridge.ports.targets import PublicationLedger, PublicationReport
 
 @dataclass(frozen=True)
 class Attempts:
-    """Publishes to targets, by plan and apply as on request. `wait` gets whether the publication is stopped, and waits so many seconds.
+    """Publishes to targets by plan and apply, in the same way as on request. `wait` takes whether the publication is stopped, and how many
+    seconds to wait.
 
     The graph is read for one target at a time.
     """
@@ -33,7 +34,7 @@ class Attempts:
     turn: AbstractContextManager[Any] = field(default_factory=threading.Lock)
 
     def publish(self, target: Target[Any], is_stopped: Callable[[], bool], *, complete: bool) -> Attempt:
-        """Publish once; what changes in the graph meanwhile is not covered. With `complete`, everything is read that is there."""
+        """Publish once; changes of the graph in the meantime are not covered. With `complete`, all objects of the target are read."""
         wait = partial(self.wait, is_stopped)
         publisher = Publisher(target, self.ledger, self.installation, self.clock_us, wait, is_stopped)
         graph = CoveredGraph(self.graph, self.turn)

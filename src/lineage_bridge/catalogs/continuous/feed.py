@@ -1,4 +1,4 @@
-"""The change feed as targets follow it."""
+"""The change feed as followers of targets read it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,13 +11,13 @@ NEWEST = "now"
 
 
 def changes_behind(graph: OpenGraph, cursor: str) -> int:
-    """How many changes of the graph there are after a cursor. Raises GoneError if that is no longer known, StoreError."""
+    """How many changes of the graph there are after a cursor. Raises GoneError if these changes are no longer kept, StoreError."""
     with graph() as reader:
         return reader.history.changes(cursor, (), 1).behind
 
 
 class CoveredGraph:
-    """Opens readers, each when it has `turn`, and remembers the cursor of the newest change that the last of them saw."""
+    """Opens readers, each while it holds `turn`, and remembers the cursor of the newest change that the last reader saw."""
 
     def __init__(self, graph: OpenGraph, turn: AbstractContextManager[Any]) -> None:
         self._graph, self._turn = graph, turn
@@ -25,7 +25,7 @@ class CoveredGraph:
 
     @contextmanager
     def reader(self) -> Iterator[GraphReader]:
-        """A reader, whose questions all see one moment."""
+        """A reader; all its queries see the same state."""
         with self._turn, self._graph() as reader:
             self.cursor = reader.history.changes(NEWEST, (), 1).following
             yield reader

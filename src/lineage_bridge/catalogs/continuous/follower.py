@@ -1,4 +1,4 @@
-"""One target that follows the change feed: when it is published to, and what of the feed that has covered."""
+"""One target that follows the change feed: when to publish to it, and which changes its publications have covered."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ from lineage_bridge.sources.runtime.debouncer import Debouncer
 
 TICK_S: Final = 1.0
 FIRST_RETRY_S, LONGEST_RETRY_S, LONGEST_ASKED_S = 2.0, 300.0, 86_400.0
-"""How long to wait after the first failure, at most, and at most if the target says how long."""
+"""The wait after the first failure, the longest one by our own choice, and the longest one that the target may request."""
 LONGEST_REST_US: Final = 600 * SECOND_US
 _log = logging.getLogger(__name__)
 
@@ -33,9 +33,9 @@ class Attempt(NamedTuple):
 class Following:
     """What a follower needs.
 
-    `behind` is how many changes follow a cursor, as `changes_behind`. `publish` publishes the graph, compared as a whole with what is
-    there if that is asked for; it returns None while another publication to the target is under way. `is_complete` is whether the graph
-    contains all that was accepted when it was first asked. `random` is between 0 and 1.
+    `behind` is how many changes follow a cursor, as `changes_behind`. `publish` publishes the graph, on request after comparing the whole
+    graph with the target; it returns None while another publication to the target is running. `is_complete` is whether the graph contains
+    everything that was accepted when it was first called. `random` is between 0 and 1.
     """
 
     behind: Callable[[str], int]
@@ -47,10 +47,10 @@ class Following:
 
 
 class Follower:
-    """Publishes to one target what changes in the graph. `basis` as FollowState has it.
+    """Publishes changes of the graph to one target. `basis`: see FollowState.
 
-    The cursor moves when a publication that covers it is over and in the ledger, so that whatever ends this process loses nothing. If the
-    changes after it are no longer kept, the whole graph is compared once, as it is at first.
+    The cursor moves only when a publication that covers it has ended and is in the ledger, so nothing is lost however this process ends. If
+    the changes after the cursor are no longer kept, the whole graph is compared once, as at the first publication.
     """
 
     def __init__(self, name: str, basis: str, debounce_s: float, max_wait_s: float, following: Following) -> None:
@@ -79,7 +79,7 @@ class Follower:
             stop.wait(self._tick_s)
 
     def step(self) -> bool:
-        """Publish if that is due; whether the target still follows."""
+        """Publish if a publication is due; returns whether the target still follows the feed."""
         now_us = self._following.clock_us()
         try:
             behind = self._behind()
@@ -100,7 +100,7 @@ class Follower:
         return self._publish()
 
     def _behind(self) -> int | None:
-        """How many changes are not published; None if the whole graph is to be compared."""
+        """How many changes are not published yet; None if the whole graph is to be compared."""
         if not self.state.cursor:
             return None
         try:
@@ -115,7 +115,7 @@ class Follower:
         if now_us < self._rest_us:
             return False
         if self.state.failures:
-            # What fails by itself does not hold up what has changed since.
+            # An object that fails by itself does not delay later changes.
             return now_us >= self.state.due_us or (self._failed_alone and has_settled)
         return has_settled or not self.state.cursor
 
@@ -140,7 +140,7 @@ class Follower:
 
     def _ended(self, attempt: Attempt, began_us: int, *, complete: bool) -> bool:
         ended_us, report = self._following.clock_us(), attempt.report
-        # However often the graph changes and however large it is, at most half of the time is spent on it.
+        # However often the graph changes and however large it is, publishing takes at most half of the time.
         self._rest_us = ended_us + min(ended_us - began_us, LONGEST_REST_US)
         operations = self.state.operations + report.outcomes.get("done", 0)
         if report.state != "done":
@@ -153,7 +153,7 @@ class Follower:
         return self._advance(cursor=attempt.cursor, **done, **cleared)
 
     def _failed(self, error: str, hint: str, code: str, asked_s: float | None, **more: Any) -> bool:  # noqa: ANN401  # members of the state
-        """Count a publication that failed, and when to try again: later each time, at a random moment, and not before the target allows."""
+        """Record a failed publication, and when to retry: each time later, at a random moment, and not before the target allows."""
         self.activity = "retrying"
         now_us, failures = self._following.clock_us(), self.state.failures + 1
         wait_s = min(LONGEST_RETRY_S, FIRST_RETRY_S * 2.0 ** min(failures - 1, 16)) * (0.5 + self._following.random() / 2)

@@ -1,4 +1,4 @@
-"""Runs the followers of all targets that are published to continuously, each in a thread of its own."""
+"""Runs the followers of all targets with continuous publishing, each in a thread of its own."""
 
 import logging
 import threading
@@ -18,19 +18,19 @@ from lineage_bridge.ports.continuous import ContinuousTarget, FollowersReport, F
 
 TICK_S: Final = 1.0
 AGAIN_US: Final = 60 * SECOND_US
-"""After which time a target with invalid settings is looked at again: a secret may be there by then."""
+"""Seconds until a target with invalid settings is tried again: a missing secret may exist by then."""
 _PACE: Final = frozenset({"publish", "debounce_s", "max_wait_s", "at_once", "tries", "calls_per_s", "timeout_s"})
 """Settings that do not change what is published."""
 _log = logging.getLogger(__name__)
 
 
 def basis_of(target: ContinuousTarget) -> str:
-    """A digest of what decides what is published to a target, and where."""
+    """A digest of the settings that decide what is published to a target, and where."""
     return digest_of([target.kind, {name: value for name, value in sorted(target.settings.items()) if name not in _PACE}])
 
 
 class _RunningFollower:
-    """A follower in a thread. `settings` are those that it was made from."""
+    """A follower in a thread. `settings` are those from which it was created."""
 
     def __init__(self, name: str, follow: Callable[[Callable[[], bool]], Follower], settings: object) -> None:
         self.name, self.settings, self.stop = name, settings, threading.Event()
@@ -42,8 +42,8 @@ class _RunningFollower:
 class FollowerManager:
     """Keeps a follower for each target of `targets` that is published to continuously and not paused.
 
-    `make` makes the follower of a target, with its basis and whether it is stopped; it raises ConfigError. `report` gets a report whenever
-    something changes. A target that is stuck holds up no other.
+    `make` creates the follower of a target, given the target's basis and a function that returns whether it is stopped; it raises
+    ConfigError. `report` is called whenever something changes. A blocked target does not delay the others.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class FollowerManager:
             running.thread.join()
 
     def _change(self) -> None:
-        """Start and end what was added, changed, paused or removed since."""
+        """Start and stop followers for targets that were added, changed, paused or removed."""
         active = {target.name: target for target in self._targets() if target.settings.get("publish") == CONTINUOUS and not target.paused}
         for name, running in list(self._running.items()):
             if name not in active or running.settings != _compared(active[name]) or not running.thread.is_alive():

@@ -1,4 +1,4 @@
-"""How continuous publishing to a target stands."""
+"""The status of continuous publishing to a target."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,10 @@ PAUSED, STOPPED, IDLE, PUBLISHING = "paused", "stopped", "idle", "publishing"
 
 
 class Followed:
-    """Implements what TargetService needs of continuous publishing.
+    """Implements the part of TargetService that concerns continuous publishing.
 
-    `behind` is how many changes follow a cursor, as `changes_behind`; `report` is that of the process that publishes, None if none does.
+    `behind` is how many changes follow a cursor, as `changes_behind`; `report` returns that of the publishing process, None if none is
+    running.
     """
 
     def __init__(
@@ -25,7 +26,7 @@ class Followed:
         self._repository, self._behind, self.report, self._clock_us = repository, behind, report, clock_us
 
     def status(self, name: str, *, paused: bool) -> ContinuousStatus:
-        """How a target stands that is published to continuously."""
+        """The status of a target that is published to continuously."""
         state = self._repository.state(name) or FollowState("")
         behind, report = self._lag(state), self.report()
         activity = PAUSED if paused else STOPPED if report is None else report.activities.get(name, "retrying" if state.failures else IDLE)

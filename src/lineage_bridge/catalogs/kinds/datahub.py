@@ -34,9 +34,9 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 _HEADERS: Final = {"X-RestLi-Protocol-Version": "2.0.0"}
 _LONGEST_URN: Final = 512
-"""How many bytes a URN of a job or dataset has at most, encoded as in an address."""
+"""The maximum size, in bytes, of the URN of a job or dataset, URL-encoded."""
 _MOST: Final = 200
-"""How many proposals a request has, as its own clients do."""
+"""The number of proposals in a request, as in DataHub's own clients."""
 _PLATFORMS: Final[Mapping[str, str]] = {
     "abfs": "abs",
     "abfss": "abs",
@@ -62,20 +62,22 @@ def _part(text: str) -> str:
 
 
 class DataHubSettings(HttpTargetSettings):
-    """Where DataHub's metadata service is, and under which names entities are there."""
+    """The address of DataHub's metadata service, and the names that entities get there."""
 
     orchestrator: Annotated[str, AfterValidator(_part)] = Field(
-        default="openlineage", max_length=50, description="orchestrator of jobs there; no other job of it is to be written by anybody else"
+        default="openlineage", max_length=50, description="orchestrator of jobs there; nobody else may write jobs of this orchestrator"
     )
     env: Literal["PROD", "DEV", "TEST", "QA", "UAT", "EI", "PRE", "STG", "NON_PROD", "CORP"] = Field(
         default="PROD", description="environment of jobs and datasets there"
     )
     platforms: Renames = Field(default={}, description="platforms of datasets by namespace, instead of the scheme of the namespace")
-    platform_instances: Renames = Field(default={}, description="platform instances of datasets by namespace; they are before their names")
+    platform_instances: Renames = Field(
+        default={}, description="platform instances of datasets by namespace; they precede the datasets' names"
+    )
 
     @property
     def place(self) -> str:
-        """The address, and what every URN has."""
+        """The address, and the parts that all URNs have in common."""
         return f"{self.url} {self.orchestrator} {self.env}"
 
 
@@ -105,11 +107,11 @@ class DataHubTarget(Target[DataHubSettings]):
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
-        """Of a job's inputs, outputs and columns."""
+        """The digest of a job's inputs, outputs and columns."""
         return _digest(self._input_output(event))
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that are there with inputs or outputs."""
+        """The jobs that DataHub has with inputs or outputs."""
         found = {}
         for key in keys:
             path = f"/aspects/{quote(self._job(key), safe='')}?aspect=dataJobInputOutput&version=0"
@@ -148,7 +150,7 @@ class DataHubTarget(Target[DataHubSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Whether the metadata service answers, and takes the token."""
+        """Whether the metadata service answers, and accepts the token."""
         try:
             answer = self._client.call("GET", "/config")
             is_it = answer.is_success and b'"noCode"' in answer.body
@@ -191,7 +193,7 @@ class DataHubTarget(Target[DataHubSettings]):
     # aspects
 
     def _proposals(self, key: ObjectKey, event: Json) -> Iterator[Json]:
-        """Proposals for a job; those for what it refers to come first."""
+        """Proposals for a job, after those for the entities that it refers to."""
         for urn, dataset in sorted({self._dataset(found): found for side in _SIDES for found in event.get(side, ())}.items()):
             yield _proposal("dataset", urn, "datasetKey", self._dataset_key(dataset))
         yield _proposal("dataFlow", self._flow(key.namespace), "dataFlowInfo", {"name": key.namespace, "customProperties": {}})

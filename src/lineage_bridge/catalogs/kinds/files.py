@@ -27,7 +27,7 @@ def _file(path: str) -> str:
 
 
 class FileSettings(EventSettings):
-    """Which file."""
+    """The path of the file."""
 
     file: Annotated[str, AfterValidator(_file)] = Field(
         default="lineage.ndjson", description="path of the file below `published` in the data folder"
@@ -40,7 +40,7 @@ class FileSettings(EventSettings):
 
 
 class FileTarget(Target[FileSettings]):
-    """Keeps one line for each object. The file is replaced as a whole, so readers see all of a batch or nothing; other lines stay."""
+    """Keeps one line for each object. The file is replaced as a whole, so readers see all of a batch or nothing of it; other lines stay."""
 
     deletes = True
     reads = True
@@ -55,7 +55,7 @@ class FileTarget(Target[FileSettings]):
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
-        """Of the whole event."""
+        """The digest of the whole event."""
         return digest(event)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
@@ -100,7 +100,7 @@ class FileTarget(Target[FileSettings]):
         return [*found, SourceCheck("file", works=True, message=f"{self._path} has {ours} events")]
 
     def _lines(self) -> Iterator[tuple[ObjectKey | None, Json, bytes]]:
-        """Each line of the file with its event and key; of a line that is no event, there is no key."""
+        """Each line of the file with its event and key; None as the key if the line is not an event."""
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:

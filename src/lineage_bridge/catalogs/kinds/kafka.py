@@ -37,7 +37,7 @@ class KafkaTargetSettings(KafkaConnection, EventSettings):
 
 
 class KafkaTarget(Target[KafkaTargetSettings]):
-    """Produces records, each once in order; keys are those of OpenLineage's own clients, so events of one job stay in order."""
+    """Produces records in order, each once. Keys are those of OpenLineage's own clients, so events of one job stay in order."""
 
     batch = 500
 
@@ -51,11 +51,11 @@ class KafkaTarget(Target[KafkaTargetSettings]):
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
-        """Of the whole event."""
+        """The digest of the whole event."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Produce records, and wait until the brokers have them."""
+        """Produce records, and wait until the brokers have confirmed them."""
         producer = self._opened()
         outcomes: list[Outcome | KafkaError | None] = [None] * len(operations)
 
@@ -72,7 +72,7 @@ class KafkaTarget(Target[KafkaTargetSettings]):
             except KafkaException as error:
                 outcomes[at] = error.args[0]
             except BufferError as error:
-                raise UnreachableError(f"topic {self.settings.topic} takes no more records now") from error
+                raise UnreachableError(f"topic {self.settings.topic} accepts no more records at the moment") from error
         producer.flush(self.settings.timeout_s + 5)
         return [self._outcome(found) for found in outcomes]
 
@@ -95,7 +95,7 @@ class KafkaTarget(Target[KafkaTargetSettings]):
         return UnreachableError(text, "check bootstrap_servers, security_protocol, and that the brokers run")
 
     def test(self) -> list[SourceCheck]:
-        """Whether the brokers answer and have the topic; whether it may be written to shows when a record is sent."""
+        """Whether the brokers answer and have the topic; whether it can be written shows only when a record is sent."""
         producer = self._opened()
         try:
             found = producer.list_topics(self.settings.topic, timeout=self.settings.timeout_s).topics[self.settings.topic]

@@ -1,6 +1,6 @@
 """Marquez: its OpenLineage endpoint, and its REST API to read back and delete.
 
-What it refuses and how it derives edges is that of 0.51.1; `docs/catalogs.md` says what it was held against.
+What it refuses and how it derives edges is that of 0.51.1; `docs/catalogs.md` names the versions it was tested with.
 """
 
 import re
@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from lineage_bridge.catalogs.events import PRODUCER, digest_of, in_form
+from lineage_bridge.catalogs.events import PRODUCER, digest_of, in_form, is_streaming
 from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
 from lineage_bridge.catalogs.settings import HttpTargetSettings
 from lineage_bridge.catalogs.target import (
@@ -35,7 +35,7 @@ LINEAGE: Final = "/api/v1/lineage"
 _NAMESPACE: Final = re.compile(r"[a-zA-Z:;=/0-9_\-.@+]{1,1024}")
 _URI: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$&'()*+,;=%]+")
 _NAME: Final = 255
-"""The longest name of a facet or field, and the longest address of code, that its tables hold."""
+"""The maximum lengths, from Marquez' tables, of the name of a facet or field, and of an address of code."""
 _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "documentation": ("description",),
     "sql": ("query",),
@@ -47,11 +47,11 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "lifecycleStateChange": (),
     "columnLineage": (),
 }
-"""The facets that it checks, with the members without which it refuses the event."""
+"""The facets that Marquez checks, with the members without which it refuses the event."""
 
 
 class MarquezSettings(HttpTargetSettings):
-    """Where Marquez is."""
+    """The address of Marquez."""
 
     @property
     def place(self) -> str:
@@ -60,7 +60,7 @@ class MarquezSettings(HttpTargetSettings):
 
 
 class MarquezTarget(Target[MarquezSettings]):
-    """Sends each job as a completed run, and datasets by themselves as DatasetEvents; edges, or columns of a dataset, are read back."""
+    """Sends each job as a completed run, and datasets without a job as DatasetEvents; edges, or columns of a dataset, are read back."""
 
     deletes = True
     reads = True
@@ -71,18 +71,18 @@ class MarquezTarget(Target[MarquezSettings]):
         self._client = TargetClient(settings, is_refusal=_is_refusal)
 
     def express(self, event: Json) -> Expressed:
-        """A completed run without what it refuses, or a DatasetEvent. Raises InexpressibleError."""
+        """A completed run without the parts that Marquez refuses, or a DatasetEvent. Raises InexpressibleError."""
         accepted, lost = _accepted(event)
         return in_form(accepted, "runs" if "job" in event else "jobs", lost)
 
     def visible(self, event: Json) -> str:
-        """Of a job's inputs and outputs, or of a dataset's columns."""
+        """The digest of a job's inputs and outputs, or of a dataset's columns."""
         if "job" in event:
             return _digest_of_job(event.get("inputs", ()), event.get("outputs", ()))
         return _digest_of_dataset(event["dataset"].get("facets", {}).get("schema", {}).get("fields", ()))
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs and datasets that are there and not hidden."""
+        """The jobs and datasets that Marquez has and does not hide."""
         found = {}
         for key in keys:
             answer = self._client.call("GET", _path(key))
@@ -96,7 +96,7 @@ class MarquezTarget(Target[MarquezSettings]):
         return found
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Send each event, or hide what is to be deleted."""
+        """Send each event, or hide the object to delete."""
         return [self._write(operation) for operation in operations]
 
     def _write(self, operation: Operation) -> Outcome:
@@ -110,7 +110,7 @@ class MarquezTarget(Target[MarquezSettings]):
         return DONE
 
     def test(self) -> list[SourceCheck]:
-        """Whether Marquez answers. It has no credentials of its own; a proxy before it may."""
+        """Whether Marquez answers. It has no credentials of its own; a proxy in front of it may have."""
         try:
             answer = self._client.call("GET", "/api/v1/namespaces?limit=1")
         except ForbiddenError as error:
@@ -125,7 +125,7 @@ class MarquezTarget(Target[MarquezSettings]):
 
 
 def _is_refusal(status: int, body: bytes) -> bool:
-    """Whether an error cannot pass: it answers 500 to what it cannot read, and the body has the status that was meant."""
+    """Whether an error is permanent: Marquez answers 500 to what it cannot parse, with the intended status in the body."""
     if status != 500 or not body.startswith(b"{"):
         return False
     try:
@@ -146,11 +146,11 @@ def _is_legal(subject: Json) -> bool:
     return bool(_NAMESPACE.fullmatch(subject["namespace"])) and bool(name.strip()) and name not in (".", "..")
 
 
-# what it takes
+# what Marquez accepts
 
 
 def _accepted(event: Json) -> tuple[Json, Counter[str]]:
-    """An event without what Marquez would refuse or lose, and how much that is. Raises InexpressibleError."""
+    """An event without the parts that Marquez would refuse or lose, and the counts of these. Raises InexpressibleError."""
     lost = Counter[str]()
     kind = "job" if "job" in event else "dataset"
     if not _is_legal(event[kind]):
@@ -182,7 +182,7 @@ _SOURCE: Final = "https://openlineage.io/spec/facets/1-0-1/DatasourceDatasetFace
 
 
 def _facet(name: str, facet: Any) -> Json | None:  # noqa: ANN401  # JSON of any producer
-    """A facet as Marquez takes it; None if it does not."""
+    """A facet in the form that Marquez accepts; None if it accepts none."""
     if not isinstance(facet, dict) or len(name) > _NAME or name == "description":
         return None
     if name not in _REQUIRED:
@@ -211,7 +211,7 @@ def _columns(dataset: Json) -> set[str]:
 
 
 def _count_columns(event: Json, lost: Counter[str]) -> None:
-    """Count columns that it would not connect: both ends have to be in the schemas of the event's datasets."""
+    """Count columns that Marquez would not connect: both ends have to be in the schemas of the event's datasets."""
     known = {(dataset["namespace"], dataset["name"], column) for dataset in event.get("inputs", ()) for column in _columns(dataset)}
     for dataset in event.get("outputs", ()):
         columns = _columns(dataset)
@@ -224,11 +224,10 @@ def _count_columns(event: Json, lost: Counter[str]) -> None:
 
 
 def _bodies(body: bytes) -> Iterator[bytes]:
-    """The events to send. A run alone would not bring back the edges that a streaming job had once before; a JobEvent does."""
+    """The events to send. A run alone would not restore edges that a streaming job had earlier; a JobEvent does."""
     yield body
     event = msgspec.json.decode(body)
-    job_type = event.get("job", {}).get("facets", {}).get("jobType", {})
-    if str(job_type.get("processingType", "")).upper() == "STREAMING":
+    if is_streaming(event):
         rest = {key: value for key, value in event.items() if key not in ("run", "eventType")}
         yield encode({**rest, "schemaURL": f"{SPECIFICATION}JobEvent"})
 

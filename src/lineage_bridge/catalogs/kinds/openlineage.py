@@ -1,4 +1,4 @@
-"""Any server that takes OpenLineage events over HTTP, one in each request."""
+"""Any server that accepts OpenLineage events over HTTP, one in each request."""
 
 import gzip
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def _path(path: str) -> str:
 
 
 class OpenLineageSettings(HttpTargetSettings, EventSettings):
-    """Where events are sent, and how."""
+    """The address to which events are sent, and how."""
 
     endpoint: Annotated[str, AfterValidator(_path)] = Field(
         default="/api/v1/lineage", description="path of the calls that take one event, below url"
@@ -32,7 +32,7 @@ class OpenLineageSettings(HttpTargetSettings, EventSettings):
 
     @property
     def place(self) -> str:
-        """The address of the calls that take an event."""
+        """The address to which events are sent."""
         return self.url + self.endpoint
 
 
@@ -48,7 +48,7 @@ class OpenLineageTarget(Target[OpenLineageSettings]):
         return in_form(event, self.settings.events)
 
     def visible(self, event: Json) -> str:
-        """Of the whole event."""
+        """The digest of the whole event."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
@@ -63,7 +63,7 @@ class OpenLineageTarget(Target[OpenLineageSettings]):
         return outcome_of(self._client.call("POST", self.settings.endpoint, body, headers))
 
     def test(self) -> list[SourceCheck]:
-        """Whether the address answers; whether it takes events shows when one is sent."""
+        """Whether the address answers; whether it accepts events shows only when one is sent."""
         try:
             answer = self._client.call("GET", self.settings.endpoint)
         except ForbiddenError as error:

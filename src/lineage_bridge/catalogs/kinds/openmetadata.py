@@ -1,6 +1,7 @@
 """OpenMetadata: completed runs to the OpenLineage endpoint of its server, many in each request.
 
-What is sent has only members that its published schemas (`api/lineage/openlineage`) have: it holds no others, and may refuse them.
+Events contain only members that OpenMetadata's published schemas (`api/lineage/openlineage`) have: it stores no others, and may refuse
+them.
 """
 
 from collections import Counter
@@ -18,7 +19,7 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 BATCH: Final = "/api/v1/openlineage/lineage/batch"
 _MOST_BYTES: Final = 8 * MIB
-"""How large a request may be, unless one event alone is larger."""
+"""The maximum size of a request, unless one event alone is larger."""
 _INVALID: Final = frozenset((400, 413, 422))
 _BASE: Final = ("_producer", "_schemaURL")
 _JOB: Final[Mapping[str, tuple[str, ...]]] = {"sql": ("query",), "ownership": ("owners",)}
@@ -29,11 +30,11 @@ _DATASET: Final[Mapping[str, tuple[str, ...]]] = {
     "ownership": ("owners",),
     "columnLineage": ("fields",),
 }
-"""The facets that it holds, with their members."""
+"""The facets that OpenMetadata stores, with their members."""
 
 
 class OpenMetadataSettings(HttpTargetSettings):
-    """Where OpenMetadata is; `token` is that of a bot."""
+    """The address of OpenMetadata; `token` is that of a bot."""
 
     @property
     def place(self) -> str:
@@ -42,7 +43,7 @@ class OpenMetadataSettings(HttpTargetSettings):
 
 
 class OpenMetadataTarget(Target[OpenMetadataSettings]):
-    """Sends each job with inputs and outputs. The endpoint cannot delete, and does not answer which entities it found."""
+    """Sends each job with inputs and outputs. The endpoint cannot delete, and does not report which entities it found."""
 
     batch = 50
 
@@ -51,7 +52,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
         self._client = TargetClient(settings)
 
     def express(self, event: Json) -> Expressed:
-        """A completed run with the members that it holds. Raises InexpressibleError."""
+        """A completed run with the members that OpenMetadata stores. Raises InexpressibleError."""
         lost = Counter[str]()
         made = in_form(event, "runs").event
         if not made.get("inputs") or not made.get("outputs"):
@@ -62,7 +63,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
-        """Of the whole event."""
+        """The digest of the whole event."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
@@ -72,12 +73,12 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
     def _send(self, operations: Sequence[Operation]) -> list[Outcome]:
         body = b'{"events":[' + b",".join(operation.body for operation in operations) + b"]}"
         answer = self._client.call("POST", BATCH, body)
-        if answer.status in _INVALID and len(operations) > 1:  # one event spoils them all: find it
+        if answer.status in _INVALID and len(operations) > 1:  # one event makes the whole request fail: find it
             return [outcome for operation in operations for outcome in self._send([operation])]
         return _outcomes(answer, len(operations))
 
     def test(self) -> list[SourceCheck]:
-        """Whether the server answers, and takes the token."""
+        """Whether the server answers, and accepts the token."""
         try:
             answer = self._client.call("GET", "/api/v1/system/version")
             version = answer.json().get("version") if answer.is_success else None
@@ -86,7 +87,9 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
             checks = [SourceCheck("connect", is_it, text, "" if is_it else "check that the address is that of OpenMetadata's server")]
             if is_it:
                 known = self._client.call("GET", "/api/v1/users/loggedInUser")
-                checks.append(SourceCheck("authenticate", known.is_success, f"the server answers {known.status} to who this is"))
+                checks.append(
+                    SourceCheck("authenticate", known.is_success, f"the server answers {known.status} to the request for the current user")
+                )
         except ForbiddenError as error:
             return [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", False, str(error), error.hint)]
         return checks
@@ -96,7 +99,7 @@ class OpenMetadataTarget(Target[OpenMetadataSettings]):
         self._client.close()
 
 
-# what it holds
+# what OpenMetadata stores
 
 
 def _reduced(subject: Json, held: Mapping[str, tuple[str, ...]], lost: Counter[str], kept: Iterable[str] = ()) -> Json:
@@ -126,7 +129,9 @@ def _facet(name: str, facet: Json, lost: Counter[str]) -> Json:
 
 
 def _field(field: Json) -> Json:
-    """A column; those of a record are part of its type, as in its own tables they would be children, which the endpoint does not take."""
+    """A column. The columns of a record are part of its type: in OpenMetadata's own tables they are children, which the endpoint does not
+    accept.
+    """
     return {**_members(field, "name", "description"), "type": str(field.get("type") or "unknown")}
 
 
@@ -158,7 +163,7 @@ def _portions(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
 
 
 def _outcomes(answer: HttpAnswer, count: int) -> list[Outcome]:
-    """What became of each event of a request. Raises SourceError for an answer that is none."""
+    """The outcome of each event of a request. Raises SourceError for an unexpected answer."""
     if not answer.is_success:
         text = f"answered {answer.status}" + (f": {answer.message}" if answer.message else "")
         if answer.status in _INVALID:

@@ -96,7 +96,7 @@ def topic_ends(applied: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], 
 
 def partitions_in(root: Path) -> list[ArchivedPartition]:
     """The partitions that have a folder, sorted."""
-    # Not in hidden folders: parts of batches come and go there.
+    # Not in hidden folders: parts of batches are created and removed there.
     folders = (path for path in root.glob("[!.]*/*/*/*") if path.is_dir() and path.name.isdecimal())
     found = (path.relative_to(root).parts for path in folders)
     return sorted(

@@ -120,12 +120,12 @@ def _records(file: ArchivedFile, on_gap: OnGap) -> Iterator[tuple[int, LogRecord
 def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tuple[int, int, LogRecord]]:
     """The records from a byte position on, with their addresses and byte positions. Raises FileNotFoundError."""
 
-    def tell(gap: UnreadableBytes) -> None:
+    def report(gap: UnreadableBytes) -> None:
         log.error("archive: %s: bytes %d to %d cannot be read: %s", path, gap.first, gap.end, gap.reason)
         on_gap(gap)
 
     size = path.stat().st_size
-    for byte, _, record in walk_records(path, first, size, size, tell):
+    for byte, _, record in walk_records(path, first, size, size, report):
         origin = read_origin(record.note)
         if origin is not None:
             yield origin.place.address, byte, record

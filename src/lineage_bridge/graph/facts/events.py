@@ -115,7 +115,9 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 
 
 def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
-    """The run, or the design-time statement; one that states other flows than its event is another, so that neither replaces the other."""
+    """The run, or the design-time statement. A statement of which only a part has effect, with other flows, has an id of its own, so that
+    neither replaces the other.
+    """
     if event.kind == "run" and event.run:
         return event.run.id
     producer = _VERSION.sub("", event.producer) + "\0limited" * other_flows
@@ -180,7 +182,7 @@ class _EventFacts:
         return address
 
     def add_foreign(self, some: ForeignFacets, principal: str) -> None:
-        """Add facets that have no effect, because the sender may not speak of this."""
+        """Add facets that have no effect, because their sender is not allowed to assert them."""
         node, named = some.node, self.names.dataset if isinstance(some.node, Dataset) else self.names.job
         facet_set = self.add_facet_set(some.facets)
         if facet_set != NO_FACETS:
@@ -237,7 +239,7 @@ class _EventFacts:
     def add_named_facets(self, id_: int, side: Side, dataset: Dataset, facet_set: bytes) -> None:
         """Add what an event asserts of one of its inputs or outputs.
 
-        Column lineage of an input is no work of the job: the dataset states it of itself, as in a DatasetEvent.
+        Column lineage of an input does not describe the job: it counts as the dataset's own, as in a DatasetEvent.
         """
         if facet_set != NO_FACETS:
             self.add_assertion(id_, int(side), facet_set)

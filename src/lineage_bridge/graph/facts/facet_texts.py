@@ -59,17 +59,17 @@ class FacetTexts:
 
     def stated_lineage(self, node: int, job: int, side: int, facet_set: bytes) -> Iterator[tuple[int, bytes]]:
         """The lineage in a facet set that was asserted for a node: (carrier, lineage set id or mark)."""
-        for key, carried in carriers(node, job, side):
+        for key, carrier in carriers(node, job, side):
             facet = self.facets(facet_set).get(key)
             lineage_set = self.lineage_set(key, facet) if facet else None
             if lineage_set:
-                yield carried, lineage_set
+                yield carrier, lineage_set
 
     def declared_shape(self, own: int, job: int, facet_set: bytes) -> Shape:
         """The shape of one facet set of a design-time statement about `own`: a job, or a dataset if `job` is 0."""
         statements = {
-            (carried, lineage_set)
-            for carried, lineage_set in self.stated_lineage(own, job, Side.SELF, facet_set)
+            (carrier, lineage_set)
+            for carrier, lineage_set in self.stated_lineage(own, job, Side.SELF, facet_set)
             if not is_mark(lineage_set)
         }
         for side, dataset, facets in self.declared_io.get(facet_set, ()):

@@ -17,7 +17,7 @@ NO_RAW = (None, NO_EVENT)
 
 
 class RunsAbove(NamedTuple):
-    """The columns of `run` that refer to the runs above, without their order, and the jobs of these as rows of `node` without a time."""
+    """The columns of `run` that refer to its parent and root, without their order; and their jobs, as rows of `node` without time."""
 
     columns: Row
     jobs: tuple[Row, ...]
@@ -49,7 +49,7 @@ def nominal_time(run: Run) -> tuple[int | None, int | None] | None:
 
 
 def _named_run(job: standard.JobIdentifier, run: standard.RunName, names: Names) -> tuple[Row, Row]:
-    """A run above (id, job, and the id as sent if it is no UUID), and the row of its job."""
+    """A parent or root run (id, job, and the id as sent if it is not a UUID), and the row of its job."""
     id_ = names.job(job.namespace, job.name)
     above = run_uuid(job.namespace, job.name, run.runId), id_, None if parse_uuid(run.runId) else run.runId
     return above, (id_, int(NodeKind.JOB), job.namespace, job.name)

@@ -78,7 +78,7 @@ def facet_rank(key: str, side: int) -> int:
 
 
 def facet_owner(key: str, job: int, side: int) -> int:
-    """For whom a facet is kept separately: `job` for lineage facets, OF_RUNS for facets of a job's runs, 0 for all others."""
+    """The owner under which a facet is kept separately: `job` for lineage facets, OF_RUNS for facets of a job's runs, 0 for all others."""
     if side == Side.RUN:
         return OF_RUNS
     return job if key in LINEAGE_KEYS else 0
@@ -95,7 +95,7 @@ def states_symlinks(job: int, node: int, side: int) -> bool:
 
 
 def symlink_owner(asserted_by: bytes, job: int, origin: int) -> tuple[int, bytes]:
-    """For whom the newest symlinks facet of a dataset is kept: the job whose runs assert it, or a design-time statement."""
+    """The owner of the newest symlinks facet of a dataset: the job whose runs assert it, or a design-time statement."""
     return job, asserted_by if origin == Origin.DECLARED else NO_RUN
 
 

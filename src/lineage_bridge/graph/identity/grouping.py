@@ -1,4 +1,4 @@
-"""Steps and links in memory. Tests compare the store's with them, and whole graphs are grouped with them."""
+"""Steps and links in memory, for tests that compare the store's with them, and for grouping whole graphs."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -41,7 +41,7 @@ class BucketStore(FileStore):
 
     @abstractmethod
     def entries(self, folder: str, *, recursive: bool) -> Iterable[Any]:
-        """What a folder has, as pyarrow's FileInfo, whose paths begin with the bucket. Raises SourceError."""
+        """The entries of a folder, as pyarrow's FileInfo, whose paths begin with the bucket. Raises SourceError."""
 
     def files(self) -> Iterator[FoundFile]:
         """The objects in the folder."""
@@ -84,7 +84,7 @@ class ArrowStore(BucketStore):
         """The file system."""
 
     def check(self) -> str:
-        """Look whether the bucket is there."""
+        """Check that the bucket exists."""
         try:
             found = self._opened().get_file_info(self._bucket)
         except (OSError, ArrowException) as error:
@@ -102,7 +102,7 @@ class ArrowStore(BucketStore):
         return opened
 
     def entries(self, folder: str, *, recursive: bool) -> Iterable[Any]:
-        """What a folder has."""
+        """The entries of a folder."""
         try:
             found: Iterable[Any] = self._opened().get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=recursive))
         except (OSError, ArrowException) as error:

@@ -23,7 +23,7 @@ FilesSettingsT = TypeVar("FilesSettingsT", bound=FilesSettings)
 
 
 class FilesInput(Input[FilesSettingsT], Generic[FilesSettingsT]):
-    """Reads files one after the other. The log is asked for the position of each changed file."""
+    """Reads files one after the other. The log supplies the position of each changed file."""
 
     _listing: FileListing | None = None
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from lineage_bridge.inputs.files.open_file import OpenFile
 
 PAGE: Final = 100
-"""How many files one call to the log asks for."""
+"""How many files one query of the log covers."""
 MOST_TASKS, MOST_SETTLED, MOST_WAITING = 20_000, 100_000, 10_000
-"""The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is asked about others."""
+"""The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is queried about others."""
 MOST_PROBLEMS, TOLD_S = 10, 3600.0
 NOT_ENDED: Final = "~"
 """Prefix of the version of a file whose incomplete last record was validated. If such a file changes, it is read again from the start."""

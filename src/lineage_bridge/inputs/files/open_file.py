@@ -45,7 +45,7 @@ class OpenFile:
         return max(0, self.task.file.size - (0 if self._text.is_packed else self._text.offset))
 
     def next(self) -> IncomingRecord | None:
-        """The next record; None at the end. The last one says that there is no other."""
+        """The next record; None at the end. The last record marks itself as the last."""
         if self._ahead is None:
             self._ahead = next(self._records, None)
         current = self._ahead

@@ -1,4 +1,4 @@
-"""The kind of inputs that read a bucket of S3, which is known also where the AWS SDK is not installed."""
+"""The kind of inputs that read a bucket of S3. It can be listed even if the AWS SDK is not installed."""
 
 from typing import Any
 

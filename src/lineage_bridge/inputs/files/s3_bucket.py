@@ -1,6 +1,6 @@
 """Reads events from objects in Amazon S3, or in a store with its API.
 
-Objects are read in ranges, so a call holds no connection between two reads. Where an answer sends elsewhere is not called.
+Objects are read in ranges, so a call holds no connection between two reads. Redirects are not followed.
 """
 
 import re
@@ -40,7 +40,7 @@ class S3Object:
         return found
 
     def seek(self, offset: int, /) -> None:
-        """Go to an offset."""
+        """Move to an offset."""
         self._offset = offset
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class S3Store(BucketStore):
         return [server_of(endpoint) if endpoint else server_of_client(self._client())]
 
     def check(self) -> str:
-        """Look whether the bucket is there."""
+        """Check that the bucket exists."""
         with self._errors():
             self._client().head_bucket(Bucket=self._name)
         return f"{self.place} exists"

@@ -34,7 +34,7 @@ class RawFile(Protocol):
         """The next bytes; none at the end."""
 
     def seek(self, offset: int, /) -> object:
-        """Go to an offset."""
+        """Move to an offset."""
 
     def close(self) -> object:
         """Close it."""
@@ -67,7 +67,7 @@ class FileStore(ABC):
 
     @abstractmethod
     def open(self, found: FoundFile) -> RawFile:
-        """Open a file. Raises FileNotFoundError if it is not there any more, OSError."""
+        """Open a file. Raises FileNotFoundError if it no longer exists, OSError."""
 
     def chooses(self, path: str, name: str, *, folder: bool = False) -> bool:
         """Whether a file, or a folder, is to be read."""

@@ -30,7 +30,7 @@ class FileText:
         self._packed = b""
 
     def seek(self, offset: int) -> bool:
-        """Go to an offset, and return whether the text is that long."""
+        """Move to an offset, and return whether the text is that long."""
         if not self.is_packed:
             self._raw.seek(max(0, offset - 1))
             is_there = offset == 0 or bool(self._raw.read(1))
@@ -87,7 +87,7 @@ def _up_to_damage(stream: "zlib._Decompress", packed: bytes) -> bytes:
 
 
 class Line(NamedTuple):
-    """A line without its end: `offset` is its first byte, `end` the first byte behind it. Of very long ones `data` is the beginning."""
+    """A line without its end: `offset` is its first byte, `end` the first byte after it. For a very long line, `data` is the beginning."""
 
     offset: int
     data: bytes

@@ -26,7 +26,7 @@ def as_bytes(value: Any) -> bytes | None:  # noqa: ANN401  # the client's types 
 
 
 def error_text(error: object) -> str:
-    """What an error says."""
+    """The message of an error."""
     found = kafka_error(error)
     return found.str() if found else str(error)
 

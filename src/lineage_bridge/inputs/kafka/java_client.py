@@ -9,13 +9,16 @@ from lineage_bridge.errors import ConfigError
 from lineage_bridge.inputs.kafka.settings import KafkaInputSettings
 from lineage_bridge.sources.common.settings import reveal
 
-MECHANISMS: Final = {
-    "": "",
+_MODULES: Final = {
     "PLAIN": "plain.PlainLoginModule",
     "SCRAM-SHA-256": "scram.ScramLoginModule",
     "SCRAM-SHA-512": "scram.ScramLoginModule",
+    "OAUTHBEARER": "oauthbearer.OAuthBearerLoginModule",
 }
 """SASL mechanisms that are translated, each with Kafka's login module for it."""
+HTTPS_AUTHORITIES: Final = "https.ca.location"
+"""librdkafka's property for the file of authorities that vouch for the token endpoint."""
+_SECURITY: Final = "org.apache.kafka.common.security"
 SAME: Final = frozenset({"client.dns.lookup", "client.id", "client.rack", "reconnect.backoff.max.ms", "reconnect.backoff.ms"})
 """Properties that Kafka's Java client has under the same name. Others only apply to librdkafka, which finds topics and offsets."""
 
@@ -50,10 +53,33 @@ def _tls(settings: KafkaInputSettings) -> dict[str, str]:
 
 
 def _login(settings: KafkaInputSettings) -> dict[str, str]:
-    module = MECHANISMS[settings.sasl_mechanism]
-    user, password = _quoted(settings.username), _quoted(reveal(settings.password or ""))
-    jaas = f"org.apache.kafka.common.security.{module} required username={user} password={password};"
-    return {"sasl.mechanism": settings.sasl_mechanism, "sasl.jaas.config": jaas}
+    mechanism = settings.sasl_mechanism
+    options, more = _bearer(settings) if mechanism == "OAUTHBEARER" else (_password(settings), {})
+    jaas = " ".join(f"{name}={_quoted(value)}" for name, value in options.items())
+    return {"sasl.mechanism": mechanism, "sasl.jaas.config": f"{_SECURITY}.{_MODULES[mechanism]} required {jaas};", **more}
+
+
+def _password(settings: KafkaInputSettings) -> dict[str, str]:
+    return {"username": settings.username, "password": reveal(settings.password or "")}
+
+
+def _bearer(settings: KafkaInputSettings) -> tuple[dict[str, str], dict[str, str]]:
+    """Options of the login module, and of the client, which fetches tokens with client credentials."""
+    options = {
+        "clientId": settings.oauth_client_id,
+        "clientSecret": reveal(settings.oauth_client_secret or ""),
+        **({"scope": settings.oauth_scope} if settings.oauth_scope else {}),
+        **{f"extension_{name}": value for name, value in sorted(settings.oauth_extensions.items())},
+    }
+    if authorities := settings.properties.get(HTTPS_AUTHORITIES):
+        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": authorities}
+    timeout_ms = str(max(int(settings.timeout_s * 1000), 1000))
+    return options, {
+        "sasl.login.callback.handler.class": f"{_SECURITY}.oauthbearer.OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": str(settings.oauth_token_url),
+        "sasl.login.connect.timeout.ms": timeout_ms,
+        "sasl.login.read.timeout.ms": timeout_ms,
+    }
 
 
 def _quoted(text: str) -> str:
@@ -63,7 +89,7 @@ def _quoted(text: str) -> str:
 
 
 def _text(file: str) -> str:
-    """What a file holds; empty without one. Raises ConfigError."""
+    """The content of a file; empty without one. Raises ConfigError."""
     if not file:
         return ""
     try:

@@ -85,7 +85,7 @@ class KafkaInput(Input[KafkaInputSettings]):
         return self._of_known_topics(records)
 
     def _messages(self, consumer: Consumer, most: int) -> list[Message]:
-        """The messages that arrive within `poll_s`, up to the given number, or until they have READ_BYTES."""
+        """The messages that arrive within `poll_s`: up to the given number, or READ_BYTES of them."""
         found: list[Message] = []
         size, until = 0, time.monotonic() + self.settings.poll_s
         while len(found) < most and size < READ_BYTES:
@@ -194,7 +194,7 @@ class KafkaInput(Input[KafkaInputSettings]):
     # records
 
     def _record(self, message: Message) -> IncomingRecord | None:
-        """A record; None for one that was read before it was known that its topic is another one."""
+        """A record; None for one that was read before it became known that its topic was created again."""
         topic, number, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
         where = self._assignment.take(topic, number, offset)
         if where is None:
@@ -265,7 +265,7 @@ def _time(message: Message) -> int | None:
 
 
 def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
-    """The headers; none if the name of one is no text, which the client cannot show."""
+    """The headers; none if the name of one is not valid text, which the client cannot return."""
     try:
         headers: Any = message.headers() or ()
     except (SystemError, UnicodeDecodeError):

@@ -91,8 +91,8 @@ class KafkaInputSettings(KafkaConnection, InputSettings):
 
     @model_validator(mode="after")
     def _translated_login(self) -> Self:
-        if self.form == STREAM and self.sasl_mechanism in ("OAUTHBEARER", "GSSAPI"):
-            raise ValueError(f"the form stream does not support {self.sasl_mechanism}; use the form embedded")
+        if self.form == STREAM and self.sasl_mechanism == "GSSAPI":
+            raise ValueError("the form stream does not support GSSAPI; use the form embedded")
         return self
 
     @property

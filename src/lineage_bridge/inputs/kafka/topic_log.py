@@ -25,7 +25,8 @@ POLL_S: Final = 0.1
 TRY_AGAIN_S: Final = 1.0
 CLOSE_S: Final = 10.0
 GIVEN_UP_S: Final = 30.0
-"""How long, in seconds, a fatal error of the producer is reported if nothing is written; then events are accepted again as a new try."""
+"""How long, in seconds, a fatal error of the producer is reported if nothing is written; then events are accepted again as a new attempt.
+"""
 log = logging.getLogger(__name__)
 
 

@@ -19,7 +19,9 @@ _RIGHTS: Final = "grant kinesis:{} on the stream"
 
 
 class Stream(NamedTuple):
-    """A stream. `life` tells it from others of its name: when it was created, in UTC milliseconds. `now_ms` is the service's clock."""
+    """A stream. `life` distinguishes it from others of its name: the time of its creation, in UTC milliseconds. `now_ms` is the service's
+    clock.
+    """
 
     life: str
     status: str
@@ -69,7 +71,7 @@ class KinesisClient:
 
     @property
     def address(self) -> str:
-        """Where it calls."""
+        """The address that it calls."""
         return str(self._looking.meta.endpoint_url)
 
     @property
@@ -80,7 +82,7 @@ class KinesisClient:
             return "" if found is None else str(found.method)
 
     def stream(self) -> Stream:
-        """What the stream is now."""
+        """The current description of the stream."""
         with self._errors("DescribeStreamSummary"):
             answer = self._looking.describe_stream_summary(**self._stream)
             found = answer["StreamDescriptionSummary"]

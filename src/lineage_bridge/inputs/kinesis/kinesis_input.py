@@ -71,7 +71,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         """Nothing is needed: Kinesis keeps no positions."""
 
     def keep_alive(self) -> None:
-        """Nothing is needed: iterators that expire meanwhile are asked for again."""
+        """Nothing to do: iterators that expire meanwhile are requested again."""
 
     def reading_state(self) -> ReadingState:
         """The number of shards, and the largest lag of a shard, as Kinesis reports it."""

@@ -1,9 +1,9 @@
 """The shards that are read, and their positions. A shard is read once its parent shards have been read to their ends.
 
-The offset of a place is the sequence number of the last record that was read. It is asked for again: if it is not there any more, others
-behind it may have been deleted, too. A number from CHECKED on tells until when nothing had come behind it, and ENDED that nothing more will
-come: the sequence number with which Kinesis says that a shard ends is not always behind its records. The place of a shard that has
-given no record yet is at offset 0: its number tells since when it is read, and whether from that time on or from its first record.
+The offset of a place is the sequence number of the last record that was read. That record is requested again: if it no longer exists, later
+ones may have been deleted, too. A number from CHECKED on contains the time until which no later record had arrived, and ENDED means that no
+more will come: the sequence number with which Kinesis ends a shard is not always after its records. The place of a shard that has returned
+no record yet has offset 0: its number contains the time since when it is read, and whether from that time on or from its first record.
 """
 
 from collections import deque
@@ -56,9 +56,9 @@ class RecordBuffer:
 
 @dataclass
 class ReadShard:
-    """A shard that is read. `start` is where its next iterator begins, `expected` the record that is to be there (it was read before).
+    """A shard that is read. `start` is where its next iterator begins, `expected` the record that must be there (it was read before).
 
-    `complete_ms` is when it was last known that no record behind `start` had been deleted, `checked_ms` the one of these times that is
+    `complete_ms` is when it was last known that no record after `start` had been deleted, `checked_ms` the one of these times that is
     stored. Times are UTC milliseconds, `due` is on the monotonic clock.
     """
 

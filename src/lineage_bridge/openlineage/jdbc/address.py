@@ -42,7 +42,7 @@ _FILE = re.compile(r"[\w.$#\-~/]+")
 
 
 def read_server(rest: str) -> JdbcAddress | None:
-    """`driver://hosts/database`, with options behind `?`, `;` or `:`; some drivers leave out the slashes, or host and slashes."""
+    """`driver://hosts/database`, with options after `?`, `;` or `:`; some drivers leave out the slashes, or host and slashes."""
     match = _WITH_SLASHES.fullmatch(rest)
     if match is None:
         bare = _WITHOUT_SLASHES.fullmatch(rest)

@@ -1,6 +1,7 @@
-"""Datasets behind JDBC addresses. Source: the specification's page on naming.
+"""Datasets at JDBC addresses. Source: the specification's page on naming.
 
-Only host, port, instance, database and schema of an address are read. Users, passwords and all other options are never part of a name.
+Only host, port, instance, database and schema of an address are read, and the user where the user's own schema is the default: a table
+without a schema is named with it. Passwords and all other options are never part of a name.
 """
 
 import re
@@ -19,14 +20,18 @@ _OWN_DATABASE_ONLY = frozenset(("postgres", "redshift", "mysql", "oracle"))
 """Systems in which a connection reaches no other database, or whose table names have no further part."""
 _SCHEMAS_OF_USERS = frozenset(("oracle", "db2", "hana"))
 """Databases in which tables without a schema belong to the user who connects."""
+_LOGIN = re.compile(r"jdbc:oracle:\w+:(?:[\w$#]+\[(?P<proxied>[A-Za-z][\w$#]*)\]|(?P<user>[A-Za-z][\w$#]*))/", re.IGNORECASE)
+_USER = re.compile(r"jdbc:(?:db2|sap|hdb)://[^?;@=]*?[?;:]user=(?P<user>[A-Za-z]\w*)(?=[;&]|$)", re.IGNORECASE)
+"""The user in an address: before the first `/` in Oracle's (`scott/..@`, `proxy[scott]/..@`), else the first of its options."""
 _DRIVER = re.compile(r"jdbc[a-z\-]*:(?:[a-z][\w+.\-]*:){1,3}", re.IGNORECASE)
 _PUBLIC = re.compile(r"(?:databaseName|database|db|schema|currentSchema)=[\w.\-]+", re.IGNORECASE)
 
 
 def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "", *, in_full: bool = False) -> DatasetName | None:
-    """A table behind a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
+    """A table at a JDBC address, named `table` or `schema.table` (or in full); None if the address does not determine the server.
 
-    `schema` and `user` are those of the connection, where another setting has them. The user is the default schema of some databases.
+    `schema` and `user` are those of the connection, if another setting has them; else those in the address. The user is the default schema
+    of some databases.
     `in_full`: None also if the name would lack its database, or a schema that only the unknown user determines, or if the connection cannot
     reach the database in the name.
     """
@@ -38,7 +43,7 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
         return address.namespace, ".".join([*_lead([address.database, schema or address.schema], parts, 3), *parts])
     full = parts_of(address.scheme)
     own = schema or address.schema or _SCHEMAS.get(address.scheme, "")
-    if not own and address.scheme in _SCHEMAS_OF_USERS and user:
+    if not own and address.scheme in _SCHEMAS_OF_USERS and (user := user or _user_in(url)):
         own = user.strip('"') if user.startswith('"') else user.upper()
     database = address.database or _DATABASES.get(address.scheme, "")
     lead = [own if address.scheme == "hana" else database] if full == 2 else [database, own]
@@ -49,6 +54,12 @@ def jdbc_dataset(url: str, name: str, schema: str | None = None, user: str = "",
     if in_full and address.scheme in _OWN_DATABASE_ONLY and not _is_within(parts, database if full > 2 else "", full):
         return None
     return address.namespace, ".".join([*_lead(lead, parts, full), *parts])
+
+
+def _user_in(url: str) -> str:
+    """The user who logs in with an address; empty if it has none."""
+    found = _LOGIN.match(url.strip()) or _USER.match(url.strip())
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def anonymous_jdbc(url: str) -> str:

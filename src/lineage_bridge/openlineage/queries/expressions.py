@@ -14,7 +14,7 @@ _TOKEN = re.compile(
 """The tokens of a query that are read. A doubled quote in a string literal begins another literal."""
 _MODIFIERS = frozenset({"as", "not", "materialized"})
 _CLAUSES = frozenset({"where", "qualify", "order", "limit"})
-"""Clauses behind FROM that leave the columns as they are."""
+"""Clauses after FROM that leave the columns as they are."""
 _SET_OPERATIONS = frozenset({"union", "except", "intersect", "minus"})
 _RESERVED = _CLAUSES | _SET_OPERATIONS | {"join", "inner", "left", "right", "full", "cross", "natural", "group", "having", "window", "on"}
 _NO_COLUMNS = frozenset(
@@ -121,7 +121,7 @@ def _pairs(tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
 
 
 def _listed(tokens: Sequence[_Token], closing: Mapping[int, int], at: int) -> Iterator[tuple[str, int, int]]:
-    """The names in the list behind a WITH, each with the range of its query, which is empty if the columns are renamed."""
+    """The names in the list after a WITH, each with the range of its query, which is empty if the columns are renamed."""
     if at < len(tokens) and tokens[at].word == "recursive":
         at += 1
     while at < len(tokens) and (name := tokens[at].name):
@@ -166,7 +166,7 @@ def _outside(body: Sequence[_Token]) -> Iterator[_Token]:
 
 
 def _source(tokens: Sequence[_Token]) -> tuple[TableName, str]:
-    """The table behind FROM and its alias; an empty name if anything follows that changes columns."""
+    """The table after FROM and its alias; an empty name if anything follows that changes columns."""
     table: list[str] = []
     at = 0
     while at < len(tokens) and tokens[at].name and tokens[at].word not in _RESERVED:

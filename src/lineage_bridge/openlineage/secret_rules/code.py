@@ -55,7 +55,7 @@ CODE = (
     ),
     re.compile(r"\bFernet\(\s{0,8}b?[\"'](?P<secret>[^\"'\n]+)[\"']"),
 )
-"""Each has the secret in the group `secret`."""
+"""Each pattern has the secret in the group `secret`."""
 
 CALLED = re.compile(
     r"(?:\.(?:set|with|add|and)?|\b(?:set|with))_?(?P<name>(?i:password|passwd|passphrase|token|secret|secretkey|apikey|api_key|accesstoken|authtoken|access_token|auth_token"
@@ -74,29 +74,29 @@ NAMED_VALUE = re.compile(
 MEMBER = re.compile(
     r"[\"'](?P<name>[\w.\-]{1,100})\\?[\"']\s{0,4}:\s{0,4}\{\s{0,40}\\?[\"'](?:value|plaintext)\\?[\"']\s{0,4}:\s{0,4}(?P<value>\"[^\"\n]*\")"
 )
-"""Azure's parameters."""
+"""Parameters of Azure templates."""
 PARAMETER = re.compile(r"\bparam\s{1,4}(?P<name>\w{1,100})\s{1,4}string\s{0,4}=\s{0,4}(?P<value>'[^'\n]*')")
-"""Bicep's parameters."""
+"""Parameters in Bicep files."""
 DEFAULT = re.compile(
     r"\b(?:variable|output)\s{1,4}\"(?P<name>[\w\-]{1,100})\"\s{0,4}\{[^{}]{0,500}?\b(?:default|value)\s{0,20}=\s{0,20}(?P<value>\"[^\"\n]*\")"
 )
-"""Terraform's variables."""
+"""Terraform variables."""
 FORM_DATA = re.compile(r"name=\"(?P<name>[\w.\-]{1,100})\"(?:\\r|\r)?\n(?:\\r|\r)?\n(?P<value>[^\n\\\r]{1,300})")
 """Fields of `multipart/form-data`."""
 INVALID = re.compile(r"\n(?P<name>\w{1,100})\n[ \t]{1,8}[^\n]{0,200}?input_value=(?P<value>'[^'\n]*')")
-"""Pydantic's messages."""
+"""Error messages of Pydantic."""
 ENCODED = re.compile(r"(?:%22|%27)(?P<name>[\w.\-]{1,100})(?:%22|%27)(?:%20)?%3[Aa](?:%20)?(?:%22|%27)(?P<value>[^%\s\"'&]{1,1000})")
-"""Members of JSON in a URL."""
+"""JSON members in a URL."""
 ATOM = re.compile(r"(?<![\w:]):(?P<name>[a-z_]\w{0,60}),\s{0,4}(?P<value>\"[^\"\n]*\")")
 """Elixir's `put_env(:shop, :password, "x")`."""
 MARKED_UP = re.compile(r"`(?P<name>[\w.\-]{1,300})`\s(?:to|is|=|:)\s(?P<value>`[^`\n]+`)")
-"""Markdown's names and values."""
+"""Names and values in Markdown."""
 LABELLED = re.compile(r"(?i:name|key|id)=\"(?P<name>[\w.\-]{1,100})\"[^<>]{0,200}>(?P<value>[^<>]+)<")
 """`<Property Name="Password" Sensitive="1">x</Property>`."""
 QUOTED_WHOLE = re.compile(r"(?P<quote>[\"'])(?P<name>[A-Z][A-Z0-9_]{1,100})=(?P<value>(?!\\{1,8}n)[^\"'\n]*)(?P=quote)")
 """`-e "DB_PASSWORD=x&y"`."""
 LOGIN_USERS = re.compile(r"\buser_[\w\-]{1,60}\s?=\s?\\{0,2}[\"'](?P<value>[^\"'\\]{1,300})")
-"""Users and passwords of a login module of Java."""
+"""Users and passwords of Java login modules."""
 
 _OPTION = re.compile(
     r"(?<![\w\-])(?P<name>--?[A-Za-z][\w.\-]{1,100})(?:\s+)(?!(?:and|for|if|in|is|on|or|to|when|with)\s)(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-'\"|&;][^\s'\"|;]*)"
@@ -129,7 +129,7 @@ NAMED = (
     INVALID,
     _LINE,
 )
-"""Each has the name of a setting in the group `name`, and its value in `value`."""
+"""Each pattern has the name of a setting in the group `name`, and its value in `value`."""
 
 _WORD_BACKWARDS = re.compile(r"\s?[\w.]*")
 _SETS = re.compile(
@@ -143,7 +143,7 @@ _BEFORE_PROMPT = 200
 
 
 def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
-    """Whether the quote behind a name ends the text that the name is in, as in `getpass("Password: ")`."""
+    """Whether the quote after a name closes the string that contains the name, as in `getpass("Password: ")`."""
     if quote not in ("'", '"') or quote in found["sign"]:
         return False
     line = text[max(0, text.rfind("\n", 0, found.start()), found.start() - _BEFORE_PROMPT) : found.start()]
@@ -151,7 +151,7 @@ def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
 
 
 def called(text: str, at: int) -> tuple[bool, bool]:
-    """Whether the word before a call sets what the first argument names, and whether it takes texts for people."""
+    """Whether the function called here sets what the first argument names, and whether its arguments are text for people."""
     word = _WORD_BACKWARDS.match(text[max(0, at - _LONGEST_WORD) : at][::-1])
     return _meaning(word[0][::-1] if word else "")
 

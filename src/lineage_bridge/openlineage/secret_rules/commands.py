@@ -86,7 +86,7 @@ COMMANDS = (
     re.compile(r"(?m)^[\w.\-*]{1,253}:(?:\d{4,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:(?P<secret>[^\s:/]{1,300})$"),
     re.compile(r"\bmachine\s+\S{1,253}\s+login\s+\S{1,100}\s+password\s+(?P<secret>\S{1,300})"),
 )
-"""Each has the secret in the group `secret`."""
+"""Each pattern has the secret in the group `secret`."""
 
 SET_BY_NAME = re.compile(
     r"(?:\b(?:set|ENV|setx|setenv)|#define)\s+(?:-\w{1,3}\s+)?(?:[\w.\-/:]{0,100}:)?(?P<name>[\w.\-]{1,100})\s+(?P<value>'[^']*'|\"[^\"]*\"|[^\s\-=:;'\"(][^\s'\";]{7,})"
@@ -118,7 +118,7 @@ _ATTACHING = re.compile(rf"(?:.*/)?{_MYSQL}")
 
 
 def argument_secret(program: str, before: str, argument: str) -> str:
-    """The secret in an argument that follows another one: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; empty if there is none."""
+    """The secret in an argument, given the argument before it: in `-u user:x`, `sqlcmd -P x`, MySQL's `-px`; empty if there is none."""
     found = _LOGIN.fullmatch(argument) if before in _LOGIN_OPTIONS and not argument.replace(":", "").isdigit() else None
     if before in _OPTIONS_OF.get(program.rpartition("/")[2], ()) and not argument.startswith("-"):
         return argument

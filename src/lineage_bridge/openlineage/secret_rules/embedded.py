@@ -1,4 +1,4 @@
-"""Values of JSON and of Python inside of other text, as messages and programs contain them."""
+"""JSON and Python values inside other text, such as messages and programs."""
 
 import ast
 import json
@@ -10,11 +10,11 @@ _SIGN = re.compile(r"\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?|'[^'\\\n]*(?:\\.[^'\\\n]*
 _OPENING = re.compile(r"[{\[]\s*[\"'{\[]")
 _LONGEST = 1 << 14
 _MOST = 64
-"""Characters of a value that is read, and how many are in one text."""
+"""The maximum length of a value in characters, and the maximum number of values in a text."""
 
 
 def mask_embedded(text: str, mask_json: Callable[[bytes], bytes]) -> str:
-    """A text with the secrets in the objects and arrays that it contains masked by `mask_json`."""
+    """A text whose embedded objects and arrays have their secrets masked by `mask_json`."""
     pieces: list[str] = []
     end = 0
     for start, stop in _values(text):
@@ -26,7 +26,7 @@ def mask_embedded(text: str, mask_json: Callable[[bytes], bytes]) -> str:
 
 
 def _values(text: str) -> Iterator[tuple[int, int]]:
-    """Where objects and arrays are: whole ones, none inside of another."""
+    """The positions of complete objects and arrays; none of them is inside another."""
     at = 0
     for _ in range(_MOST):
         opening = _OPENING.search(text, at)
@@ -43,7 +43,7 @@ def _values(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _masked(text: str, mask_json: Callable[[bytes], bytes]) -> str | None:
-    """The text of a value with its secrets masked; None if there are none, or it is no value."""
+    """The text of a value with its secrets masked; None if there are none, or if it is not a value."""
     try:
         json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What passwords are called in other languages than English."""
+"""Words for passwords in languages other than English."""
 
 import re
 
@@ -64,7 +64,7 @@ _PLAIN_WORDS = _PLAIN.split("|")
 FOREIGN = "|".join(map(re.escape, [*_WORDS, *_PLAIN_WORDS]))
 """Alternatives of a pattern, in lower case."""
 NAMES = frozenset(max(re.split(r"[ _-]", word), key=len) for word in [*_WORDS, *_PLAIN_WORDS])
-"""Texts of which one is in each name in another language."""
+"""Texts of which every such name contains at least one."""
 _NAME = re.compile("|".join(re.escape(word).replace(r"\ ", r"[ _.\-]?") for word in _WORDS))
 
 
@@ -84,11 +84,11 @@ _LATIN_TEXTS = AhoCorasick(sorted(required_texts(_LATIN)[0]))
 _DESCRIBED = re.compile(r"[_\-. ](?:am|expiradas?|geaendert|promijenjena|count|id|type|typ|at|reset|length|policy)\Z")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST = 6
-"""How deep JSON in strings is looked into: the backslash of an escape is doubled each time."""
+"""How many levels of JSON inside strings are searched: each level doubles the backslash of an escape."""
 
 
 def _encodings(word: str) -> "list[bytes]":
-    """A word in JSON, in lower case where it is ASCII: in UTF-8, and with its letters escaped, as JSON in strings too."""
+    """A pattern for a word in JSON, in lower case if it is ASCII: in UTF-8, and with escaped letters, also inside strings."""
     escapes = ("\\" * 2**depth for depth in range(_DEEPEST))
     escaped = ["".join(letter if letter.isascii() else f"{escape}u{ord(letter):04x}" for letter in word) for escape in escapes]
     return [text.encode().lower() for text in (word, *escaped)]
@@ -100,7 +100,7 @@ _ENCODED = BytesAhoCorasick(
 
 
 def names_password(name: str) -> bool:
-    """Whether a setting is called password in another language."""
+    """Whether the name of a setting contains a word for password in another language."""
     words = name if name.islower() else _CAMEL.sub("_", name).lower()
     if name.isascii() and not _LATIN_TEXTS.find_matches_as_indexes(words):
         return False
@@ -111,5 +111,5 @@ def names_password(name: str) -> bool:
 
 
 def foreign_places(raw: bytes) -> "list[int]":
-    """Where such a word begins in JSON, whose letters may be escaped."""
+    """The positions of such words in JSON, whose letters may be escaped."""
     return [] if raw.isascii() and b"\\u" not in raw else [start for _, start, _ in _ENCODED.find_matches_as_indexes(raw.lower())]

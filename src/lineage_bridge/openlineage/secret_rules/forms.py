@@ -1,6 +1,6 @@
-"""Secrets that are recognised by their own form, or by the words around them.
+"""Secrets that are recognised by their own format, or by the words around them.
 
-The forms of tokens are those that their issuers document, and that secret scanners (gitleaks, detect-secrets) look for.
+The formats of tokens are those that their issuers document, and that secret scanners (gitleaks, detect-secrets) look for.
 """
 
 import re
@@ -16,7 +16,7 @@ from lineage_bridge.openlineage.secret_rules.values import MASK, is_reference
 from lineage_bridge.openlineage.secret_rules.webhooks import WEBHOOKS
 
 Mask: TypeAlias = Callable[[str], str]
-"""What replaces a secret."""
+"""A function that returns what replaces a secret."""
 
 _USER = r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,40}:\\?/\\?/[^\s/?#\"'@:]{0,300}:"
 _LITERAL = r"(?:'(?P<secret>(?:[^']|'')*)'|\"(?P<secret2>[^\"]*)\")"
@@ -84,11 +84,11 @@ FORMS = (
     *COMMANDS,
     *CODE,
 )
-"""Each has the secret in a group whose name begins with `secret`."""
+"""Each pattern has the secret in a group whose name begins with `secret`."""
 
 
 def mask_form(pattern: Rule, text: str, mask: Mask) -> str:
-    """A text with the secrets of one form masked."""
+    """A text with the secrets of one format masked."""
     return pattern.sub(lambda found: _masked(found, mask), text)
 
 

@@ -1,4 +1,4 @@
-"""Which values of an object or array are secrets, by their keys, by what stands before them, and by their own look."""
+"""Which values of an object or array are secrets, by their keys, by the preceding value, and by their own format."""
 
 import re
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ _SHORT, _MOST_COLUMNS = 256, 64
 _OPTION = re.compile(rb'"--?[A-Za-z][\w.\-]{1,100}"')
 _TYPES = frozenset(b'"%b"' % name for name in (b"string", b"object", b"array", b"number", b"integer", b"boolean", b"null"))
 _MEASURES = frozenset(("maxLength", "minLength"))
-"""What JSON Schema says of a property that is called like a secret."""
+"""Keywords of JSON Schema that describe a property whose name is a secret's."""
 _ENCODED_KEYS = frozenset(("auth", "_auth"))
 """Members that are secrets if their value is a key in base64: Docker's and npm's."""
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 
 
 class Container:
-    """An open object or array, and what is known about the values in it.
+    """An open object or array, and what is known about its values.
 
     Any container: `start`: the position of its opening bracket. `count`: how many values came before the current one. `secret`: all values
     are secrets. `weak`: the values that look like secrets are secrets. `tags`: the members are tags, not settings. `sink`: the list
@@ -80,7 +80,7 @@ class Container:
 
 
 def name_others(frame: Container, token: bytes) -> None:
-    """Remember that a text is the name of a secret, which another value contains."""
+    """Record that a text is the name of a secret that another value contains."""
     if len(token) > _SHORT:
         return
     if not names_secret(text_of(token).lstrip("-")):
@@ -121,18 +121,18 @@ def _is_member_secret(frame: Container, key: str, text: bytes) -> bool:
 
 
 def is_weak_secret(name: str, text: bytes) -> bool:
-    """Whether a scalar is a text that is a secret under this name by its look."""
+    """Whether a scalar is a text that looks like a secret under this name."""
     return text.startswith(b'"') and holds_weakly(name, text_of(text))
 
 
 def holds_secrets(outer: Container) -> bool:
-    """Whether all that a value of a container contains is a secret."""
+    """Whether every value inside a value of a container is a secret."""
     key = outer.key if outer.is_object else None
     return outer.secret or (key is not None and not outer.columns and not outer.plain_key and names_secret(key))
 
 
 def secrets_beside(frame: Container, raw: bytes, end: int) -> Iterator[Span]:
-    """Where secrets are that other values of a closed object or array name."""
+    """The positions of secrets that other values of a closed object or array name."""
     if frame.companion and is_valued(raw, frame.start, end):
         yield from named_values(raw, frame.start, end, looks_secret, only_random=frame.tags)
     if frame.columns_of and frame.is_object:

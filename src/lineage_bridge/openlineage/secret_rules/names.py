@@ -105,7 +105,7 @@ _DESCRIBES = frozenset(
         "version",
     ]
 )
-"""Last words of names that describe a secret, and contain none."""
+"""Last words of names that describe a secret but do not contain it."""
 _QUALIFIERS = frozenset(("prod", "production", "staging", "stage", "dev", "qa", "uat", "live", "sandbox", "old", "new", "backup", "v"))
 """Last words that say which of several secrets it is."""
 _KEYS = (
@@ -124,9 +124,9 @@ _SECRET_NAME = re.compile(
     r"|jaas\.?config\.|auth\.?user\.?info\."
 )
 SECRET_WORDS = frozenset(max(texts.split("."), key=len) for texts in required_texts(_SECRET_NAME)[0])
-"""Texts of which one is, in any case, in each name of a secret: the dots stand between its words."""
+"""Texts of which each name of a secret contains at least one, in any case; dots separate its words."""
 _WEAK = frozenset(("pass", "jwt", "pw", "bearer"))
-"""Names that also count things: a number under them is no secret."""
+"""Names that also denote numbers: a number under them is not a secret."""
 WORKING_DIRECTORIES = frozenset(("PWD", "OLDPWD"))
 _LONGEST_NAME = 300
 _MOST_SPACES = 2
@@ -155,12 +155,12 @@ def _names_secret(name: str) -> bool:
 
 
 def holds_secret(name: str, value: str) -> bool:
-    """Whether a value is a secret by the name of its setting, or by the name and its own look."""
+    """Whether a value is a secret because of its setting's name, or because of the name and the value's format."""
     return names_secret(name) or holds_weakly(name, value)
 
 
 def is_weak(name: str) -> bool:
-    """Whether only a text under this name is a secret, not a number."""
+    """Whether a text under this name is a secret, but not a number."""
     return name.lower() in _WEAK
 
 
@@ -182,11 +182,11 @@ _REFERRING = frozenset(
         "vaultname",
     ]
 )
-"""Members that say where a secret is, in an object under the name of one."""
+"""Members that refer to a secret stored elsewhere, in an object under a secret's name."""
 KEY_PARTS = frozenset(("d", "p", "q", "dp", "dq", "qi", "k"))
-"""Members of a JSON Web Key that are secrets, if they look like parts of one."""
+"""Members of a JSON Web Key that are secrets, if they look like parts of a key."""
 
 
 def refers(name: str | None) -> bool:
-    """Whether a member of an object with a secret says where that is."""
+    """Whether a member of an object under a secret's name refers to a secret stored elsewhere."""
     return name is not None and name.replace("_", "").lower() in _REFERRING

@@ -1,4 +1,4 @@
-"""Secrets in sentences and tables: only what has letters and digits can be one, so that sentences about secrets stay."""
+"""Secrets in sentences and tables: only words with letters and digits count, so that sentences about secrets are kept."""
 
 import re
 
@@ -60,10 +60,10 @@ PROSE = (
     re.compile(r"\bAuthorization: GoogleLogin auth=(?P<secret>[^\s\"']{8,})"),
     re.compile(r"\b(?:[HS]{0,2}SID|[A-Z]{0,10}SESSIONID|PHPSESSID|connect\.sid)=(?P<secret>[\w\-.%]{12,4000})"),
 )
-"""Each has the secret in the group `secret`."""
+"""Each pattern has the secret in the group `secret`."""
 
 SENTENCES = (
     re.compile(rf"\b(?i:password|passwd|pwd|token|secret)\b[^\n]{{0,60}}?\b(?:tried|value:|value|using|with|was|from)\s[\"'`]?{_WHOLE}"),
     re.compile(rf"\b(?i:password|passwd|pwd)\b[^\n]{{0,60}}?\bto\s[\"'`]?{_WHOLE}"),
 )
-"""The same, of texts that are no statements of SQL."""
+"""More such patterns, for texts that are not SQL statements."""

@@ -1,4 +1,4 @@
-"""Secrets in SQL: in string literals, behind options, and in functions that take credentials."""
+"""Secrets in SQL: in string literals, after options, and in functions that take credentials."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _OBJECTS = (
     "|STAGE|STORAGE|FOREIGN|SOURCE|SINK|TYPE|MODEL|LOGIN|SUBSCRIPTION|PERSISTENT|NOTIFICATION|INTEGRATION|NAMED|OR\\s+REPLACE|CREDENTIAL"
 )
 _LEADING = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*){1,256}", re.DOTALL)
-"""Comments in front of a statement: some of them at once, so that they are read once however many they are."""
+"""Comments before a statement: several per match, so that each is read once."""
 _SQL = re.compile(
     r"\s*(?:\(\s*)?"
     rf"(?:SELECT\b|INSERT\s+(?:INTO|OVERWRITE)\b|UPDATE\s+\S+\s+SET\b|DELETE\s+FROM\b|MERGE\s+INTO\b|WITH\s+[\w\"`]+\s*(?:\(|AS\b)"
@@ -24,11 +24,12 @@ _LITERALS = re.compile(
     r"(?:(?:''|(?:(?<!\s)|(?<=[^\w.\s]\s))'[^'=:>]*(?:''[^'=:>]*)*')(?!')[^']*){1,256}"
     r"|'((?:[^']|'')*)'"
 )
-"""Some literals in a row that can contain no secret, or another one: only one behind a name, or with an assignment in it, can."""
+"""Several literals in a row that cannot contain a secret, or another literal. Only one that follows a name, or contains an assignment, can.
+"""
 _NAME_BACKWARDS = re.compile(r"[\w.]{0,100}[A-Za-z_]")
 _COMPARING = "|".join(word[::-1] for word in ("WHERE", "AND", "OR", "ON", "HAVING", "WHEN", "NOT", "CASE"))
 _COMPARED = re.compile(rf"[\"`]?(?:\.[\w`\"]{{1,100}}){{0,3}}[\s(]+(?:{_COMPARING})\b", re.IGNORECASE)
-"""What stands before a column that is compared, read backwards from it."""
+"""The text before a compared column, in reverse."""
 _PASSWORD = re.compile(r"pass|pwd", re.IGNORECASE)
 _CALL = re.compile(
     r"\b(?P<function>s3|s3cluster|gcs|oss|cosn|mysql|postgresql|remote|remotesecure|mongodb|materializedmysql|materializedpostgresql|hmac"
@@ -39,32 +40,33 @@ CONNECTIONS = re.compile(
     r"\b(?P<function>s3|s3cluster|mysql|postgresql|remotesecure|mongodb|materializedmysql|materializedpostgresql)\s*\((?=\s*')",
     re.IGNORECASE,
 )
-"""Functions that take credentials, and are called like no function of a program; also outside of statements."""
+"""Functions that take credentials and whose names no program's functions share; they also count outside of statements."""
 _ARGUMENT = re.compile(r"\s*(?:'(?P<text>(?:[^']|'')*)'|[^,'()]{1,300}(?:\([^()']{0,300}\))?)\s*(?P<end>[,)]?)")
 _COMMENTS = re.compile(
     r"(?:(?:'[^']*(?:''[^']*)*'(?!')|--[^\n=:>]*(?=\n|\Z)|/\*[^*=:>]*\*/)[^'/\-]*){1,256}"
     r"|'(?:[^']|'')*'|(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))",
     re.DOTALL,
 )
-"""Literals and comments without an assignment in a row, or another comment."""
+"""Several literals and comments in a row without an assignment, or another comment."""
 _INSERT = re.compile(r"\bINSERT\s+INTO\s+[^\s(]{1,300}\s*\((?P<columns>[^()']{1,4000})\)\s*VALUES\s*\(", re.IGNORECASE)
 _NEXT_ROW = re.compile(r"\s*,\s*\(")
 _SECRETS = {"s3": (1, 2), "s3cluster": (2, 3), "gcs": (1, 2), "oss": (1, 2), "cosn": (1, 2)}
-"""Which arguments of ClickHouse's functions are keys. Of functions that encrypt, it is the second, or the first if that is a phrase; of all
-others the fifth is a password."""
+"""The positions of keys among the arguments of ClickHouse's functions. For functions that encrypt, it is the second argument, or the first
+if that is a phrase; for all others, the fifth is a password.
+"""
 _FORMAT = re.compile(
     r"(?:csv|tsv|json|parquet|orc|avro|native|arrow|raw|line|template|auto|nosign|protobuf|tabseparated)\w*\Z", re.IGNORECASE
 )
 _CIPHER = re.compile(r"aes-\d{3}-\w{3}\Z", re.IGNORECASE)
-"""ClickHouse's first argument of functions that encrypt; the key is the third."""
+"""The first argument of ClickHouse's functions that encrypt; the key is the third."""
 _BEFORE = 300
 _RULES = Prefilter({"calls": rules([_CALL]), "inserts": rules([_INSERT])})
 WITH_LITERALS = (_CALL, _INSERT)
-"""What has secrets in literals of a statement, besides assignments in them and options before them."""
+"""Parts of a statement that have secrets in literals, besides assignments in literals and options before them."""
 
 
 def is_sql(text: str) -> bool:
-    """Whether a text is a statement: names in it without quotes are columns, not secrets."""
+    """Whether a text is a statement: unquoted names in it are columns, not secrets."""
     at = 0
     while found := _LEADING.match(text, at):
         at = found.end()
@@ -92,7 +94,7 @@ def mask_literals(text: str, names_secret: Callable[[str], bool], inside: Callab
 
 
 def _name_before(text: str, end: int) -> str:
-    """The name that stands before a place, with a space between; empty if there is none."""
+    """The name before this position, followed by a space; empty if there is none."""
     before = text[max(0, end - _BEFORE) : end]
     found = _NAME_BACKWARDS.match(before.rstrip()[::-1]) if before[-1:].isspace() else None
     return found[0][::-1] if found else ""
@@ -108,7 +110,7 @@ def _harmless(literal: str) -> bool:
 
 
 def mask_arguments(text: str, mask: Mask, calls: "re.Pattern[str]" = _CALL) -> str:
-    """A statement with the credentials among the arguments of functions masked."""
+    """A statement with the credentials among its functions' arguments masked."""
     pieces: list[str] = []
     end = 0
     for call in calls.finditer(text):
@@ -131,7 +133,7 @@ def _positions(function: str, count: int) -> tuple[int, ...]:
 
 
 def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
-    """Where the credentials among the arguments of a function are."""
+    """The positions of the credentials among a function's arguments."""
     arguments: list[re.Match[str]] = []
     while len(arguments) < 8 and (argument := _ARGUMENT.match(text, at)) and argument.end() > at:
         arguments.append(argument)
@@ -148,7 +150,7 @@ def _credentials(text: str, at: int, function: str) -> list[tuple[int, int]]:
 
 
 def _inserted(text: str, names_secret: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Where the values of columns that contain secrets are in the rows of an INSERT."""
+    """The positions of values in the rows of an INSERT whose columns contain secrets."""
     spans: list[tuple[int, int]] = []
     for insert in _INSERT.finditer(text):
         columns = [bool(_PASSWORD.search(name)) and names_secret(name.strip(' `"[]\n')) for name in insert["columns"].split(",")]
@@ -166,7 +168,7 @@ def _inserted(text: str, names_secret: Callable[[str], bool]) -> list[tuple[int,
 
 
 def mask_comments(text: str, inside: Callable[[str], str]) -> str:
-    """A statement with the secrets in its comments masked, which are sentences and settings, no SQL."""
+    """A statement with the secrets in its comments masked; comments are sentences and settings, not SQL."""
     if "--" not in text and "/*" not in text:
         return text
     return _COMMENTS.sub(lambda found: inside(found[0]) if found["comment"] else found[0], text)

@@ -1,4 +1,4 @@
-"""Secrets at fixed places of SQL statements and procedures, also where a statement is quoted in another text."""
+"""Secrets at fixed positions of SQL statements and procedures, even if a statement is quoted in another text."""
 
 import re
 
@@ -18,4 +18,4 @@ STATEMENTS = (
     re.compile(r"\b(?i:username)\s*\('[^'\n]*'\)\s*(?i:password)\s*\(\s*'(?P<secret>[^'\n]+)'"),
     re.compile(r"'(?P<secret>(?=[^'\n]{0,100}\d)[^'\n]{4,128})'\s+(?i:AS)\s+[\"`]?(?i:password|passwd|pwd)\b"),
 )
-"""Each has the secret in the group `secret`."""
+"""Each pattern has the secret in the group `secret`."""

@@ -1,4 +1,4 @@
-"""Forms of tokens, as their issuers document them and secret scanners (gitleaks, detect-secrets) look for them."""
+"""Formats of tokens, as their issuers document them and secret scanners (gitleaks, detect-secrets) look for them."""
 
 _WORD = r"[A-Za-z0-9_\-]"
 TOKENS = (
@@ -28,10 +28,10 @@ TOKENS = (
     r"vercel_blob_rw_\w{30,}|vc[pkiar]_[A-Za-z0-9]{24,}|rpa_[A-Z0-9]{40,}\w{0,10}|tvly-[A-Za-z0-9\-]{20,}|fw_[A-Za-z0-9]{22,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cio_[A-Za-z0-9]{30,}",
     r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|ops_eyJ[A-Za-z0-9+/=]{40,}",
 )
-"""Patterns of whole tokens. A token begins where a word does."""
+"""Patterns of whole tokens. A token begins at the beginning of a word."""
 HASHES = (
     r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|\$(?:apr1|[1567y]|sha1|argon2\w{1,2}|scrypt)\$[^\s:\"'\\]{20,300}",
     r"(?:pbkdf2|bcrypt|scrypt|argon2)[_\-]?\w{0,12}\$\d{1,9}\$[^\s:\"'$]{1,100}\$[A-Za-z0-9+/=.]{20,200}|SCRAM-SHA-\d{1,3}\$\d{1,9}:[A-Za-z0-9+/=]{8,200}\$[A-Za-z0-9+/=:]{20,400}",
     r"\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}[A-Za-z0-9+/=$./]{20,200}|md5[0-9a-f]{32}(?![0-9a-f])",
 )
-"""Passwords as databases, web servers and directories keep them: whoever has one can try guesses, or log in with it."""
+"""Password hashes of databases, web servers and directories: their holder can try guesses, or even log in with them."""

@@ -1,4 +1,4 @@
-"""Values that are no secrets, whatever their name says: placeholders, references to where a secret is, and expressions of code."""
+"""Values that are not secrets, whatever their names: placeholders, references to where a secret is stored, and expressions of code."""
 
 import re
 
@@ -23,7 +23,7 @@ _KEYTAB = re.compile(
     r"[\w.$]{1,200}LoginModule\s+\w+(?:\s+(?:useKeyTab|keyTab|principal|storeKey|useTicketCache|ticketCache|serviceName|debug|renewTGT|doNotPrompt"
     r"|refreshKrb5Config|isInitiator|aws(?:Profile|Role|Sts|Debug|Max)\w{0,20})\s?=\s?(?:\"[^\"]*\"|[^\s;\"]+))*\s*;?"
 )
-"""Java's login modules that take no password."""
+"""Java login modules that take no password."""
 _REFERENCE = re.compile(
     rf"\$\{{|\$\(|\{{\{{|{_VARIABLE}\Z|%[A-Za-z_]+%|<[\w \-]+>\Z|!(?:vault|secret|env|Ref|Sub|include)\b|{_PLACE}|(?:{_FORMATTED})\Z"
 )
@@ -46,7 +46,7 @@ _LOOKUP = re.compile(
 
 
 def is_harmless(value: str) -> bool:
-    """Whether a value in a text is a word for no value, masked already, a reference to a secret, or the file that contains it."""
+    """Whether a value in a text is a word for an absent value, is masked already, or refers to a secret or to the file that contains it."""
     return value.startswith(MASK) or bool(_NO_VALUE.match(value) or _REFERENCE.match(value) or _FILE.fullmatch(value))
 
 
@@ -58,12 +58,12 @@ def is_reference(value: str) -> bool:
 
 
 def begins_reference(value: str) -> bool:
-    """Whether a value begins as a reference."""
+    """Whether the beginning of a value is a reference."""
     return bool(_REFERENCE.match(value))
 
 
 def is_expression(name: str, value: str) -> bool:
-    """Whether a value without quotes is an expression of code: `config.password`, or a variable of the setting's own name."""
+    """Whether an unquoted value is an expression of code: `config.password`, or a variable with the setting's own name."""
     last = name.rpartition(".")[2]
     return value in {name, last} or bool(_CODE.fullmatch(value)) or (value.endswith(f".{last}") and value.replace(".", "").isidentifier())
 
@@ -79,17 +79,17 @@ def looks_up(function: str) -> bool:
 
 
 def is_key_like(value: str) -> bool:
-    """Whether a value can be a key or a password, and no word: letters with digits, and no spaces."""
+    """Whether a value can be a key or a password and not a word: letters with digits, and no spaces."""
     return len(value) >= 8 and not any(map(str.isspace, value)) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def is_random(value: str) -> bool:
-    """Whether a value can hardly be a word of people: what a classification would not say."""
+    """Whether a value is unlikely to be a word, such as the name of a classification."""
     return is_key_like(value) and (len(value) >= 20 or (value.lower() != value and value.upper() != value))
 
 
 def is_key_part(value: str) -> bool:
-    """Whether a value can be a number of a JSON Web Key: in base64 for URLs, with letters of both cases."""
+    """Whether a value can be a number of a JSON Web Key: URL-safe base64 with letters of both cases."""
     return bool(_KEY_PART.fullmatch(value)) and value.lower() != value != value.upper()
 
 
@@ -98,7 +98,7 @@ _PLAIN = re.compile(
     r"|[A-Za-z]\w*\([^()]*\)|(?:sha|md|aes|rsa)-?\d+[:\-].*|arn:.*",
     re.IGNORECASE | re.DOTALL,
 )
-"""Dates, numbers, UUIDs, addresses, paths, types: they have letters and digits, and are no secrets by their look."""
+"""Dates, numbers, UUIDs, addresses, paths, types: they have letters and digits, but do not look like secrets."""
 _IDENTIFIER_LIKE = re.compile(r"[a-z]{2,}(?:[_.\-/][a-z]+\d{0,4}|[_.\-/]\d{1,4})*\d{0,3}|[A-Z][A-Z_]*\d{0,4}|(?:[A-Z]?[a-z]+){1,6}\d?")
 _SCHEME = re.compile(r"(?i:basic|bearer|token|apikey)\s+(?P<rest>\S+)")
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{16,}|[0-9]{20,}")
@@ -109,7 +109,7 @@ _SHORTEST, _LONGEST = 7, 4096
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value looks like a password or a key, and like nothing else: letters, digits and signs, and no date, name or address."""
+    """Whether a value looks like a password or a key and nothing else: letters, digits and symbols, and no date, name or address."""
     if not _SHORTEST <= len(value) <= _LONGEST:
         return False
     value = value.strip()
@@ -136,7 +136,7 @@ def is_key(value: str) -> bool:
 
 
 def is_random_key(value: str) -> bool:
-    """Whether a value looks like a key in base64: long, of letters of both cases and digits, and no name."""
+    """Whether a value looks like a key in base64: long, with digits and letters of both cases, and not a name."""
     if len(value) > _LONGEST:
         return False
     value = value.strip()
@@ -145,7 +145,7 @@ def is_random_key(value: str) -> bool:
 
 
 def is_phrase(value: str) -> bool:
-    """Whether a value looks like a phrase of words that was made by a machine: four at least."""
+    """Whether a value looks like a generated phrase of at least four words."""
     return (
         len(value) <= _LONGEST
         and bool(_PHRASE.fullmatch(value.strip()))
@@ -154,5 +154,5 @@ def is_phrase(value: str) -> bool:
 
 
 def is_code_number(value: str) -> bool:
-    """Whether a value is a number as one-time passwords and PINs are."""
+    """Whether a value is a number such as a one-time password or a PIN."""
     return value.isascii() and value.isdigit() and 4 <= len(value) <= 8

@@ -1,4 +1,4 @@
-"""Names that hold a secret only if the value looks like one: `pin`, `seed`, `aes_key`, and words that also mean other things."""
+"""Names that denote a secret only if the value looks like one: `pin`, `seed`, `aes_key`, and words with several meanings."""
 
 import re
 from functools import lru_cache
@@ -9,7 +9,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")
 _QUALIFIERS = frozenset(
     ("prod", "production", "staging", "stage", "dev", "test", "qa", "uat", "live", "sandbox", "old", "new", "current", "backup", "v", "db")
 )
-"""Last words that say which one it is."""
+"""Last words that say which of several secrets it is."""
 _KEY_OWNERS = (
     "aes|backup|bot|client|cloud|consumer|crypt|data|database|db|des|device|enc|encrypt|gemini|google|gcp|github|mail|mailgun|maps|mistral"
     "|openai|anthropic|partner|project|props|root|s3|sec|sendgrid|server|service|stripe|twilio|user|vault|wallet|geheime?r?|secreta|segreta"
@@ -24,7 +24,7 @@ _KEYS = re.compile(
 _NO_KEYS = re.compile(
     r"(?:public|primary|foreign|partition|sort|cache|idempotency|surrogate|unique|join|row|dedup|object|message|routing|natural|business|group|index|pub|pk|fk)\.?key\Z|\Akey\Z"
 )
-"""Keys of tables, messages and caches."""
+"""Keys of tables, messages and caches, which are not secrets."""
 _PHRASES = re.compile(r"(?:\A|\.)(?:seed|phrase|mnemonic)\Z")
 _PASSWORDS = re.compile(
     r"(?:\A|\.)(?:creds?|tok|toks|token|totp|bearer|bearer\.value|pw|pass|mdp|parola|parol|clave|clave\.(?:usuario|cliente)|mima|sandi|rahasia|kodikos|gizli|geheimnis|geheim|jeton|bimilbeonho|code\.secret"
@@ -37,13 +37,13 @@ _WEAK = (
     "|anahtar|avain|klyuch|kunci"
 )
 WEAK_WORDS = frozenset(_WEAK.split("|"))
-"""Texts of which one is, in lower case, in each of these names."""
+"""Texts, in lower case, of which each of these names contains at least one."""
 _LONGEST_NAME = 100
 _CACHED = 8192
 
 
 def holds_weakly(name: str, value: str) -> bool:
-    """Whether a setting of this name contains a secret, as its value shows."""
+    """Whether a setting of this name contains a secret, judged by its value."""
     kind = _kind(name) if len(name) <= _LONGEST_NAME else ""
     if kind == "code":
         return is_code_number(value)

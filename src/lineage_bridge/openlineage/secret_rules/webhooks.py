@@ -1,4 +1,4 @@
-"""Addresses that are secrets themselves: whoever knows them may post."""
+"""Addresses that are secrets themselves: anyone who knows them may post."""
 
 import re
 
@@ -16,4 +16,4 @@ WEBHOOKS = (
     re.compile(r"(?<=/bot)(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
     re.compile(r"(?<![A-Za-z0-9_])(?P<secret>\d{8,10}:AA[A-Za-z0-9_\-]{30,})"),
 )
-"""Each has the secret in the group `secret`."""
+"""Each pattern has the secret in the group `secret`."""

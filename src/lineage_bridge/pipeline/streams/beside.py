@@ -17,7 +17,7 @@ def _nothing(feed: SparkFeed, stop: threading.Event) -> None:
 
 @dataclass(frozen=True)
 class Streams:
-    """Inputs of the stream: the Java archives that they need, and a function that reads them until it is told to stop."""
+    """Inputs of the stream: the Java archives that they need, and a function that reads them until it is stopped."""
 
     jars: Sequence[Path] = ()
     read: Callable[[SparkFeed, threading.Event], None] = _nothing

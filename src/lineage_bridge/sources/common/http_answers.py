@@ -38,7 +38,7 @@ def message_of(response: httpx.Response) -> str:
         return ""
     inner = body["error"] if isinstance(body.get("error"), dict) else body
     code = inner.get("code") if isinstance(inner.get("code"), str) else ""
-    message = inner.get("message") or _details(inner.get("errors")) or inner.get("error")
+    message = inner.get("message") or _details(inner.get("errors")) or inner.get("error") or inner.get("errorMessage")
     text = ": ".join(str(part) for part in (code, message) if part)
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:_MESSAGE]
 

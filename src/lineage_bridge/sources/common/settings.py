@@ -99,7 +99,7 @@ def _context(info: ValidationInfo) -> SourceContext:
 
 
 def check_host(host: str, info: ValidationInfo) -> None:
-    """Check whether a source may connect to a host, as far as its text tells. Raises ValueError."""
+    """Check whether a source may connect to a host, as far as its text shows. Raises ValueError."""
     try:
         _context(info).outbound.check_literal(host)
     except SourceError as error:

@@ -220,7 +220,7 @@ class OrganizationPoll:
 
 
 def _hints(unseen: Iterable[Unseen]) -> tuple[str, ...]:
-    """What to do, each hint once."""
+    """The hints for the operator, each once."""
     return tuple(dict.fromkeys(entry.hint for entry in unseen if entry.hint))
 
 

@@ -63,7 +63,7 @@ class MetadataCache:
 def make_observer(
     name: str, kind: str, settings: Mapping[str, Any], context: SourceContext = NO_CONTEXT, kinds: SourceKinds = KINDS
 ) -> Observer[Any]:
-    """Create the observer of a source, which looks up its secrets, and connects, as `context` says.
+    """Create the observer of a source; it resolves its secrets, and connects, as `context` allows.
 
     Raises ConfigError that names a setting which is unknown, missing or wrong.
     """

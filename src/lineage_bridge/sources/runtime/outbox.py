@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 class OutboxDispatcher:
     """Sends the messages of the outbox to the API at `address`, with the API key that `key` returns.
 
-    `trusted` returns which servers are trusted, as httpx's `verify`; after a failure it is asked again, since certificates are replaced.
+    `trusted` returns which servers are trusted, as httpx's `verify`; after a failure it is called again, since certificates are replaced.
     """
 
     def __init__(self, address: str, key: Callable[[], str], trusted: Callable[[], ssl.SSLContext | bool] = lambda: True) -> None:

@@ -194,7 +194,7 @@ class Ordinal(QueryRelation):
 
 
 def _extended(base: QueryRelation, added: Iterable[tuple[str, Value]]) -> QueryRelation:
-    """A relation with more columns, behind the undefined ones."""
+    """A relation with more columns, after the undefined ones."""
     end = len(base.columns)
     return replace(base, columns=(*base.columns, *added), gap=base.gap or (end, end))
 

@@ -37,8 +37,8 @@ class QueryAnalysis:
     """The tables and models that the queries of a statement use, and what could not be resolved.
 
     `views`: those that are being read. `system_columns`: those that each table has beside its own; `pseudo_columns`: those of the record,
-    which come from no column. `unnamed`: the name of a column without one, by the number of columns and of such before it.
-    `numbers_repeated`: columns of a query get a number behind a name that is taken.
+    which come from no column. `unnamed`: the name of a column without one, given the number of columns and of unnamed columns before it.
+    `numbers_repeated`: whether a repeated column name of a query gets a number as its suffix.
     """
 
     catalog: Catalog

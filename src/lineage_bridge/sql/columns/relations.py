@@ -27,10 +27,10 @@ NO_KEY = RecordKey()
 
 @dataclass(frozen=True)
 class QueryRelation:
-    """Columns in order with their values; `hidden` ones are not in a star; `unknown` answers for others, None where there are none.
+    """Columns in order with their values; `hidden` ones are not part of `*`; `unknown` resolves any others, None if there are none.
 
-    `conditions` decide about its rows. A `weak` one is asked for a column that nobody has defined only if no other can be.
-    `gap`: between which of its columns the undefined ones stand, as two indexes; None: behind the last one. `sure`: the names are certain.
+    `conditions` are the values that decide about its rows. A `weak` relation is searched for an undefined column only if no other can have
+    it. `gap`: between which of its columns the undefined ones are, as two indexes; None: after the last one. `sure`: the names are certain.
     """
 
     columns: Columns = ()
@@ -60,7 +60,9 @@ class QueryRelation:
         return replace(self, columns=columns, unknown=None, gap=None)
 
     def placed(self, names: Sequence[str], undefined: Unknown) -> list[Value]:
-        """The values of this many columns by position: before the undefined ones from the start, behind them from the end."""
+        """The values of this many columns by position: those before the undefined columns counted from the start, those after them from the
+        end.
+        """
         values = [value for _, value in self.columns]
         first, last = self.gap or (len(values), len(values))
         behind = values[last:][max(0, len(values) - last + first - len(names)) :]
@@ -68,7 +70,7 @@ class QueryRelation:
         return [*values[: min(first, len(names) - len(behind))], *inside, *behind]
 
     def with_likely_names(self) -> "QueryRelation":
-        """The same relation; columns behind undefined ones are only likely to have their names, if these may repeat one of those."""
+        """The same relation; columns after undefined ones only probably have their names if the undefined ones may repeat them."""
         if self.sure or self.gap is None:
             return self
         before, behind = self.columns[: self.gap[0]], self.columns[self.gap[0] :]
@@ -90,7 +92,7 @@ class ProjectedColumns:
     sure: bool = True
 
     def add(self, columns: Iterable[tuple[str, Value]], unknown: Unknown | None = None) -> None:
-        """Add columns, and undefined ones behind them."""
+        """Add columns, followed by undefined ones."""
         self.columns += columns
         self.open(unknown)
 
@@ -115,7 +117,7 @@ class ProjectedColumns:
             self.gap = (position if self.gap is None else self.gap[0], position)
 
     def number_repeated(self) -> None:
-        """Give columns whose name is taken a number behind it, from 0, as Flink does."""
+        """Append a number, from 0, to column names that are already in use, as Flink does."""
         named: dict[str, Value] = {}
         for name, value in self.columns:
             free = name if name not in named else next(other for number in count() if (other := f"{name}{number}") not in named)

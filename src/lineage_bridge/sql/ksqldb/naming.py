@@ -11,7 +11,7 @@ _NUMBERED = re.compile(r"(.*?)(?:_(\d+))?", re.DOTALL)
 
 
 class ColumnAliases:
-    """Makes names that no column of the sources has: a stem, and the next free number behind it."""
+    """Makes names that no column of the sources has: a stem, followed by the next free number."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._taken: dict[str, set[int]] = {}
@@ -43,7 +43,7 @@ class ColumnAliases:
 
 
 def _split(name: str) -> tuple[str, int]:
-    """The stem of a name, and the number behind its last underscore."""
+    """The stem of a name, and the number after its last underscore."""
     found = _NUMBERED.fullmatch(name)
     return (found[1], int(found[2] or 0)) if found is not None else (name, 0)
 

@@ -38,7 +38,7 @@ class _Projection:
         self.made = ProjectedColumns()
 
     def add(self, found: Iterable[_Projected], whole: QueryRelation | ProjectedColumns | None = None) -> None:
-        """Add columns, and behind them the undefined ones of what they come from."""
+        """Add columns, followed by the undefined ones of their source."""
         self.columns += found
         if whole is not None and whole.unknown is not None:
             self.made.columns = [(column.name, column.value) for column in self.columns]
@@ -199,7 +199,7 @@ def _starred(select: Select, source: str, column: str, value: Value) -> _Project
 
 
 def _star_columns(select: Select, relation: QueryRelation) -> Iterator[tuple[str, Value]]:
-    """The columns of a source in a star: its key first; behind PARTITION BY, the old key last."""
+    """The columns of a source in a star: its key first; after PARTITION BY, the old key last."""
     keys = [item for item in relation.columns if item[0] in relation.key.columns]
     values = [item for item in relation.columns if item[0] not in relation.key.columns]
     bounds = [(name, NO_SOURCES) for name in WINDOW_BOUNDS] if relation.key.windowed and select.is_join else []

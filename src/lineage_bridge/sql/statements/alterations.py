@@ -1,4 +1,4 @@
-"""Parsing what ALTER changes in a table, and its columns behind the change."""
+"""Parses what ALTER changes in a table, and computes the table's columns after the change."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ def table_change(cursor: Cursor) -> Statement:
 
 
 def _given_columns(cursor: Cursor, name: Name) -> Statement:
-    """`ADD` or `MODIFY` of one column, of several in brackets, or, in ksqlDB, of several behind commas."""
+    """`ADD` or `MODIFY` of one column, of several in brackets, or, in ksqlDB, of several separated by commas."""
     given: list[GivenColumn] = []
     for part in parts(cursor.rest()):
         inner = Cursor(part, folds=cursor.folds)
@@ -63,7 +63,7 @@ def _given(column: Sequence[Token], *, folds: bool) -> Iterator[GivenColumn]:
 
 
 def changed_columns(columns: Sequence[TableColumn], change: ChangeColumns) -> list[TableColumn]:
-    """The columns of a table behind a change."""
+    """The columns of a table after a change."""
     old, new = change.renamed or ("", "")
     found = [replace(own, name=new) if own.name == old else own for own in columns if own.name not in change.dropped]
     for given in change.given:

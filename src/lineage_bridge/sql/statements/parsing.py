@@ -152,7 +152,7 @@ def _insert(cursor: Cursor) -> Statement:
 
 
 def _without_conflict(query: Sequence[Token]) -> Sequence[Token]:
-    """A query without `ON CONFLICT DO ...` behind it, which says what happens to rows with the same key."""
+    """A query without a following `ON CONFLICT DO ...`, which states what happens to rows with the same key."""
     return query[:-4] if [token.upper for token in query[-4:-1]] == ["ON", "CONFLICT", "DO"] else query
 
 

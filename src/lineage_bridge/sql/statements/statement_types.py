@@ -101,7 +101,7 @@ class Use:
 
 @dataclass(frozen=True)
 class GivenColumn:
-    """A column that replaces the one with its name, or is new. `follows`: what it stands behind, empty if it is first; None: not said."""
+    """A column that replaces the one with its name, or is new. `follows`: the column before it, empty if it is first; None: not stated."""
 
     column: TableColumn
     follows: str | None = None

@@ -29,9 +29,9 @@ def template_at(texts: Sequence[str]) -> int | None:
 
 
 def hint(message: str, texts: Sequence[str], *, ksql: bool = False) -> str:
-    """The message with what may be meant.
+    """The message with a suggestion.
 
-    `texts`: those of the tokens up to the one at fault; empty for strings and quoted names.
+    `texts`: those of the tokens up to the faulty one; empty for strings and quoted names.
     """
     known = _known(message, texts, ksql=ksql)
     if known:

@@ -14,7 +14,7 @@ _CTE = re.compile(r"\w+ does not support CTE|Failed to parse any statement follo
 
 
 def quoted(text: str, *, is_string: bool) -> str:
-    """A token in a message. What a string holds may be a secret, and is left out."""
+    """A token in a message. The content of a string is left out, because it may be a secret."""
     return "a string" if is_string else f"'{text}'"
 
 

@@ -1,4 +1,4 @@
-"""The tables of a statement that cannot be parsed: which of its words name none."""
+"""The tables of a statement that cannot be parsed: which of its words are not names."""
 
 from collections.abc import Iterator, Sequence
 

@@ -124,7 +124,7 @@ def _table_call(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableC
 
 
 def _argument(tokens: Sequence[Token]) -> Argument:
-    """An argument that may be named."""
+    """An argument, which may have a name."""
     named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
     return Argument(tokens[0].text.upper(), tokens[2:]) if named else Argument("", tokens)
 

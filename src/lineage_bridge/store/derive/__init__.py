@@ -1,1 +1,1 @@
-"""Derived rows, kept up in the transaction that brings the facts, and verified against a computation from scratch."""
+"""Derived rows, updated in the transaction that writes the facts, and verified against a computation from scratch."""

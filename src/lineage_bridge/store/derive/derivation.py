@@ -37,7 +37,7 @@ _ROWS_A_TEXT = 8
 
 
 class Derivation:
-    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+    """Works on the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
@@ -65,7 +65,7 @@ class Derivation:
     # nodes and texts
 
     def add_staged_nodes(self) -> None:
-        """Add the staged nodes that are not there yet, or not so early."""
+        """Add the staged nodes that the store lacks, or has with a later first time."""
         self.add_nodes(
             self.connection.execute(
                 "SELECT i.id, min(i.kind), min(i.namespace), min(i.name), min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
@@ -87,7 +87,7 @@ class Derivation:
         later = [(row[4], id_, row[4]) for id_, row in earliest.items() if id_ not in added]
         self.connection.executemany(statements.EARLIER, later)
         new = [earliest[id_] for id_ in sorted(added)]
-        # In the order of row ids: the index writes what it holds in memory whenever one goes back.
+        # In the order of row ids: the full-text index writes its buffer whenever an id is lower than the one before.
         search = self.connection.dialect.full_text
         self.connection.executemany(
             search.add("node_search", ("namespace", "name")), [search.row("node_search", row[0], row[2:4]) for row in new]
@@ -96,7 +96,7 @@ class Derivation:
             self.spellings.add(row[:4])
 
     def add_facet_sets(self, rows: list[Row]) -> None:
-        """Store facet sets that are not there yet; those known to be stored are skipped."""
+        """Store facet sets that the store lacks; those known to be stored are skipped."""
         if len(self.stored) > _REMEMBERED:
             self.stored.clear()
         new = {row[:2]: row for row in rows if row[0] not in self.stored}
@@ -104,7 +104,7 @@ class Derivation:
         self.stored.update(row[0] for row in new.values())
 
     def add_facets(self, rows: list[Row]) -> None:
-        """Store the texts that are not there yet."""
+        """Store the texts that the store lacks."""
         if not rows:
             return
         texts = {row[0]: row for row in rows}

@@ -1,4 +1,4 @@
-"""The statements that keep up run shapes, the days they were seen, and the flows of their jobs."""
+"""SQL statements that update run shapes, the days on which they were asserted, and the flows of their jobs."""
 
 SEE = """INSERT INTO run_shape (asserted_by, job, origin, shape, first, last, first_shape_at, current_since)
 SELECT asserted_by, job, min(origin), 0, min(first), max(last), 0, 0 FROM in_day WHERE true GROUP BY asserted_by, job
@@ -28,7 +28,7 @@ GAINS = {
     SELECT CASE source WHEN :own THEN :job ELSE source END, CASE target WHEN :own THEN :job ELSE target END,
     :job, :origin, evidence FROM shape_flow WHERE shape = :shape ON CONFLICT DO NOTHING""",
 }
-"""The rows of the job's own tables that a shape adds to the job."""
+"""The rows of the job's own tables that result from one of its shapes."""
 OTHER_FLOW = """SELECT 1 FROM shape_flow f INDEXED BY shape_flow_ends JOIN shape s ON s.shape = f.shape
 WHERE f.source = ? AND f.target = ? AND f.evidence = ? AND s.origin = ?
 AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape) LIMIT 1"""

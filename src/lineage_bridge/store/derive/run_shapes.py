@@ -30,7 +30,7 @@ class RunShapeWriter:
         connection.execute("CREATE TEMP TABLE in_asserter (asserted_by BLOB, job BIGINT)")
 
     def stage(self, assertions: Iterable[Row]) -> None:
-        """Stage the days of asserters' events in a batch: of runs and statements for jobs, of datasets for themselves."""
+        """Stage the days of asserters' events in a batch: of runs and job declarations by job, of dataset declarations by dataset."""
         days: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         for asserter, job, node, side, origin, _, day, first, _, last, _ in assertions:
             if own := flow_owner(job, node, side):
@@ -54,7 +54,7 @@ class RunShapeWriter:
         return {(asserter, job) for asserter, job, mark in self.connection.execute(statements.SNAPSHOTS).fetchall() if is_snapshot(mark)}
 
     def reshape(self, asserters: list[Asserter], budget: Budget, lineage_set_of: LineageSetOf) -> int:
-        """Recompute the shapes of asserters, in order, until the budget is spent. Returns how many were done (at least one)."""
+        """Recompute the shapes of asserters, in order, until the budget is spent (at least one). Returns how many were recomputed."""
         done, spent = 0, 0
         while done < len(asserters) and (done == 0 or spent < budget.rows):
             chunk = list(islice(asserters, done, done + _CHUNK))
@@ -122,7 +122,7 @@ class RunShapeWriter:
         return declared_shape(self.connection, job, facet_set, lineage_set_of), declaration_history(declarations)
 
     def mention_nodes(self, job: int, nodes: Iterable[int], lineage_sets: Iterable[bytes]) -> None:
-        """Remember the nodes that a job's statements name, now or earlier: where to look for flows it once had."""
+        """Record the nodes that a job's statements name, now or earlier. They show where to look for flows that the job once had."""
         many = self.connection.executemany
         many("INSERT INTO mentioned_node VALUES (?, ?) ON CONFLICT DO NOTHING", [(node, job) for node in nodes])
         many(statements.MENTION_NODES, [{"job": job, "lineage_set": lineage_set} for lineage_set in lineage_sets])
@@ -195,7 +195,7 @@ class RunShapeWriter:
             self._respan(job, shape, day)
         lost = [(job, shape) for job, shape in sorted({key[:2] for key in left}) if not self._has(job, shape)]
         cost = sum(self._lose(job, shape, successors.get((job, shape), set())) for job, shape in lost)
-        # Several jobs may have lost one shape: it goes when all of them have been seen to.
+        # Several jobs may have lost one shape: delete it only after all of them are updated.
         for shape in sorted({shape for _, shape in lost}):
             if not self._exists("SELECT 1 FROM job_shape WHERE shape = ? LIMIT 1", shape):
                 self._drop(shape)
@@ -260,7 +260,7 @@ class RunShapeWriter:
         return self.connection.execute(sql, parameters).fetchone() is not None
 
     def _in_any(self, table: str, shapes: set[int], **columns: object) -> bool:
-        """Whether one of these shapes, of the same job, holds the row too: mostly the shape that a run grew into."""
+        """Whether one of these shapes of the same job contains the row too; usually it is the shape that replaced the old one."""
         where = " AND ".join(f"{column} = ?" for column in columns)
         return any(self._exists(f"SELECT 1 FROM {table} WHERE shape = ? AND {where}", shape, *columns.values()) for shape in shapes)
 

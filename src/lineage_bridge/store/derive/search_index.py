@@ -1,4 +1,4 @@
-"""Updates the searched texts of nodes, in the transaction that changes a current facet."""
+"""Updates the search texts of nodes, in the transaction that changes a current facet."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ _WAITING = 1000
 
 
 class SearchTextWriter:
-    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+    """Works on the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection

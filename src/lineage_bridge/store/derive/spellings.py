@@ -45,7 +45,7 @@ _MERGE = merge_sql(ALIAS, f"VALUES ({', '.join('?' * len(ALIAS.names))})")
 
 
 class AliasWriter:
-    """Works on the writer's connection, inside its transaction. `forget` after a rollback."""
+    """Works on the writer's connection, inside its transaction. Call `forget` after a rollback."""
 
     def __init__(self, connection: StoreConnection, names: Names, changes: ChangeRecorder) -> None:
         self.connection, self.names, self.changes = connection, names, changes
@@ -102,7 +102,7 @@ class AliasWriter:
         self._update_derived_names(rows)
 
     def _state(self, row: Row) -> bytes:
-        """`stated`, `vetoed` or nothing."""
+        """The state of an alias: `stated`, `vetoed`, or empty."""
         found = self.connection.execute(_STATE, row[: ALIAS.key_size]).fetchone()
         return b"" if found is None else b"vetoed" if found[1] else b"stated" if found[0] else b""
 

@@ -1,6 +1,6 @@
 """Updates which runs are stitched together, by the rule in graph/flows/stitching.py.
 
-A run that changes is compared with its last known state, and the writers that it may hold are examined again, within the budget.
+A changed run is compared with its last known state, and the writers that may lie within it are examined again, within the budget.
 """
 
 from collections.abc import Iterable
@@ -57,7 +57,7 @@ class _SiblingState(NamedTuple):
 
 
 class StitchWriter:
-    """Works on the writer's connection, inside its transaction. Does nothing where the rule is off."""
+    """Works on the writer's connection, inside its transaction. Does nothing if the rule is off."""
 
     def __init__(self, connection: StoreConnection, run_shapes: RunShapeWriter) -> None:
         self.connection, self.run_shapes = connection, run_shapes
@@ -106,7 +106,7 @@ class StitchWriter:
             spent += _COST * len(waiting)
 
     def remove(self, asserters: Iterable[Asserter]) -> None:
-        """Remove erased runs, and examine again those they were stitched to."""
+        """Remove erased runs, and examine again the runs to which they were stitched."""
         if self.on:
             self.connection.execute("DELETE FROM in_stitch")
             self.connection.executemany("INSERT INTO in_stitch VALUES (?, ?) ON CONFLICT DO NOTHING", asserters)

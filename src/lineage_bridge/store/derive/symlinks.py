@@ -1,6 +1,7 @@
-"""Keeps up the symlinks of datasets: the union over what each job, and each design-time statement, stated last.
+"""Updates the symlinks of datasets: the union of what each job, and each design-time statement, stated last.
 
-Equal statements are one facet. The links of a dataset only change when its first asserter states a facet, or the last one stops.
+Equal statements are one facet. The symlinks of a dataset change only when its first asserter states a facet, or its last asserter no longer
+does.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +38,7 @@ class SymlinkWriter:
         connection.execute(_STAGING)
 
     def keep_up(self, assertions: Iterable[Row], facet_sets: Mapping[bytes, Mapping[str, bytes]]) -> None:
-        """Merge the symlinks facets of assertions, given with the contents of their facet sets."""
+        """Merge the symlinks facets of assertions; `facet_sets` has the facets of each facet set."""
         best: dict[tuple[int, int, bytes], tuple[int, bytes, bytes]] = {}
         evidence: set[tuple[int, bytes]] = set()
         linking = {facet_set: facets["symlinks"] for facet_set, facets in facet_sets.items() if "symlinks" in facets}

@@ -1,4 +1,4 @@
-"""Verification: every derived value computed again from the relations, and compared with what the store keeps."""
+"""Verification: computes every derived value again from the relations, and compares it with the stored value."""
 
 from collections.abc import Callable, Iterator
 
@@ -53,7 +53,7 @@ WAITING = ("derive_queue", "search_queue", "stitch_queue")
 SEARCH = {"node_search": "SELECT id FROM node", "node_search_text": "SELECT node FROM search_text"}
 """Full-text indexes, each with the query for the ids that it must contain."""
 APART = frozenset({"position", "change", "change_epoch", "rule"})
-"""Tables about the store's own history, and about the rules that derived it."""
+"""Tables about the store's own history, and about the rules that were in effect; these are not compared."""
 
 
 def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
@@ -85,7 +85,7 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
 
 
 def _indexed(connection: StoreConnection, index: str, ids: str) -> Difference:
-    """Whether a full-text index holds the rows it must, and no others."""
+    """Whether a full-text index has exactly the rows that it must have."""
     kept = connection.dialect.full_text.keys(index)
     counts = (f"SELECT count(*) FROM ({sql}) k" for sql in (kept, f"{kept} EXCEPT {ids}", f"{ids} EXCEPT {kept}"))
     return Difference(index, *(connection.execute(sql).fetchone()[0] for sql in counts))

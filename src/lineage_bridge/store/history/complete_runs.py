@@ -1,4 +1,4 @@
-"""What the newest runs of a job had named by an earlier time."""
+"""What the newest runs of a job named, as of an earlier time."""
 
 from collections.abc import Iterator
 
@@ -21,18 +21,18 @@ _SCAN = 200
 
 
 class CompleteRunsAt:
-    """What labels need to know about a job, as of a time. Whether a job is streaming holds for all times, even if it became known later."""
+    """What labels need to know about a job, as of a time. Whether it is streaming counts for all times, even if that became known later."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes) -> None:
         """`nodes` are joined as of that time."""
         self.connection, self.nodes, self.runs, self.pending, self.at_us = connection, nodes, runs, pending, pending.at_us
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job does not end by itself."""
+        """Whether the job is streaming: it does not end by itself."""
         return self.runs.is_streaming(job)
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
-        """What the newest runs that were COMPLETE and had named a dataset on a side had named there, newest first."""
+        """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
         found: list[frozenset[int]] = []
         names = self.nodes.members(job)
         for asserter, named in self._newest(job, side):
@@ -44,7 +44,7 @@ class CompleteRunsAt:
         return found
 
     def newest_naming(self, job: int, side: Side) -> frozenset[int]:
-        """The datasets that the latest run by then, among those with datasets on a side, had named there."""
+        """The datasets on a side of the latest run by then that named any there."""
         return next((named for _, named in self._newest(job, side)), frozenset())
 
     def _newest(self, job: int, side: Side) -> Iterator[tuple[bytes, frozenset[int]]]:

@@ -62,7 +62,7 @@ class Feed:
         return seq
 
     def _epoch_ranges(self) -> list[tuple[str, int, int]]:
-        """(epoch, number it begins behind, number it ends with)."""
+        """(epoch, number after which it begins, number at which it ends)."""
         ends = [since for _, since in self.epochs[1:]] + [self.newest]
         return [(epoch, since, end) for (epoch, since), end in zip(self.epochs, ends, strict=True)]
 

@@ -24,9 +24,9 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class FollowedFlows:
-    """The flows that answers of one moment follow. `standing` are those that have not ended, before explicit ones hide others.
+    """The flows that answers as of one moment follow. `standing` are those that have not ended, including those that explicit ones hide.
 
-    `pending` are the shapes that runs had by then and have no more; None as of now.
+    `pending` are the shapes that runs had at that time and no longer have; None as of now.
     """
 
     flows: Flows
@@ -89,7 +89,7 @@ def graph_moment(
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
-    """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
+    """The flows of now or, if given, of the time `at_us`, without ended ones; for queries that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
     standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)
@@ -112,7 +112,7 @@ def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[
 
 
 def resolution(at_us: int | None) -> str:
-    """How exact an answer is: "exact" for now and at UTC midnights, else "day", because only the first and last assertion of a day are
+    """How exact an answer is: "exact" for now and at UTC midnights, otherwise "day", because only the first and last assertion of a day are
     stored.
     """
     return "exact" if at_us is None or at_us % DAY_US == 0 else "day"

@@ -1,4 +1,4 @@
-"""The flows of an earlier time, from the rows: those of shapes that were current by then, and those of shapes that were replaced since."""
+"""The flows of an earlier time, from stored rows: those of shapes that were current at that time, and those of shapes replaced since."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -29,7 +29,9 @@ STRAIGHT_JOIN {_HAD_SHAPE} WHERE j.job = w.job)"""
 
 
 class FlowsAt:
-    """The flows as of `at_us`. Whether there was one is exact; PendingShapes has what a repeated statement asserted last within a day."""
+    """The flows as of `at_us`. Whether a flow existed is exact. If a statement was repeated, its last assertion within a day is in
+    PendingShapes.
+    """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, at_us: int) -> None:
         self.connection, self.nodes, self.at_us = connection, nodes, at_us
@@ -87,7 +89,7 @@ class FlowsAt:
             yield from sorted(found)
 
     def _ports_at(self, some: list[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """Looked up by a dataset's shapes if they are few, else by the jobs'."""
+        """Looked up by the dataset's shapes if they are few, otherwise by the jobs' shapes."""
         many = {row[0] for row in self.connection.execute(_IN_MANY_SHAPES.format(marks(some)), (*some, int(side)))}
         for held, datasets in ((_PORT_HELD, set(some) - many), (_PORT_OF_MANY_HELD, many)):
             for few in chunks(datasets):

@@ -21,7 +21,7 @@ _PENDING = f"""WITH RECURSIVE class (job, length_class) AS (
     FROM class c WHERE c.length_class IS NOT NULL)
 SELECT p.asserted_by, p.job, p.origin, p.first FROM class c STRAIGHT_JOIN run_shape p ON p.job = c.job AND p.pending_until = c.length_class
 AND p.current_since > ? AND p.current_since <= ? + CASE c.length_class {_LONGEST} END AND p.first_shape_at <= ?"""
-"""One index look-up for each length class of a job, however many runs it has."""
+"""One index look-up for each length class of a job, however many runs the job has."""
 
 
 class PendingShape(NamedTuple):

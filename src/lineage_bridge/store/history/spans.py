@@ -11,7 +11,7 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.pending_shapes import PendingShape, PendingShapes
 
 FEW_SHAPES = 64
-"""For a job with more shapes, the shapes with an edge are looked up by the edge."""
+"""If a job has more shapes than this, the shapes with an edge are looked up by the edge."""
 _HELD = f"""WITH RECURSIVE counted (job, shape, number) AS (
     SELECT id, (SELECT min(shape) FROM job_shape WHERE job = id), 0 FROM (SELECT DISTINCT column1 AS id FROM (VALUES {{}}) v) ids
     UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = counted.job AND j.shape > counted.shape), number + 1
@@ -67,7 +67,7 @@ class Spans(ABC):
 
     @abstractmethod
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """(job, shape, origin, last event of any run that has it; None if no run had it) of what the common table `held` gives."""
+        """(job, shape, origin, last event of any run that has it; None if no run had it) of the rows of the common table `held`."""
 
     @abstractmethod
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:
@@ -171,7 +171,9 @@ class CurrentSpans(Spans):
 
 
 class SpansAt(Spans):
-    """As of a time: of runs that had their current shape by then, and of those that got it later. Exact at midnights, else to the day."""
+    """Spans as of a time: of runs that had their current shape by then, and of those that got it later. Exact at midnights, otherwise to
+    the day.
+    """
 
     def __init__(self, connection: StoreConnection, pending: PendingShapes) -> None:
         super().__init__(connection)

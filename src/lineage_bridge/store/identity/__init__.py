@@ -1,1 +1,1 @@
-"""Finds in the store which names mean one dataset or job."""
+"""Finds in the store which names denote the same dataset or job."""

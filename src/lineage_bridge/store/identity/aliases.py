@@ -49,7 +49,7 @@ _DATASET = int(NodeKind.DATASET)
 
 
 class AliasList:
-    """Lists aliases, over one connection; only those with an end `within` some namespaces."""
+    """Lists aliases over one connection; if `within` is given, only those with an end in these namespaces."""
 
     def __init__(self, connection: StoreConnection, within: NamespaceCondition) -> None:
         self.connection, self.identities, self.within = connection, Identities(connection), within
@@ -89,7 +89,7 @@ class AliasList:
         return AliasRecord(entity, bool(whole), a[1:], b[1:], kind, evidence, in_effect, parts, by, at_us, *asserters)
 
     def _claim_stands(self, claim: NamespaceClaim) -> bool:
-        """Whether it is neither vetoed nor contradicted."""
+        """Whether an alias is neither vetoed nor contradicted."""
         if claim.whole:
             return claim.link in self.identities.links(_DATASET, claim.a_namespace)
         return claim.step in set(self.identities.steps([claim.step.a]))

@@ -162,14 +162,14 @@ class Identities:
                 yield identity
 
     def step_stands(self, step: Step) -> bool:
-        """Whether no veto takes a step back."""
+        """Whether no veto applies to the step."""
         self._load_aliases([step.a, step.b])
         for end in (step.a, step.b):
             self.links(end.kind, end.namespace)
         return self.vetoes.stands(step)
 
     def link_stands(self, entity: int, link: NamespaceLink) -> bool:
-        """Whether no veto takes a link back."""
+        """Whether no veto applies to the link."""
         self.links(entity, link.names.space)
         return self.vetoes.link_stands(entity, link)
 
@@ -198,7 +198,7 @@ class Identities:
         return (step for step in found if self.vetoes.stands(step))
 
     def _load_aliases(self, spellings: Collection[Spelling]) -> set[StatedAlias]:
-        """The alias statements of operators about these spellings; vetoes among them apply from now on."""
+        """The alias statements of operators about these spellings; also activates the vetoes among them."""
         if not self._what_exists()[2]:
             return set()
         keys = [tuple(s) for s in spellings]
@@ -231,7 +231,7 @@ class Identities:
         yield from self.past.links(namespace) if self.past else ()
 
     def _load_space_aliases(self, kind: int, namespace: str) -> set[StatedAlias]:
-        """The alias statements of operators about this namespace; vetoes among them apply from now on."""
+        """The alias statements of operators about this namespace; also activates the vetoes among them."""
         if not self._what_exists()[3]:
             return set()
         aliases = self._aliases(self.connection.execute(_SPACE_ALIASES, {"entity": kind, "namespace": namespace}))
@@ -239,14 +239,14 @@ class Identities:
         return aliases
 
     def _claimed_space(self, namespace: str) -> list[NamespaceLink]:
-        """The links of a namespace that facets claim and agree on."""
+        """The links of a namespace that facets claim without contradiction."""
         found = self.claims.touching([(1, namespace, "")]) if self._what_exists()[4] else []
         for space in {claim.a_namespace for claim in found} - {namespace}:
             self._load_space_aliases(_DATASET, space)
         return [claim.link for claim in self._agreed(found) if namespace in (claim.a_namespace, claim.b_namespace)]
 
     def _claimed_names(self, spellings: Collection[Spelling]) -> list[Step]:
-        """The steps from or to these spellings that facets claim and agree on."""
+        """The steps from or to these spellings that facets claim without contradiction."""
         here = [(0, s.namespace, s.name) for s in spellings if s.kind == _DATASET]
         found = self.claims.touching(here) if here and self._what_exists()[4] else []
         self._load_aliases([claim.step.a for claim in found])

@@ -22,7 +22,7 @@ class Preferences:
         self.connection, self.at_us = connection, at_us
 
     def among(self, spellings: Iterable[Spelling]) -> dict[Spelling, PreferenceOrder]:
-        """Those of these spellings that an operator chose and did not withdraw, each with when."""
+        """Those of these spellings that an operator chose and did not withdraw, each with the time of the choice."""
         return dict(self._now(spellings) if self.at_us is None else self._then(spellings))
 
     def _now(self, spellings: Iterable[Spelling]) -> Iterator[tuple[Spelling, PreferenceOrder]]:

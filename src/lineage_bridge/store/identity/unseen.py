@@ -1,4 +1,4 @@
-"""The group of a spelling that no node has: the rules apply to it as if it were a node's name."""
+"""The group of a spelling that no node has: the naming rules apply to it as to a node's name."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -1,1 +1,1 @@
-"""Questions that follow flows: walks, impact, paths and traces."""
+"""Queries that follow flows: walks, impact, paths and traces."""

@@ -24,7 +24,7 @@ class ReachedNodes:
     """What a walk reached: flows between canonical nodes as pairs, near end first, each with its jobs, and the hops to each node.
 
     `readers` are jobs that name a node from this side, with the nodes. `sound` are the (near end, far end or None, job) of flows, and of
-    such readers, that not only failed runs stated. `edges` are the flows themselves, `cut` those that a drop cuts off.
+    such readers, that runs other than failed ones stated. `edges` are the flows themselves, `cut` those that a drop interrupts.
     """
 
     jobs: dict[Pair, set[int]] = field(default_factory=dict)
@@ -42,13 +42,13 @@ class ReachedNodes:
         return {edge for edges in self.edges.values() for edge in edges}
 
     def surely(self, origin: int) -> set[int]:
-        """The nodes and jobs that are reached by flows which not only failed runs stated."""
+        """The nodes and jobs that are reached by flows which runs other than failed ones stated."""
         reached = distances(origin, adjacency((near, far) for near, far, _ in self.sound if far is not None))
         return {*reached, *(job for near, _, job in self.sound if near in reached)}
 
 
 class ImpactFinder:
-    """Questions over one connection. `elapsed` gives seconds since the question was asked."""
+    """Queries over one connection. `elapsed` gives seconds since the query began."""
 
     def __init__(
         self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows
@@ -132,8 +132,8 @@ class ImpactFinder:
         return walked
 
     def _hop(self, expanded: set[int], arrivals: Arrivals, walked: ReachedNodes) -> tuple[set[int], set[int]]:
-        """The nodes that flows from these nodes lead to, and the dropped datasets among them from which the walk continues although it was
-        there before.
+        """The nodes that flows from these nodes lead to; also dropped datasets that were reached before, if the walk can now continue from
+        them.
         """
         far_ends: set[int] = set()
         again: set[int] = set()
@@ -194,7 +194,7 @@ class ImpactFinder:
     def _jobs(self, walked: ReachedNodes, own: int, wholly: set[int], ahead: Direction) -> Iterable[Affected]:
         """The jobs that read reached nodes. A job's distance is that of its nearest input; it is wholly affected if all its inputs are.
 
-        A dataset that declares its own lineage is in place of a job there; it is left out, because it was reached itself.
+        A dataset that declares its own lineage takes the place of a job; it is left out, because the walk reached it as a dataset.
         """
         taken: dict[int, set[int]] = {}
         for job, nears in walked.readers.items():

@@ -1,4 +1,4 @@
-"""Questions that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
+"""Queries that follow flows: walks, impact, paths, ledgers and traces, now or as of an earlier time."""
 
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -98,7 +98,7 @@ class LineageQuestions:
     def declared_flows(
         self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
     ) -> tuple[Edge, ...]:
-        """The flows that these datasets declare for themselves: each has its dataset in the place of the job."""
+        """The flows that these datasets declare for themselves: each flow has its dataset in place of the job."""
         nodes = self.nodes.at(at_us)
         when = graph_moment(self.connection, nodes, self.runs, now_us, at_us, ended=ended)
         return Walker(when, nodes, limits, _stopwatch()).declared_flows({dataset.id for dataset in datasets})

@@ -34,7 +34,7 @@ class Traced:
 
 
 class Tracer:
-    """Traces over one connection. `elapsed` gives seconds since the question was asked, `at_us` the moment of the flows (None: now)."""
+    """Traces over one connection. `elapsed` gives seconds since the query began, `at_us` the moment of the flows (None: now)."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Tracer:
         return [(own, name) for name in sorted(named)]
 
     def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
-        """The columns behind one column, noting the statements that lead there."""
+        """The columns behind one column; also records the statements that lead there."""
         self._cover(here[0], found, up=up)
         look = self.columns.into if up else self.columns.out_of
         for member in self.nodes.members(here[0]):

@@ -47,7 +47,7 @@ class Walker:
         self._dropped = when.labels.endings.drops.dropped
 
     def walk(self, node: Node, direction: str, depth: int, *, columns: bool) -> Walk:
-        """Up, down, or both: then the union of the two walks."""
+        """Upstream, downstream, or both: then the union of the two walks."""
         down = self._follow(node, depth, Direction.DOWN) if direction != Direction.UP.value else FoundEdges()
         up = self._follow(node, depth, Direction.UP) if direction != Direction.DOWN.value else FoundEdges()
         raw = sorted({**up.edges, **down.edges}.values())
@@ -126,8 +126,8 @@ class Walker:
         return {port for port in ports if port[2] != side or port[1] not in gone or (port[0], self.nodes.head(port[1])) in leading}
 
     def _hop(self, frontier: set[int], found: FoundEdges, arrivals: Arrivals) -> tuple[set[int], set[int]]:
-        """The nodes that flows from these nodes lead to, and the dropped datasets among them from which the walk continues although it was
-        there before.
+        """The nodes that flows from these nodes lead to; also dropped datasets that were reached before, if the walk can now continue from
+        them.
         """
         far_ends: set[int] = set()
         again: set[int] = set()

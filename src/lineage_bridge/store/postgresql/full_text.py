@@ -76,12 +76,12 @@ class TextVectors:
         return _written(index, query)
 
     def phrase(self, text: str) -> TextQuery:
-        """A query for a text, taken literally."""
-        return Phrase(text)
+        """A query for a text, taken literally; names hold U+FFFD where NUL was sent."""
+        return Phrase(text.replace("\x00", "\ufffd"))
 
     def prefix(self, text: str) -> TextQuery:
         """A query for a text whose last word may be the beginning of a longer word."""
-        return Phrase(text, prefix=True)
+        return Phrase(text.replace("\x00", "\ufffd"), prefix=True)
 
     def all_of(self, queries: Sequence[TextQuery]) -> TextQuery:
         """A query that matches what every one of these matches."""

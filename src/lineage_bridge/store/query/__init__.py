@@ -1,1 +1,1 @@
-"""Questions about nodes and flows."""
+"""Queries about nodes and flows."""

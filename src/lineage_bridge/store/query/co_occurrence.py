@@ -1,8 +1,8 @@
 """Checks co-occurrence by datasets instead of names: a run's column lineage may use another name of an input than its inputs do.
 
-Flows are computed per run from ids of names. Which names denote one dataset is known only when an answer is made, so here co-occurrence is
-checked again: a flow with this evidence does not count if, in every run that has it, column lineage states the sources of the target and
-mentions the source, each under any of its names.
+Flows are computed per run from ids of names. Which names denote one dataset is known only when a query is answered, so co-occurrence is
+checked again here: a flow with this evidence does not count if, in every run that has it, column lineage states the sources of the target
+and mentions the source, each under any of its names.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -50,7 +50,7 @@ class CoOccurrence:
         return not states or not self.nodes.identities.may_join
 
     def not_counting(self, edges: Iterable[RawEdge]) -> set[RawEdge]:
-        """Those of these flows that do not count. Only flows at datasets with several names need a look."""
+        """Those of these flows that do not count. Only flows at datasets with several names need the check."""
         if self.empty:
             return set()
         guessed = [edge for edge in edges if edge[4] in (Evidence.CO_OCCURRENCE, Evidence.STITCHED)]
@@ -64,7 +64,7 @@ class CoOccurrence:
         return self._counts[edge]
 
     def _holding(self, edge: RawEdge) -> list[_Stated]:
-        """The column lineage of the shapes that have a flow; empty for a flow in very many shapes, which counts."""
+        """The column lineage of the shapes that have a flow; empty for a flow in very many shapes, which always counts."""
         source, target, job, origin, _, hub = edge
         values = {"source": source, "target": target, "job": job, "origin": origin}
         shapes = [hub, hub ^ 1] if hub else [row[0] for row in self.connection.execute(_SHAPES, values).fetchall()]

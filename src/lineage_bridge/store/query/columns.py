@@ -53,7 +53,7 @@ class Columns(Protocol):
 
 
 class CurrentColumns:
-    """Those of now, over one connection: one indexed look-up a column."""
+    """The column statements of now, over one connection: one indexed look-up for each column."""
 
     def __init__(self, connection: StoreConnection) -> None:
         self.connection = connection
@@ -110,5 +110,5 @@ class FlowColumns:
 
 
 def _matching_fields(field: str, named: str) -> tuple[str, ...]:
-    """The field names that match: the column in question and the whole dataset, or all fields if none is given."""
+    """The field names that match: the column itself and the whole dataset, or all fields if none is given."""
     return (field, "") if field else (named,)

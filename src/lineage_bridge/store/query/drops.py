@@ -1,7 +1,7 @@
 """Drops of datasets: when a dataset was dropped under any of its names, and whether it was written or created since. Now, or as of a time.
 
-A dataset lives if it was never dropped, or was written, created or overwritten after its last drop by a run other than the one that dropped
-it. Reads do not count. A drop of a table drops its partitions; a drop of a partition does not drop the table.
+A dataset exists if it was never dropped, or was written, created or overwritten after its last drop by a run other than the one that
+dropped it. Reads do not count. A drop of a table drops its partitions; a drop of a partition does not drop the table.
 """
 
 from collections.abc import Iterable

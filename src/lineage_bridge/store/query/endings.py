@@ -84,7 +84,7 @@ class Endings:
         return self._traces[key] == edge and self._was_read(target)
 
     def _newest_trace(self, flow: FlowKey, names: tuple[int, ...]) -> FlowKey | None:
-        """The newest of the flows into dropped partitions of one dataset; None if a flow into an existing partition stands."""
+        """The newest of the flows into dropped partitions of one dataset; None if a flow into an existing partition has not ended."""
         self.load(names)
         edges = {edge[:4] for edge in self.flows.edges(names, Direction.UP) if edge[2:4] == flow[2:]}
         same = [edge for edge in sorted(edges) if self.nodes.head(edge[0]) == flow[0]]

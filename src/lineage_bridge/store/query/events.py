@@ -17,7 +17,7 @@ from lineage_bridge.store.runs.runs import Runs
 _EVENT = "SELECT time, event, type, asserted_by, repairs FROM event"
 _OF_NAMESPACES = """(job IN (SELECT id FROM node WHERE kind = 2 AND {0})
 OR (job = 0 AND dataset IN (SELECT id FROM node WHERE kind = 1 AND {0})))"""
-"""Of which jobs, or of which datasets where there is no job, events are."""
+"""The columns by which events belong to a job or, without one, to a dataset."""
 _COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
 _QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel,
  q.principal
@@ -27,7 +27,7 @@ ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""
 _NEWEST = """SELECT q.code, {} FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT ?"""
 MOST_COUNTED: Final = 10_000
-"""How many quarantined records are counted, the newest: a count reads them all, whoever asks."""
+"""The maximum number of quarantined records that are counted, newest first: counting reads each of them."""
 _FEW_JOBS = 500
 _ALL_TIME = 2**63 - 1
 _EventRow = tuple[int, bytes, str, bytes, str]

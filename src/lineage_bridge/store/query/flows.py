@@ -1,4 +1,4 @@
-"""The flows a question follows: those of now, or those of an earlier time. Every question is written against this interface."""
+"""The flows that a query follows: those of now, or those of an earlier time. All queries use this interface."""
 
 from collections.abc import Collection, Iterable, Iterator
 from enum import Enum
@@ -18,14 +18,14 @@ RawStatement = tuple[int, str, int, str, str, str, int, int, int, bytes]
 
 
 class Direction(Enum):
-    """Which way to follow flows."""
+    """The direction in which flows are followed."""
 
     DOWN = "downstream"
     UP = "upstream"
 
     @property
     def near(self) -> Side:
-        """The side on which a job that a walk reaches names the dataset it was reached from."""
+        """The side on which a job that a walk reaches names the dataset through which it was reached."""
         return Side.INPUT if self is Direction.DOWN else Side.OUTPUT
 
     @property
@@ -34,18 +34,18 @@ class Direction(Enum):
         return Side.OUTPUT if self is Direction.DOWN else Side.INPUT
 
     def ahead(self, edge: RawEdge) -> int:
-        """The end of an edge that it leads to."""
+        """The end of an edge at which the walk arrives."""
         return edge[1] if self is Direction.DOWN else edge[0]
 
 
 class Flows(Protocol):
-    """The flows at one point in time. Ids are raw; answers over names use `expand`."""
+    """The flows at one point in time. Ids are those of single names; answers about all names of a node use `expand`."""
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
-        """The edges that lead on from these nodes, in the order of the nodes' ids, each (source, target, job, origin) once a node."""
+        """The edges that lead on from these nodes, ordered by the nodes' ids; each (source, target, job, origin) once for each node."""
 
     def ports(self, ids: Collection[int], side: Side, limit: int) -> Iterator[RawPort]:
-        """The jobs that name these datasets on a side; at most `limit` rows a chunk of datasets."""
+        """The jobs that name these datasets on a side; at most `limit` rows for each chunk of datasets."""
 
     def job_ports(self, job: int, side: Side) -> list[RawPort]:
         """The datasets that a job names on a side."""

@@ -15,7 +15,7 @@ class CompleteRuns(Protocol):
     """The newest runs of a job, from which labels are computed."""
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job does not end by itself."""
+        """Whether the job is streaming: it does not end by itself."""
 
     def newest_complete(self, job: int, side: Side, limit: int) -> list[frozenset[int]]:
         """What the newest COMPLETE runs that named a dataset on a side named there, newest first."""
@@ -50,7 +50,7 @@ class Labels:
         return self._ends(source, target, job, origin, last), last
 
     def renamed(self, source: int, target: int) -> tuple[Label, int | None]:
-        """The label of a renaming, and the time of its last report."""
+        """The label of a rename, and the time of its last report."""
         return Label.CURRENT, self.endings.renamed_last(source, target)
 
     def hub_pair(self, hub: int, source: int, target: int, job: int, origin: int) -> tuple[Label, int | None]:
@@ -70,7 +70,7 @@ class Labels:
         return Label.SUPERSEDED if target != job and self.superseded(job, target, Side.OUTPUT, last) else fresh
 
     def _freshness(self, last: int | None, job: int, source: int, origin: int) -> Label:
-        """CURRENT or STALE. A flow from a dataset that was dropped and made again, and not read since, is stale."""
+        """CURRENT or STALE. A flow from a dataset that was dropped and created again, and not read since, is stale."""
         fresh = freshness(last, self.now_us)
         outdated = fresh is Label.CURRENT and self.endings.drops.any and self.endings.is_outdated(job, source, origin)
         return Label.STALE if outdated else fresh
@@ -86,7 +86,7 @@ class Labels:
         return self._freshness(last, job, dataset if side == Side.INPUT else job, origin), last
 
     def superseded(self, job: int, dataset: int, side: Side, last: int | None) -> bool:
-        """Whether newer runs of the job have taken other datasets on this side."""
+        """Whether newer runs of the job named other datasets on this side instead."""
         if self.spans.alone(job):
             return False
         if self.runs.is_streaming(job):

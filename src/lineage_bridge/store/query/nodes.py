@@ -29,14 +29,14 @@ class Nodes:
     """Implements ports.NodeReader over one connection; caches the nodes it has loaded."""
 
     def __init__(self, connection: StoreConnection, at_us: int | None = None, within: NamespaceCondition | None = None) -> None:
-        """With `at_us`, names are grouped as of that time. Lists have only nodes `within` some namespaces, if any are given."""
+        """With `at_us`, names are grouped as of that time. With `within`, lists contain only nodes in these namespaces."""
         self.connection, self.within = connection, within or NamespaceCondition()
         self.identities = Identities(connection, at_us)
         self.loaded: dict[int, Node] = {}
         self._heads: dict[int, int] = {}
 
     def at(self, at_us: int | None) -> "Nodes":
-        """Nodes with the names joined as of an earlier time; these, if none is given."""
+        """A reader whose names are grouped as of an earlier time; this one if no time is given."""
         return self if at_us is None else Nodes(self.connection, at_us, self.within)
 
     def by_id(self, id_: int) -> Node:
@@ -155,7 +155,7 @@ class Nodes:
         return {id_: self.identities.head(group) for id_, group in found.items() if len(self.identities.members(group)) > 1}
 
     def spelt(self, nodes: Iterable[Node], style: str = STANDARD) -> dict[int, Node]:
-        """Node id to the node under its preferred name: the specification's, or LineageBridge's where there is one."""
+        """Node id to the node under its preferred name: the specification's, or LineageBridge's own if there is one."""
         by_id = {node.id: node for node in nodes}
         out = dict(by_id)
         for id_, group in self.identities.groups_of(by_id).items():

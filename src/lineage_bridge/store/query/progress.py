@@ -17,5 +17,5 @@ class StoreProgress:
         return {(source, partition): offset for source, partition, offset in self.connection.execute(_POSITION)}
 
     def settling(self) -> bool:
-        """Whether keys still wait to be derived."""
+        """Whether any keys are still to be derived."""
         return self.connection.execute(_QUEUED).fetchone() is not None

@@ -21,16 +21,16 @@ _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n
 WHERE {matches} AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind)
 AND (CAST(:namespace AS TEXT) IS NULL OR n.namespace = :namespace) AND {within} LIMIT :limit"""
 _NAMES, _TEXTS = "node_search", "node_search_text"
-_EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
-UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
-WHERE space.namespace IS NOT NULL LIMIT 1000)
+_EXACT = """WITH RECURSIVE space (namespace, number) AS (SELECT min(namespace), 1 FROM node
+UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace), number + 1 FROM space
+WHERE space.namespace IS NOT NULL AND number < 1000)
 SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ? AND {}"""
 _WITH_FACET = """SELECT n.id, n.kind, n.namespace, n.name FROM current_facet c JOIN facet f ON f.facet = c.facet
 JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 AND {} LIMIT ?"""
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 
 _Row = tuple[int, int, str, str]
-"""id, kind, namespace, name: of the thousands that match, only those on the page become nodes."""
+"""id, kind, namespace, name. Only the matches on the page become nodes; there may be thousands of others."""
 
 
 class Search:
@@ -87,7 +87,7 @@ class Search:
         return set(self.connection.execute(sql, values))
 
     def _scanned(self, words: Sequence[str]) -> set[_Row]:
-        """Words too short for the index: a plain scan."""
+        """Nodes that contain words too short for the index, found by a plain scan."""
         where = " AND ".join("(INSTR(lower(namespace), lower(?)) > 0 OR INSTR(lower(name), lower(?)) > 0)" for _ in words)
         values = [*(word for word in words for _ in range(2)), *self.within.values, self.candidates]
         sql = f"SELECT id, kind, namespace, name FROM node n WHERE {where} AND {self._condition} LIMIT ?"
@@ -98,7 +98,7 @@ class Search:
         return self.within.by_position("n.namespace")
 
     def _matching_texts(self, which: SearchFilter, words: list[str]) -> tuple[set[_Row], bool]:
-        """Nodes whose facet texts contain every word; without words, those that state what the filters ask for."""
+        """Nodes whose facet texts contain every word; without words, those that state what the filters require."""
         if not words:
             return self._stating(which)
         if not (query := _text_query(self.search, which, words)):
@@ -110,7 +110,7 @@ class Search:
         return found, cut
 
     def _stating(self, which: SearchFilter) -> tuple[set[_Row], bool]:
-        """Names that state one of the facets that the filters ask for, and all other names of the same nodes."""
+        """Names that state one of the facets that the filters require, and all other names of the same nodes."""
         if filters := _filter_queries(self.search, which):
             found = self._rows(_TEXTS, filters[0], SearchFilter("", kind=which.kind))
             cut = len(found) >= self.candidates
@@ -150,7 +150,9 @@ class Search:
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
         """The match of a node: its name, and lines of its facet texts under any of its names."""
-        names = self.nodes.members(node.id) if words else []
+        if not words:
+            return Match(node, named, ())
+        names = self.nodes.members(node.id)
         rows = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node IN ({marks(names)})", names).fetchall()
         texts = [dict(zip(FIELDS, row, strict=True)) for row in rows]
         lines = (
@@ -170,7 +172,7 @@ def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Quer
     if not columns or not terms:
         return ""
     scope = [*columns, *(["title"] if "name" in which.fields else [])]
-    # A word may stand in the name, but not all of them: those are found by name.
+    # Some words may occur only in the name, but not all of them: such nodes are found by name.
     parts = [search.within(scope, search.all_of(terms)), search.within(columns, search.any_of(terms))]
     return search.all_of(parts)
 

@@ -1,8 +1,8 @@
 """Paths through dropped datasets: a dropped table in the middle of a pipeline does not hide the datasets derived from it.
 
-Such a path goes through a dataset by a flow into it and a flow out of it. It is cut if a drop certainly lies between the last time of the
-one and the first time of the other. A flow at a dropped dataset counts if it lies on paths that lead to existing datasets in both
-directions.
+Such a path goes through a dataset by a flow into it and a flow out of it. A drop interrupts it if the drop certainly lies between the last
+time of the one and the first time of the other. A flow at a dropped dataset counts if it lies on paths that lead to existing datasets in
+both directions.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -15,7 +15,7 @@ from lineage_bridge.store.query.nodes import Nodes
 
 ALWAYS_US, NEVER_US = 2**63 - 1, -(2**63)
 MOST_GONE = 5_000
-"""The maximum number of consecutive dropped datasets that are followed. Beyond it, all count as leading to a living dataset."""
+"""The maximum number of consecutive dropped datasets that are followed. Beyond it, all count as leading to an existing dataset."""
 
 FlowKey = tuple[int, int, int, int]
 """source, target, job, origin"""
@@ -30,7 +30,7 @@ class _Hop(NamedTuple):
 
 
 class Ways:
-    """Looks up ways. `edges` gives the flows that lead on from nodes and have not ended for another reason."""
+    """Looks up paths through dropped datasets. `edges` returns the flows that lead on from nodes and have not ended for another reason."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Ways:
         return self.last(edge) if direction is Direction.DOWN else self.first(edge)
 
     def is_cut(self, dataset: int, direction: Direction, came: int, edge: FlowKey) -> bool:
-        """Whether a drop of `dataset` lies between the time at which a walk came to it and a flow that leads on from it."""
+        """Whether a drop of `dataset` lies between the time at which a walk reached it and a flow that leads on from it."""
         left = self.first(edge) if direction is Direction.DOWN else self.last(edge)
         return self._is_between(dataset, direction, came, left)
 
@@ -77,7 +77,7 @@ class Ways:
         return self.drops.between(dataset, earlier, later)
 
     def _search(self, head: int, direction: Direction) -> None:
-        """Find for this gone dataset, and for those behind it, the best time of a flow that leads to something that lives."""
+        """Find for this dropped dataset, and for those behind it, the best time of a flow that leads to an existing dataset."""
         hops, gone = self._hops(head, direction)
         if len(gone) > MOST_GONE:
             self._limits.update(((id_, direction), NEVER_US if direction is Direction.DOWN else ALWAYS_US) for id_ in gone)
@@ -116,7 +116,7 @@ class Ways:
 
 
 class Arrivals:
-    """The gone datasets that a walk in one direction came to, each with the best time at which it did.
+    """The dropped datasets that a walk in one direction reached, each with the best time of reaching it.
 
     `any` is false if nothing was ever dropped, or if the walk follows `ended` flows too.
     """
@@ -127,7 +127,7 @@ class Arrivals:
         self._best: dict[int, int] = {}
 
     def passes(self, edge: RawEdge) -> bool:
-        """Whether a flow leads on: its near end lives, is where the walk began, or no drop cuts the way."""
+        """Whether a flow leads on: its near end exists, or is where the walk began, or no drop interrupts the path."""
         near = edge[0] if self.direction is Direction.DOWN else edge[1]
         if not self.ways.drops.is_gone(near):
             return True
@@ -135,7 +135,7 @@ class Arrivals:
         return came is None or not self.ways.is_cut(near, self.direction, came, edge[:4])
 
     def improve(self, edge: RawEdge) -> bool:
-        """Note that the walk came by a flow; whether its far end is gone and ways may lead on from there that did not before."""
+        """Record that the walk followed a flow; whether its far end is dropped and paths may lead on from there that did not before."""
         far = self.direction.ahead(edge)
         if not self.ways.drops.is_gone(far):
             return False

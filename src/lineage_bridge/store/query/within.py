@@ -1,4 +1,4 @@
-"""Statements that list nodes of some namespaces only."""
+"""SQL conditions that limit lists of nodes to some namespaces."""
 
 from collections.abc import Collection
 
@@ -6,17 +6,17 @@ from lineage_bridge.store.chunks import marks
 
 
 class NamespaceCondition:
-    """The condition that a namespace is one of some; without any given (None), that it is any."""
+    """The condition that a namespace is one of these; always true if none are given (None)."""
 
     def __init__(self, namespaces: Collection[str] | None = None) -> None:
         self.namespaces = None if namespaces is None else sorted(namespaces)
 
     def holds(self, namespace: str) -> bool:
-        """Whether the condition is true."""
+        """Whether the condition is true for this namespace."""
         return self.namespaces is None or namespace in self.namespaces
 
     def by_position(self, column: str) -> str:
-        """The condition on a column, whose values are `values`."""
+        """The condition on a column, with placeholders by position for `values`."""
         if self.namespaces is None:
             return "1 = 1"
         return f"{column} IN ({marks(self.namespaces)})" if self.namespaces else "1 = 0"
@@ -27,7 +27,7 @@ class NamespaceCondition:
         return self.namespaces or []
 
     def by_name(self, column: str) -> str:
-        """The condition on a column, whose values are `named`."""
+        """The condition on a column, with placeholders by name for `named`."""
         if self.namespaces is None:
             return "1 = 1"
         return f"{column} IN ({', '.join(f':{name}' for name in self.named)})" if self.namespaces else "1 = 0"

@@ -1,1 +1,1 @@
-"""Questions about runs and amounts."""
+"""Queries about runs and amounts."""

@@ -1,4 +1,4 @@
-"""Which flows, inputs and outputs are known from failed runs alone, now or as of an earlier time: what they name need not exist."""
+"""Which flows, inputs and outputs only failed runs state, now or as of an earlier time: the datasets that they name may not exist."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -15,21 +15,21 @@ from lineage_bridge.store.runs.runs import Runs
 _SCAN = 200
 """How many of the newest runs of a shape are examined. The shape counts as failed if all of them have sent a FAIL."""
 _MOST_SHAPES = 10_000
-"""How many shapes of a job are examined. A job with more shapes counts as sound."""
+"""The maximum number of shapes of a job that are examined. A job with more shapes counts as not failed."""
 _NOW = 2**63 - 1
 _HAS_RUN = "SELECT 1 FROM run_shape p WHERE p.job = j.job AND p.shape = j.shape AND p.current_since <= ?"
 _DOUBTFUL = f"""WITH wanted (job) AS (VALUES {{}}), held AS MATERIALIZED (SELECT DISTINCT j.job, j.shape FROM wanted w
 STRAIGHT_JOIN job_shape j ON j.job = w.job STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = 1)
 SELECT j.job, j.shape FROM held j WHERE EXISTS ({_HAS_RUN}) AND NOT EXISTS ({_HAS_RUN} AND NOT EXISTS (
 SELECT 1 FROM run_event e WHERE e.run = p.asserted_by AND e.job = p.job AND e.type = 'FAIL' AND e.first <= ?))"""
-"""The shapes of jobs of which every run has sent a FAIL, which need not be its end."""
+"""The shapes of jobs of which every run has sent a FAIL, even if the run did not end with it."""
 _RUNS = "SELECT asserted_by FROM run_shape WHERE job = ? AND shape = ? AND origin = 1 AND current_since <= ? ORDER BY last DESC LIMIT ?"
 _SHAPES = f"""SELECT DISTINCT j.shape FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = 1 WHERE j.job = ?
 AND EXISTS ({_HAS_RUN}) LIMIT ?"""
 
 
 class _Sound:
-    """What runs of a job that did not fail name: pairs of a flow's ends, (dataset, side) of its ports, and shapes."""
+    """What the runs of a job that did not fail name: the ends of flows, (dataset, side) of ports, and shapes."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -38,11 +38,11 @@ class _Sound:
         self.shapes: set[int] = set()
 
     def has_flow(self, source: int, target: int) -> bool:
-        """Whether there is the flow, under any names of its ends."""
+        """Whether they name the flow, under any names of its ends."""
         return (source, target) in self.flows or (self.nodes.head(source), self.nodes.head(target)) in self._heads[0]
 
     def has_port(self, dataset: int, side: int) -> bool:
-        """Whether there is the input or output, under any name of the dataset."""
+        """Whether they name the input or output, under any name of the dataset."""
         return (dataset, side) in self.ports or (self.nodes.head(dataset), side) in self._heads[1]
 
     @cached_property
@@ -53,16 +53,16 @@ class _Sound:
 
 
 class FailedFlows:
-    """Look-ups over one connection; each job is looked at once, with all its names."""
+    """Look-ups over one connection; each job is looked up once, with all its names."""
 
     def __init__(self, connection: StoreConnection, nodes: Nodes, runs: Runs, pending: PendingShapes | None = None) -> None:
-        """As of the time of `pending`, if it is given. `nodes` are joined as of that time."""
+        """With `pending`, look-ups are as of its time. `nodes` are joined as of that time."""
         self.connection, self.nodes, self.runs, self.pending = connection, nodes, runs, pending
         self.at_us = pending.at_us if pending else _NOW
         self._sound: dict[int, _Sound | None] = {}
 
     def load(self, jobs: Iterable[int]) -> None:
-        """Look at many jobs at once."""
+        """Look up many jobs at once."""
         every = set(jobs)
         self.nodes.identities.joined(every)
         heads = {self.nodes.head(job) for job in every} - self._sound.keys()
@@ -90,7 +90,7 @@ class FailedFlows:
         return ((pending, state.state == "FAIL") for pending, state in zip(found, states, strict=True))
 
     def _sound_of(self, failed: dict[int, set[int]], pending: dict[int, list[tuple[PendingShape, bool]]]) -> _Sound | None:
-        """What the sound runs of a job name, given its names with the shapes that failed."""
+        """What the runs of a job that did not fail name; `failed` has the failed shapes of each of the job's names."""
         sound = _Sound(self.nodes)
         for job, shapes_failed in failed.items():
             shapes = {row[0] for row in self.connection.execute(_SHAPES, (job, self.at_us, _MOST_SHAPES + 1))}
@@ -108,7 +108,7 @@ class FailedFlows:
         return sound
 
     def flow(self, edge: RawEdge) -> bool:
-        """Whether only failed runs hold a flow."""
+        """Whether only failed runs state a flow."""
         source, target, job, origin, evidence, hub = edge
         if origin != Origin.OBSERVED or evidence == Evidence.RENAMED or (sound := self._of(job)) is None:
             return False
@@ -121,7 +121,7 @@ class FailedFlows:
         return sound is not None and not sound.has_port(dataset, side)
 
     def _of(self, job: int) -> _Sound | None:
-        """What sound runs of a job name; None if no shape of it is known from failed runs alone."""
+        """What the runs of a job that did not fail name; None if no shape of the job is known from failed runs alone."""
         head = self.nodes.head(job)
         if head not in self._sound:
             self.load([job])

@@ -1,4 +1,4 @@
-"""Why runs failed, as their events say: error messages, tests and assertions that failed."""
+"""Why runs failed, from their events: error messages, failed tests and failed assertions."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

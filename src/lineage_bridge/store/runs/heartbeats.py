@@ -1,4 +1,4 @@
-"""The pulse of streams: heartbeats and numbers, as the store holds them, read as liveness."""
+"""The liveness of streams, from their stored heartbeats and counters."""
 
 from collections.abc import Collection
 
@@ -19,7 +19,7 @@ _LOOKED_AT = 32
 
 
 class Heartbeats:
-    """Look-ups over one connection as of `now_us`; what concerns a whole job is read once."""
+    """Look-ups over one connection as of `now_us`; data about a whole job is read once."""
 
     def __init__(self, connection: StoreConnection, runs: Runs, now_us: int) -> None:
         self.connection, self.runs, self.now_us = connection, runs, now_us
@@ -28,8 +28,7 @@ class Heartbeats:
     def liveness_of(self, job: int, last: int | None, ports: tuple[tuple[int, int], ...] = ()) -> Liveness | None:
         """Return the liveness of an edge or port of a job, from the last event of a run that asserted it.
 
-        None if the job is no stream, or if its runs have ended.
-        `ports` are the (dataset, side) whose numbers tell whether data moves.
+        None if the job is not streaming, or if its runs have ended. `ports` are the (dataset, side) whose counters show whether data moves.
         """
         newest = self._newest_of(job)
         if newest is None:
@@ -41,20 +40,20 @@ class Heartbeats:
         return liveness(own, self.now_us, period, any(reported) if reported else None)
 
     def streams(self, jobs: Collection[int]) -> set[int]:
-        """Those of these jobs that are streams."""
+        """Those of these jobs that are streaming."""
         self.runs.processing.load(jobs)
         return {job for job in jobs if self.runs.is_streaming(job)}
 
     def of_run(self, asserter: bytes, job: int, last: int) -> Liveness | None:
-        """The liveness of a run; None if its job is not a stream, or if it has ended."""
+        """The liveness of a run; None if its job is not streaming, or if it has ended."""
         if not self.runs.is_streaming(job) or self.runs.state(asserter, job).state in TERMINAL:
             return None
         return liveness(last, self.now_us, self.runs.heartbeat(asserter, job))
 
     def _newest_of(self, job: int) -> tuple[bytes, int, int] | None:
-        """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats; None if it has ended.
+        """The run of a streaming job with the latest event, the time of that event, and the period of heartbeats; None if all have ended.
 
-        If it has, an earlier run counts whose heartbeats still come.
+        If the newest run has ended, an earlier run counts that still sends heartbeats.
         """
         if job not in self._newest:
             self._newest[job] = self._running(job) if self.runs.is_streaming(job) else None

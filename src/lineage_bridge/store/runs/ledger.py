@@ -1,4 +1,4 @@
-"""The hop ledger of a path, or of all that lies upstream: what each job read and wrote in a window, against a baseline."""
+"""The ledger of a path, or of everything upstream: what each job read and wrote in a window, compared with a baseline."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -20,7 +20,7 @@ class LedgerMaker:
         self.flows, self.statistics = flows, statistics
 
     def ledger(self, found: Paths, number: int, window: LedgerWindow, baseline: LedgerWindow, factor: float) -> Ledger:
-        """The ledger of the `number`-th of the paths found, from 0; without hops if there is no such path."""
+        """The ledger of the `number`-th of the paths found, from 0; empty if there is no such path."""
         if number >= len(found.paths):
             return Ledger(found.source, found.target, (), window, baseline, (), len(found.paths), more=found.more)
         path = found.paths[number]

@@ -43,7 +43,7 @@ class RunLineageFinder:
         self.producers = lru_cache(None)(self._producers)
 
     def find(self, run: bytes, direction: str, depth: int, limit: int) -> RunLineage:
-        """The runs up- or downstream of a run, hop by hop, each with its distance, and what links them."""
+        """The runs upstream or downstream of a run, hop by hop, each with its distance, and the datasets that connect them."""
         level: list[RunKey] = [(run, row[0]) for row in self.connection.execute("SELECT job FROM run WHERE run = ? ORDER BY job", (run,))]
         distances: dict[RunKey, int] = dict.fromkeys(level, 0)
         links: dict[RunLink, None] = {}
@@ -141,6 +141,6 @@ class RunLineageFinder:
         return None
 
     def _roots(self, key: RunKey) -> frozenset[RunKey]:
-        """The runs that a run lies in."""
+        """The runs of which a run is a part: its parent and root."""
         row = self.connection.execute(_ROOTS, key).fetchone()
         return frozenset(self.runs.resolved(*outer) for outer in (row[:2], row[2:]) if outer[0]) if row else frozenset()

@@ -124,12 +124,12 @@ class RunLists:
         return sorted(found, key=lambda d: (d.direction != "upstream", d.job.namespace, d.job.name, d.run_id or "", d.rules))
 
     def tree(self, run: bytes, limit: int) -> RunTree:
-        """A run under each of its jobs, each with what runs inside it, depth first, each level in the order of its beginnings."""
+        """A run under each of its jobs, each with the runs inside it, depth first, and each level in the order of their starts."""
         found = list(islice(self._below(run, limit + 1), limit + 1))
         return RunTree(tuple(found[:limit]), truncated=len(found) > limit)
 
     def _below(self, run: bytes, limit: int) -> Iterator[tuple[int, RunRecord]]:
-        """The walk with a stack of its own: runs may lie deeper inside each other than Python may call itself."""
+        """The walk with a stack of its own: runs may be nested deeper than Python's recursion limit."""
         head = self.runs.nodes.head
         roots = {(run, head(record.job.id)): record for record in self.runs.of_id(run)}
         seen: set[RunKey] = set()
@@ -144,7 +144,7 @@ class RunLists:
             stack += [(level + 1, (child, head(job))) for child, job in reversed(self._children(key, jobs, limit))]
 
     def _children(self, key: RunKey, jobs: Sequence[int], limit: int) -> list[RunKey]:
-        """What runs inside a run of a job. `jobs` are all that use its id: what names none of them for it belongs to the first."""
+        """The runs inside a run of a job. `jobs` are all that use its id: a child that names none of them belongs to the first."""
         run, job = key
         first = job == jobs[0]
         names = [name for other in jobs if (other != job) == first for name in self.runs.nodes.members(other)] or [0]

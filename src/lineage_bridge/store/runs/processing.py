@@ -1,4 +1,4 @@
-"""How jobs work, as the store knows: whether they end by themselves, and the period of their heartbeats."""
+"""How jobs work, as stored: whether they are streaming, and the period of their heartbeats."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,13 +27,13 @@ class ProcessingTypes:
         self._by_job: dict[int, Processing] = {}
 
     def of_job(self, job: int) -> Processing:
-        """How a job works, by its newest jobType facet, else by the engine that its newest run named."""
+        """How a job works, from its newest jobType facet, otherwise from the engine that its newest run named."""
         if job not in self._by_job:
             self.load([job])
         return self._by_job[job]
 
     def load(self, jobs: Iterable[int]) -> None:
-        """Learn how many jobs work at once."""
+        """Load how many jobs work, at once."""
         for some in chunks(job for job in jobs if job not in self._by_job):
             sql = _PROCESSING.format(", ".join(["(?)"] * len(some)))
             for job, job_type, engine in self.connection.execute(sql, some).fetchall():
@@ -46,7 +46,7 @@ class ProcessingTypes:
                 self._by_job[job] = processing(job_type_facet, named.name if named else None)
 
     def period(self, run: bytes, job: int, names: Sequence[int]) -> int | None:
-        """The period of a run's heartbeats in microseconds: declared, or learnt from its newest ones; None if unknown.
+        """The period of a run's heartbeats in microseconds: declared, or derived from its newest ones; None if unknown.
 
         `names` are the ids of all names of the job.
         """

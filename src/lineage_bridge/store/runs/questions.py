@@ -1,4 +1,4 @@
-"""Questions about runs."""
+"""Queries about runs."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Runs as the store holds them, with the state their events amount to."""
+"""Runs as stored, with the state that follows from their events."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ _UNSEEN = RunState(UNKNOWN, None, None, False, False)
 
 
 class _OneRun(NamedTuple):
-    """What is known of a run of one job, under all names of the job."""
+    """What is stored about a run of one job, under all names of the job."""
 
     parent: tuple[Any, ...]
     nominal: tuple[int | None, int | None]
@@ -65,8 +65,8 @@ class _Rows:
     named: Mapping[tuple[bytes, int, int], set[int]] = field(default_factory=dict)
     failures: Mapping[RunKey, list[str]] = field(default_factory=dict)
 
-    def of(self, keys: Sequence[RunKey]) -> _OneRun:
-        """One run, from its rows under these names of its job; of what is stated once, the newest counts."""
+    def run(self, keys: Sequence[RunKey]) -> _OneRun:
+        """One run, from its rows under these names of its job; of values that a run has once, the newest counts."""
         stated = [self.stated[key] for key in keys if key in self.stated]
         parent = max(stated, key=lambda row: row[0])[1:5] if stated else (None,) * 4
         nominal = max(stated, key=lambda row: row[5])[6:8] if stated else (None, None)
@@ -86,19 +86,19 @@ class Runs:
         self.processing = processing or ProcessingTypes(connection)
 
     def is_streaming(self, job: int) -> bool:
-        """Whether the job's runs do not end by themselves."""
+        """Whether the job is streaming: its runs do not end by themselves."""
         return self.processing.of_job(job).streaming
 
     def heartbeat(self, asserter: bytes, job: int) -> int:
-        """The period of a run's heartbeats (microseconds): declared, learnt, or a default."""
+        """The period of a run's heartbeats (microseconds): declared, derived, or a default."""
         return self.processing.heartbeat(asserter, job, self.nodes.members(job))
 
     def state(self, asserter: bytes, job: int) -> RunState:
-        """What the events of a run amount to, those under all names of the job."""
+        """The state of a run that follows from its events under all names of the job."""
         return self._state(asserter, job, self._events(asserter, job))
 
     def states(self, asserters: Sequence[bytes], job: int, at_us: int) -> list[RunState]:
-        """The same of several runs of a job, in their order, by their events until then."""
+        """The same for several runs of a job, in their order, from their events until then."""
         names = set(self.nodes.members(job))
         events: dict[bytes, list[tuple[str, int, int]]] = {asserter: [] for asserter in asserters}
         for asserter, name, *event in self._rows(_EVENTS_UNTIL.format(at=at_us), asserters):
@@ -111,7 +111,7 @@ class Runs:
         return self.connection.execute(_EVENTS.format(marks(names)), (asserter, *names)).fetchall()
 
     def _state(self, asserter: bytes, job: int, events: list[tuple[str, int, int]]) -> RunState:
-        """What the events of a run amount to."""
+        """The state of a run that follows from these events."""
         how = self.processing.of_job(job)
         unsure = how.streaming and goes_on_unsure(events)
         return run_state(events, how.streaming, self.heartbeat(asserter, job) if unsure else HEARTBEAT_US, retries=how.retries)
@@ -133,7 +133,7 @@ class Runs:
         self.nodes.load({job for _, job in keys}.union(*rows.named.values()))
         failed = sorted({asserter for (asserter, _), events in rows.events.items() if any(event[0] in _FAILED for event in events)})
         rows.failures = failures(self.connection, self.nodes, names, failed)
-        return [self._record(key, rows.of([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
+        return [self._record(key, rows.run([(key[0], name) for name in self.nodes.members(key[1])])) for key in keys]
 
     def _record(self, key: RunKey, found: _OneRun) -> RunRecord:
         asserter, job = key
@@ -181,13 +181,15 @@ class Runs:
         return list(found.values())
 
     def resolved(self, run: bytes, job: int) -> RunKey:
-        """The run that another names with a job: of several jobs with runs of that id the named one; else 0, for the id alone."""
+        """The run that another run names together with a job: of several jobs with runs of that id, the named one; otherwise 0, for the id
+        alone.
+        """
         heads = {self.nodes.head(node.id) for node in self.jobs_of(run)}
         named = self.nodes.head(job)
         return run, named if len(heads) > 1 and named in heads else 0
 
     def of_id(self, run: bytes) -> list[RunRecord]:
-        """The run under each of its jobs; a run that never sent an event, as other runs name it."""
+        """The run under each of its jobs; for a run that never sent an event, the jobs under which other runs name it."""
         jobs = self.jobs_of(run)
         if jobs:
             return [self.record(run, job.id) for job in jobs]

@@ -1,4 +1,4 @@
-"""What runs read and wrote, from the samples of a window."""
+"""What runs read and wrote, from the counters reported within a window."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -16,7 +16,7 @@ from lineage_bridge.store.runs.processing import ProcessingTypes
 _RUNS = 5_000
 """The maximum number of runs that are read for a job."""
 _SAMPLES = 200_000
-"""How many samples of a job are read."""
+"""The maximum number of samples of a job that are read."""
 _JOBS = 1_000
 """The maximum number of jobs that are read for a dataset."""
 
@@ -122,7 +122,7 @@ class Statistics:
 
 
 def _once(rows: Iterator[Row]) -> Iterator[Row]:
-    """The samples, each event's once: copies of an event from a clock far ahead count at the times they arrived."""
+    """The samples, one for each event: copies of an event whose clock is far ahead count at their arrival times."""
     seen: set[Row] = set()
     for *sample, event in rows:
         port = (sample[0], sample[1], event)

@@ -34,9 +34,9 @@ PRAGMA busy_timeout = 5000;
 
 
 def connect_writer(path: Path, dialect: Dialect = SQLITE) -> StoreConnection:
-    """The one connection that writes; transactions are begun by hand. It may be used from any one thread at a time.
+    """The only connection that writes; transactions begin and end by statements. It may be used from any one thread at a time.
 
-    A file with other tables than its schema has is emptied. Raises StoreDamagedError.
+    A file whose tables differ from its schema's is emptied. Raises StoreDamagedError.
     """
     _require_sqlite()
     migrate(path, GRAPH)
@@ -80,17 +80,17 @@ def _require_sqlite() -> None:
 
 
 def skip_durability(connection: StoreConnection) -> None:
-    """Write faster to a file that a crash may spoil."""
+    """Write faster, to a file that a crash may damage."""
     connection.raw.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")
 
 
 def replace_content(target: StoreConnection, source: StoreConnection, pages: int, on_progress: Callable[[int, int], None]) -> None:
-    """Give one file the content of another in one transaction. `on_progress` is called with the pages left and their total.
+    """Replace the content of one file by that of another in one transaction. `on_progress` is called with the pages left and their total.
 
-    The content is copied into the target's write-ahead log, `pages` at a time: readers see the old content until all is there.
+    The content is copied into the target's write-ahead log, `pages` at a time: readers see the old content until the copy is complete.
     """
     source.raw.backup(target.raw, pages=pages, progress=lambda _, left, total: on_progress(left, total), sleep=0.01)
-    # A reader of the old content may hold the log for a while; whoever writes next truncates it then.
+    # A reader of the old content may hold the log for a while; the next writer then truncates it.
     target.raw.execute("PRAGMA busy_timeout = 500")
     target.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -1,4 +1,4 @@
-"""The tables of the graph store: one per relation, made from its columns, and those of the derived values.
+"""The tables of the graph store: one for each relation, with its columns, and those of the derived values.
 
 Edge tables are indexed in both directions. SQLite's tables of composite keys have no row id: the key is the table.
 """
@@ -79,7 +79,7 @@ Index("lifecycle_by_dataset", _lifecycle.c.dataset, _lifecycle.c.first)
 Index("lifecycle_by_previous", _lifecycle.c.previous, _lifecycle.c.dataset)
 Index("job_dependency_by_other", _job_dependency.c.other_job, _job_dependency.c.other_run)
 
-# runs and statements as they are now
+# current shapes of runs and statements
 _table(
     "run_shape",
     {"asserted_by": _BYTES, "job": _INT},
@@ -122,7 +122,7 @@ _table(
 )
 _table("stitch_queue", {"asserted_by": _BYTES, "job": _INT})
 
-# shapes, expanded once
+# shapes, each expanded once
 _table("shape", {"shape": _INT}, {"origin": _INT, "inputs": _INT, "outputs": _INT, "hubs": _INT})
 _table("shape_io", {"shape": _INT, "side": _INT, "dataset": _INT}, None, Index("shape_io_by_dataset", "dataset", "side", "shape"))
 _table(
@@ -230,7 +230,7 @@ _table(
 )
 _table("namespace_claim_evidence", {"dataset": _INT, "key": _TEXT, "facet": _BYTES}, {"first": _INT})
 
-# spellings: what the rules of naming make of the names that are there, or that operators use
+# spellings: what the naming rules derive from names that are in use, or that operators' aliases use
 _table(
     "name_alias",
     {"owner": _INT, "namespace": _TEXT, "name": _TEXT, "rule": _TEXT, "to_namespace": _TEXT, "to_name": _TEXT},

@@ -18,7 +18,7 @@ class AuditRepository:
         self._state = state
 
     def append(self, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:
-        """Store the entry that follows the present head."""
+        """Store the entry that follows the current head."""
         with self._state.transaction() as connection:
             return _append(connection, make)
 
@@ -28,7 +28,7 @@ class AuditRepository:
             return _head(connection)
 
     def newest(self, limit: int, below: int | None = None, principal: str | None = None, action: str | None = None) -> list[AuditEntry]:
-        """Entries, the newest first."""
+        """Entries, newest first."""
         sql = (
             f"SELECT {_COLUMNS} FROM audit WHERE (? IS NULL OR sequence < ?) AND (? IS NULL OR principal = ?)"
             " AND (? IS NULL OR action = ?) ORDER BY sequence DESC LIMIT ?"
@@ -38,7 +38,7 @@ class AuditRepository:
             return [_entry(row) for row in connection.execute(sql, values).fetchall()]
 
     def all(self) -> Iterator[AuditEntry]:
-        """All entries, the oldest first, read in portions."""
+        """All entries, oldest first, read in portions."""
         after = 0
         while True:
             with self._state.transaction() as connection:
@@ -51,7 +51,7 @@ class AuditRepository:
             after = rows[-1][0]
 
     def erase(self, is_erased: Callable[[Change], bool], make: Callable[[AuditHead], AuditEntry]) -> tuple[int, AuditEntry]:
-        """Erase changes and store the entry that says so, both or neither; how many entries were erased."""
+        """Erase changes and store the entry that records this, both or neither; returns how many entries were erased."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT sequence, principal, origin, action, target, details FROM audit WHERE salt IS NOT NULL")
             erased = [(row[0],) for row in rows if is_erased(Change(*row[1:]))]
@@ -61,7 +61,7 @@ class AuditRepository:
             return len(erased), _append(connection, make)
 
     def overwrite(self) -> None:
-        """Overwrite in the files what was erased. Raises StoreError if that cannot be done now."""
+        """Overwrite the erased content in the files. Raises StoreError if that cannot be done now."""
         self._state.compact()
 
 

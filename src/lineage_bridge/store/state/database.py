@@ -42,22 +42,22 @@ class StateDatabase:
             connection.execute("INSERT INTO installation (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING", (random_bytes(KEY_BYTES),))
 
     def copy_to(self, copy: Path) -> bool:
-        """Copy the database into a file, which is replaced as a whole, if it is sound; whether it is."""
+        """Copy the database into a file, which is replaced as a whole, if the database is undamaged; returns whether it is."""
         if not is_sound(self.path):
             return False
         copy_database(self.path, copy)
         return True
 
     def compact(self) -> None:
-        """Write the file anew, so that nothing is left in it, or beside it, of what was deleted. Raises StoreError while others use it."""
+        """Write the file anew, so that neither it nor its companion files contain deleted content. Raises StoreError while it is in use."""
         try:
             with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
                 raw.execute("VACUUM")
                 is_busy, _, _ = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.OperationalError as error:
-            raise StoreError(f"the state database cannot be compacted: {error}", "try again when it is used less") from error
+            raise StoreError(f"the state database cannot be compacted: {error}", "try again when fewer programs use it") from error
         if is_busy:
-            raise StoreError("the state database cannot be compacted: it is being read", "try again when it is used less")
+            raise StoreError("the state database cannot be compacted: it is being read", "try again when fewer programs use it")
 
     def key(self) -> bytes:
         """The installation's key, made once: node ids are hashed with it."""
@@ -65,7 +65,7 @@ class StateDatabase:
             return bytes(connection.execute("SELECT key FROM installation").fetchone()[0])
 
     def editions(self) -> list[str]:
-        """The editions of the demo that were loaded and not removed, sorted."""
+        """The demo's editions that were loaded and not removed, sorted."""
         with self.transaction() as connection:
             return [edition for (edition,) in connection.execute("SELECT edition FROM demo_edition ORDER BY edition")]
 
@@ -81,9 +81,9 @@ class StateDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[StoreConnection]:
-        """One transaction that writes; it is rolled back if the block raises.
+        """A transaction that writes; it is rolled back if the block raises.
 
-        Raises StoreError where the database cannot be used: it was removed, the disk fails, or another process holds it.
+        Raises StoreError if the database cannot be used: it was removed, the disk fails, or another process holds the lock.
         """
         try:
             with closing(sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)) as raw, damage_reported(self.path):
@@ -97,9 +97,9 @@ class StateDatabase:
 
 @retry(retry=retry_if_exception_type(sqlite3.OperationalError), stop=stop_after_delay(BUSY_S), wait=wait_fixed(0.05), reraise=True)
 def _carry_over(earlier: Path, path: Path) -> None:
-    """Give the file of an earlier version its new name, unless there is a file of that name already.
+    """Rename the file of an earlier version, unless there is a file with the new name already.
 
-    Renaming is the only step that counts, and it is atomic. Before it, what SQLite keeps beside the file is written into the file; SQLite
+    Only the renaming itself changes the state, and it is atomic. Before it, SQLite's write-ahead log is written into the file. SQLite
     refuses that at once while another connection is open, so it is tried again.
     """
     if path.exists() or not earlier.exists():

@@ -1,4 +1,4 @@
-"""How far targets follow the change feed: in the state database."""
+"""How far targets follow the change feed, in the state database."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ class FollowRepository:
         self._state = state
 
     def state(self, name: str) -> FollowState | None:
-        """How far a target is; None if it does not follow yet."""
+        """How far a target has followed; None if it does not follow yet."""
         with self._state.transaction() as connection:
             row = connection.execute("SELECT state FROM target_feed WHERE name = ?", (name,)).fetchone()
         return _STATE.decode(row[0]) if row else None

@@ -1,4 +1,4 @@
-"""Inputs, and where they have got to: in the state database."""
+"""Inputs and their progress, in the state database."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class InputRepository:
             connection.execute(_SAVE, (name, kind, json.dumps(dict(settings))))
 
     def remove(self, name: str) -> None:
-        """Delete an input that a user added. Where it had got to stays: one of the same name goes on there."""
+        """Delete an input that a user added. Its progress is kept: an input of the same name continues there."""
         with self._state.transaction() as connection:
             connection.execute("DELETE FROM input WHERE name = ?", (name,))
             connection.execute("UPDATE input_state SET paused = 0 WHERE name = ?", (name,))
@@ -53,19 +53,19 @@ class InputRepository:
             connection.execute(_PAUSE, (name, int(paused)))
 
     def ledgers(self) -> dict[str, bytes]:
-        """Name to what was last saved of an input's positions and counts."""
+        """Name to the last saved positions and counts of an input."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT name, ledger FROM input_state WHERE ledger IS NOT NULL").fetchall()
         return {name: bytes(ledger) for name, ledger in rows}
 
     def save_ledger(self, name: str, ledger: bytes, files: Sequence[FilePlace] = (), *, replaces: bool = False) -> None:
-        """Save positions and counts of an input, and the places of files that have changed; with `replaces`, others are deleted."""
+        """Save positions and counts of an input, and the places of changed files; with `replaces`, places of other files are deleted."""
         with self._state.transaction() as connection:
             _save_files(connection, name, files, replaces=replaces)
             connection.execute(_LEDGER, (name, ledger))
 
     def file_places(self, name: str, keys: Sequence[str]) -> list[FilePlace]:
-        """What was saved of files with these keys, at most one for each key."""
+        """The saved places of files with these keys, at most one for each key."""
         with self._state.transaction() as connection:
             rows = [row for key in keys for row in connection.execute(_FILES, (name, key))]
         return [FilePlace(StreamPartition(stream, life, ""), EventPlace(at, number), mark) for stream, life, at, number, mark in rows]

@@ -1,4 +1,4 @@
-"""API keys, in the state database. Of a key's secret it has a digest only."""
+"""API keys, in the state database. Only a digest of a key's secret is stored."""
 
 import json
 import sqlite3
@@ -15,7 +15,7 @@ _COLUMNS: Final = "id, name, digest, scopes, namespaces, note, created_us, creat
 _ALL: Final = f"SELECT {_COLUMNS} FROM api_key ORDER BY name, created_us, id"
 _ADD: Final = f"INSERT INTO api_key ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BUSY: Final = 5
-"""SQLITE_BUSY."""
+"""SQLite's error code SQLITE_BUSY."""
 _ACTIVE: Final = "name = ? AND revoked_us IS NULL AND (expires_us IS NULL OR expires_us > ?)"
 
 
@@ -56,9 +56,9 @@ class ApiKeyRepository:
 
 
 class WatchedKeys:
-    """Implements `ports.KeyChanges`: keeps a connection open, by which SQLite tells whether any other has changed the file.
+    """Implements `ports.KeyChanges`: keeps a connection open, by which SQLite shows whether any other has changed the file.
 
-    Only the first call waits for others that write.
+    Only the first call waits for other writers.
     """
 
     def __init__(self, state: StateDatabase) -> None:
@@ -76,7 +76,7 @@ class WatchedKeys:
                     return None
                 keys = [_key(row) for row in self._connection.execute(_ALL)]
             except sqlite3.OperationalError as error:
-                # Another connection writes: its changes do not count yet. Before Python 3.11 errors have no code.
+                # Another connection is writing: its changes are not committed yet. Before Python 3.11, errors have no code.
                 if getattr(error, "sqlite_errorcode", _BUSY) == _BUSY and self._version is not None:
                     return None
                 raise

@@ -1,4 +1,4 @@
-"""Sessions of browsers, in the state database. Of a session's cookie it has a digest only."""
+"""Sessions of browsers, in the state database. Only a digest of a session's cookie is stored."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ class BrowserSessionRepository:
         self._state = state
 
     def records(self) -> list[BrowserSession]:
-        """All sessions, the oldest first."""
+        """All sessions, oldest first."""
         with self._state.transaction() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM browser_session ORDER BY created_us, digest").fetchall()
         return [

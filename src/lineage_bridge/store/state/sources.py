@@ -1,4 +1,4 @@
-"""Sources, their states, and the messages they have to deliver: in the state database."""
+"""Sources, their states, and their undelivered messages, in the state database."""
 
 import json
 import zlib
@@ -94,7 +94,7 @@ class SourceRepository:
 
 
 def pack(snapshot: bytes | None) -> bytes | None:
-    """A snapshot as it is stored."""
+    """A snapshot in its stored form."""
     return None if snapshot is None else zlib.compress(snapshot, 1)
 
 
@@ -110,7 +110,8 @@ def write_poll(
 ) -> bool:
     """Write the result of a poll, in the transaction of the caller. A pause requested meanwhile stays.
 
-    False, and nothing is written, if the source has not had this many polls; with `begun`, also if nothing of it was written before.
+    Returns False, and writes nothing, if the source's number of polls differs; with `begun`, also if nothing of this poll was written
+    before.
     """
     found = connection.execute("SELECT polls, state FROM source_state WHERE name = ?", (name,)).fetchone()
     if (found[0] if found else 0) != polls or (begun and not found):

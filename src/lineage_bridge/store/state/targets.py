@@ -1,4 +1,4 @@
-"""Targets, and what was published to them: in the state database."""
+"""Targets, and what was published to them, in the state database."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -87,7 +87,7 @@ class PublicationLedger:
             return [_entry(row) for row in connection.execute(sql, (place, after, limit)).fetchall()]
 
     def counts(self, place: str) -> dict[str, int]:
-        """How many entries there are, by state."""
+        """The number of entries by state."""
         with self._state.transaction() as connection:
             rows = connection.execute("SELECT state, count(*) FROM published WHERE place = ? GROUP BY state ORDER BY state", (place,))
             return dict(rows.fetchall())

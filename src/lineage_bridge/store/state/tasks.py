@@ -16,7 +16,7 @@ _RECORDS = msgspec.json.Decoder(TaskRecord)
 
 
 class TaskRepository:
-    """Implements `ports.TaskRepository`. At most `most_kept` tasks are remembered, and those that have not ended."""
+    """Implements `ports.TaskRepository`. Keeps the newest `most_kept` tasks, and all that have not ended."""
 
     def __init__(self, state: StateDatabase, most_kept: int = MOST_KEPT) -> None:
         self._state, self._most_kept = state, most_kept
@@ -39,7 +39,7 @@ class TaskRepository:
         return _RECORDS.decode(row[0]) if row else None
 
     def records(self, which: TaskFilter) -> list[TaskRecord]:
-        """Tasks, the newest first."""
+        """Tasks, newest first."""
         with self._state.transaction() as connection:
             rows = connection.execute(
                 "SELECT record FROM task WHERE ? IN ('', kind) AND ? IN ('', status) ORDER BY number DESC LIMIT ? OFFSET ?", which

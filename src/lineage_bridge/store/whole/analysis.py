@@ -1,6 +1,6 @@
 """The findings of an analysis of the whole graph, stored as a file of lines: first a summary, then the parts, each in its order.
 
-One object a line. The first line has the offset of each part, so a page is read without the lines before its part.
+One object per line. The first line has the offset of each part, so a page is read without the lines before its part.
 """
 
 import os
@@ -24,7 +24,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Findings:
-    """Implements ports.FindingsReader over the file at `path`. Raises NotFoundError when there is none, or none that this version wrote."""
+    """Implements ports.FindingsReader over the file at `path`. Raises NotFoundError if this version wrote no such file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,7 +41,7 @@ class Findings:
         return list(self._read(part, offset, limit))
 
     def every(self, part: str) -> Iterator[bytes]:
-        """All lines of one part, unparsed, while the file is read once."""
+        """All lines of one part, unparsed; the file is read once, as they are consumed."""
         return self._read(part, 0, None)
 
     def _read(self, part: str, offset: int, limit: int | None) -> Iterator[bytes]:
@@ -58,7 +58,7 @@ class Findings:
 
 
 def write_findings(path: Path, found: Analysis, position: Mapping[tuple[str, int], int], made_us: int, unused_days: int) -> None:
-    """Replace the file: a reader sees the old file or the new one, never half of it."""
+    """Replace the file: a reader sees the whole old file or the whole new one."""
     makers = {"impact": _impact, "cycle": _cycles, "orphan": _orphans, "unused": _unused}
     parts: dict[str, FindingsPart] = {}
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -93,7 +93,7 @@ def _orphans(found: Analysis) -> Iterator[Line]:
 
 
 def _unused(found: Analysis) -> Iterator[Line]:
-    """Unused datasets, the one that was last read the longest ago first."""
+    """Unused datasets, least recently read first."""
     for touched in sorted(found.unused, key=lambda t: (t.read or 0, *_name(t.dataset).values())):
         read = {} if touched.read is None else {"last_read": format_time(touched.read)}
         yield {**_name(touched.dataset), "last_written": format_time(touched.written), **read}

@@ -1,7 +1,7 @@
 """The graph as sorted NDJSON by names, never by internal ids: the form in which graphs are compared.
 
-One object a line, nodes by canonical name, times RFC 3339 UTC with microseconds, absent values left out. Everything that has not
-ended is in.
+One object per line, nodes by canonical name, times RFC 3339 UTC with microseconds, absent values left out. It contains everything that has
+not ended.
 """
 
 from collections.abc import Callable, Iterator
@@ -96,7 +96,7 @@ class Export:
     # nodes
 
     def datasets(self) -> Iterator[Line]:
-        """Datasets, each as well as the best of its edges."""
+        """Datasets, each with the best label of its edges."""
         states: dict[int, list[Label]] = {}
         for row in self.connection.execute("SELECT id FROM node WHERE kind = 1"):
             states.setdefault(self.head(row[0]), []).extend(self.labels_of(row[0]))
@@ -123,7 +123,7 @@ class Export:
             yield self.name(row[0])
 
     def run_lines(self) -> Iterator[Line]:
-        """Runs, one line for each job a run was seen under."""
+        """Runs, one line for each job under which a run was seen."""
         for run, job in self.connection.execute(_RUNS).fetchall():
             record = self.runs.record(run, job)
             line: Line = {"run_id": record.run_id, "job": self.name(job), "state": record.state}
@@ -178,12 +178,12 @@ class Export:
             }
 
     def _counted(self, rows: list[tuple[int, int, int, int, int]]) -> list[tuple[int, int, int, int, int]]:
-        """Flows, without co-occurrence that does not count by what names denote."""
+        """Flows, without co-occurrence that column lineage under other names replaces."""
         hidden = {edge[:5] for edge in CoOccurrence(self.connection, self.nodes).not_counting((*row, 0) for row in rows)}
         return [row for row in rows if row not in hidden]
 
     def _stated(self, rows: list[tuple[int, int, int, int, int]]) -> Iterator[tuple[int, int, int, int, int]]:
-        """Flows, without those guessed of one name of a job whose target another name of it states."""
+        """Flows, without implicit ones whose target another name of the job states explicitly."""
         explicit: dict[tuple[int, int], set[int]] = {}
         for _, target, job, _, evidence in rows:
             if evidence == Evidence.EXPLICIT:
@@ -194,7 +194,7 @@ class Export:
                 yield row
 
     def hub_lines(self) -> Iterator[Line]:
-        """Wide runs, kept as their sides."""
+        """Hubs, stored as their two sides."""
         rows = self.connection.execute("SELECT hub, job, min(origin), max(origin) FROM hub GROUP BY hub, job").fetchall()
         self.failed.load(row[1] for row in rows)
         for hub, job, origin, last in rows:
@@ -207,7 +207,7 @@ class Export:
             yield {"job": self.name(job), "inputs": inputs, "outputs": outputs, **only_failed([failed])}
 
     def column_flows(self) -> Iterator[Line]:
-        """Columns, each target from each source, with all transformations stated."""
+        """Columns: each source of each target, with all transformations stated."""
         found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, int]]] = {}
         for job, carrier, origin, target, target_field, source, source_field, *change in self.connection.execute(
             _COLUMN_FLOWS, (NO_SOURCE,)
@@ -264,10 +264,10 @@ class Export:
                 line = {"entity": node.kind.name.lower(), "node": named(node.namespace, node.name), "canonical": self.name(identity.node)}
                 yield from ({**line, "kind": kind} for kind in identity.kinds)
 
-    # beside data flow
+    # edges other than data flow
 
     def control_lines(self) -> Iterator[Line]:
-        """What runs wait for, and what waits for them."""
+        """The jobs and runs that runs wait for, and those that wait for them."""
         for run, job, direction, other, other_run, *rules in self.connection.execute(
             "SELECT run, job, direction, other_job, other_run, dependency, sequence, status FROM job_dependency"
         ).fetchall():

@@ -19,18 +19,18 @@ def origin_text(origin: int) -> str:
 
 
 def only_failed(failed: list[bool]) -> Line:
-    """The mark of what failed runs alone hold, given whether this is so under each of its names."""
+    """The mark of what only failed runs state; `failed` says for each of its names whether this is so."""
     return {"only_failed": True} if all(failed) else {}
 
 
 def transformation(type_: str, subtype: str, masking: int) -> Line:
-    """What is stated of how a column influences another."""
+    """The transformation that a column statement states."""
     stated = {"type": type_, "subtype": subtype}
     return {**{key: value for key, value in stated.items() if value}, "masking": bool(masking)}
 
 
 def schema_field(field: SchemaField) -> Line:
-    """A column of a schema, with the fields in it."""
+    """A column of a schema, with its nested fields."""
     line: Line = {"name": field.name}
     if field.type is not None:
         line["type"] = field.type

@@ -1,4 +1,4 @@
-"""The current facets of datasets and jobs, many at once, in memory that does not depend on how long they are."""
+"""The current facets of datasets and jobs, many at once; long texts are not kept in memory."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +9,7 @@ from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 
 LONG = 16_384
-"""A facet with more characters than this is not read with the others."""
+"""A facet with more characters than this is read only when it is needed."""
 _FACETS = f"""SELECT c.node, c.key, c.rank, c.time, c.event, c.facet, CASE WHEN length(f.text) <= {LONG} THEN f.text END
 FROM current_facet c JOIN facet f ON f.facet = c.facet WHERE c.node IN ({{}}) AND c.job IN (0, c.node) AND f.deleted = 0"""
 _TEXT = "SELECT text FROM facet WHERE facet = ?"
@@ -18,7 +18,7 @@ TextAssertion: TypeAlias = tuple[int, int, bytes, bytes, str | None]
 
 
 class NewestTexts(Mapping[str, str]):
-    """Facet key to JSON text, in the order of the keys. A long text is read whenever it is asked for, and not kept."""
+    """Facet key to JSON text, in the order of the keys. A long text is read each time it is requested, and not kept."""
 
     __slots__ = ("_connection", "_stated")
 
@@ -37,7 +37,7 @@ class NewestTexts(Mapping[str, str]):
 
 
 def current_facets(connection: StoreConnection, groups: Mapping[int, Iterable[Node]]) -> dict[int, NewestTexts]:
-    """The facets of groups of names: of those under several names of a group the strongest, and of these the newest."""
+    """The facets of groups of names: of those under several names, the highest-ranked, and of these the newest."""
     found: dict[int, dict[str, TextAssertion]] = defaultdict(dict)
     for some in chunks(sorted({member.id for members in groups.values() for member in members})):
         for node, key, *stated in connection.execute(_FACETS.format(marks(some)), some):

@@ -43,7 +43,7 @@ _UNNAMED = """SELECT f.job, f.{end}, {side}, f.origin FROM flow f JOIN node j ON
 JOIN node d ON d.id = f.{end} AND d.kind = 1
 WHERE NOT EXISTS (SELECT 1 FROM job_io i WHERE i.job = f.job AND i.dataset = f.{end} AND i.side = {side})"""
 _UNNAMED_PORTS = " UNION ".join(_UNNAMED.format(end=end, side=int(side)) for end, side in (("source", Side.INPUT), ("target", Side.OUTPUT)))
-"""What a job's flows come from or lead to although the job never names it as its input or output."""
+"""The ends of a job's flows that the job never named as its input or output."""
 _NO_TIMES = 0, None
 _OBSERVED = """SELECT id FROM node n WHERE id IN ({}) AND CASE kind
 WHEN 2 THEN EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
@@ -165,7 +165,7 @@ class Inventory:
     # node ids
 
     def by_node_id(self, text: str) -> list[Node]:
-        """The canonical nodes that a node id may mean: one if it is unambiguous, else several."""
+        """The canonical nodes that a node id may denote: one if it is unambiguous, otherwise several."""
         parsed = parse_node_id(text)
         if parsed is None:
             return []

@@ -28,7 +28,7 @@ class WholeGraph:
         return Export(self.connection, now_us).lines(only)
 
     def differences(self, names: Names, on_progress: Callable[[str], None] = lambda _: None) -> Iterator[Difference]:
-        """Compare each derived table with what the facts give. `on_progress` is called with the name of each step."""
+        """Compare each derived table with a computation from the facts. `on_progress` is called with the name of each step."""
         return verify(self.connection, names, on_progress)
 
     def tables(self) -> GraphTables:

@@ -1,4 +1,4 @@
-"""The whole graph as plain rows, for a batch that looks at all of it at once."""
+"""The whole graph as plain rows, for a batch computation that needs all of it."""
 
 import json
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class WholeGraphTables:
         return iter(self.connection.execute(_ROWS[table]))
 
     def _flows(self) -> Iterator[Row]:
-        """Flows that have not ended and that no explicit flow under another name of the job replaces; and renames."""
+        """Flows that have not ended and that no explicit flow under another name of the job replaces; also renames."""
         rows = self.connection.execute(
             "SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin"
         )

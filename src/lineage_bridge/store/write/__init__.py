@@ -1,1 +1,1 @@
-"""Batches, erasures and rebuilds written to the store."""
+"""Writes batches, erasures and rebuilds to the store."""

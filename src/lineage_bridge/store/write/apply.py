@@ -32,13 +32,13 @@ _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "f
 
 
 _WAITING = ("derive_queue", "search_queue", "stitch_queue")
-"""Tables of keys that wait to be derived."""
+"""Tables of keys that are still to be derived."""
 _ASSERTER_INDEX = {"event": 4, **dict.fromkeys(ASSERTER_RELATIONS, 0)}
 """The index of the asserter in the rows of a relation."""
 
 
 class GraphWriter:
-    """The graph store, opened for writing. One per data folder; not safe for threads at once."""
+    """The graph store, opened for writing. Only one per data folder; not for use by several threads at once."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class GraphWriter:
 
         With `feed`, changes are recorded in an epoch of their own; `fresh` makes its name from that many random bytes.
 
-        With `stitch`, the rule `stitch_siblings` holds.
+        `stitch`: whether the rule `stitch_siblings` is on.
         """
         self.place = place
         self.connection = connect_writer(place, dialect) if isinstance(place, Path) else place
@@ -92,7 +92,7 @@ class GraphWriter:
     def apply(self, batch: Batch, budget: Budget) -> None:
         """Merge one batch.
 
-        Raises PositionError when it does not start at the store's position, CollisionError for names that share an id.
+        Raises PositionError if it does not start at the store's position, CollisionError for names that share an id.
         """
         with self._watched():
             self.connection.execute("BEGIN IMMEDIATE")
@@ -126,7 +126,7 @@ class GraphWriter:
         return self.left()
 
     def left(self) -> int:
-        """How many keys wait to be derived."""
+        """How many keys are still to be derived."""
         counts = " UNION ALL ".join(f"SELECT count(*) AS keys FROM {table}" for table in _WAITING)
         return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts}) q").fetchone()[0])
 

@@ -1,7 +1,8 @@
-"""The relations as they were at an earlier time, or without some runs, folded again into a store of their own.
+"""The relations as they were at an earlier time, or without some runs, derived again in a separate store.
 
-A row counts if its first mention is not later; its last mention is the last one if that is not later either, else the first. So whether
-something had been asserted is exact at any time, and which of several facet sets was the last is exact at UTC midnights and now.
+A row counts if its first mention is not later than that time. Its last mention is kept if that is not later either, and otherwise replaced
+by the first. So whether something had been asserted is exact at any time, and which of several facet sets was the last is exact at UTC
+midnights and now.
 """
 
 from collections.abc import Iterator

@@ -100,7 +100,7 @@ def newest(connection: StoreConnection) -> int:
 
 
 def _net_rows(net: Counter[tuple[str, Row]]) -> list[tuple[Any, ...]]:
-    """The rows of `change` that bring one state to the other: nodes appear before what names them and go after it."""
+    """The rows of `change` that turn one state into the other: nodes are added before the rows that name them, and removed after these."""
     gains = [record for record, count in net.items() if count > 0]
     losses = [record for record, count in net.items() if count < 0]
     replaced = {_key(*record) for record in losses} & {_key(*record) for record in gains}

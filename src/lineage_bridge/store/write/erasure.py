@@ -27,7 +27,7 @@ _FACETS = """SELECT s.asserted_by, s.node, s.job, s.side, s.origin, s.facet_set,
 FROM assertion s WHERE s.node = ? AND s.side IN (0, 1, 2, 3)"""
 _PARENTS = """SELECT DISTINCT f.text FROM assertion s JOIN facet_set c ON c.facet_set = s.facet_set JOIN facet f ON f.facet = c.facet
 WHERE s.asserted_by = ? AND c.key = 'parent'"""
-"""Every parent that a run ever named: the row of the run has only the newest."""
+"""Every parent that a run ever named; the row of the run has only the newest."""
 _REMAINING = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
 SELECT facet_set, first FROM assertion
 UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN declared_io d ON d.facet_set = s.facet_set
@@ -55,7 +55,7 @@ _FIRSTS = (
     """SELECT d.dataset, s.first FROM touched t JOIN declared_io d ON d.dataset = t.node JOIN still s ON s.facet_set = d.facet_set""",
     "SELECT n.node, m.first FROM touched t STRAIGHT_JOIN facet_node n ON n.node = t.node JOIN facet_lineage_set m ON m.facet = n.facet",
 )
-"""The remaining mentions of the nodes that lost one, except mentions as a parent."""
+"""The remaining mentions of nodes that lost a mention, except mentions as a parent."""
 _PARENTS_SINCE = "SELECT f.text, s.first FROM since s JOIN facet f ON f.facet = s.facet WHERE s.key = 'parent'"
 _USES = (
     "SELECT 1 FROM job_io WHERE dataset = :node LIMIT 1",

@@ -1,7 +1,7 @@
-"""A store replayed beside the one in use, compared with it, and put in its place in one transaction.
+"""A store that is replayed beside the one in use, compared with it, and put in its place in one transaction.
 
-The new content is copied into the file in use by SQLite's backup, within its write-ahead log: readers go on with the old content until it
-commits, and a process killed before that leaves the old content.
+SQLite's backup copies the new content into the write-ahead log of the file in use: readers continue with the old content until the commit,
+and a process killed before that leaves the old content.
 """
 
 import os
@@ -26,7 +26,7 @@ _RECORD_RELATIONS = ("event_record", "quarantine")
 
 
 def open_fresh(path: Path, names: Names, *, stitch: bool = False) -> GraphWriter:
-    """An empty store at `path` (`stitch` as in GraphWriter), with nothing left in it. Until it is sealed, a crash spoils it."""
+    """An empty store at `path` (`stitch` as in GraphWriter). Until it is sealed, a crash may damage it."""
     remove(path)
     writer = GraphWriter(path, names, feed=False, stitch=stitch)
     skip_durability(writer.connection)
@@ -77,7 +77,7 @@ def put_in_place(fresh: GraphWriter, path: Path, on_progress: Callable[[int, int
 
 
 def publish(fresh: GraphWriter, fresh_file: Path, path: Path) -> None:
-    """Close a fresh store at `part`, make it durable, and give it the name `path`."""
+    """Complete a fresh store at `part`, make it durable, and rename it to `path`."""
     leave_one_file(fresh.connection)
     fresh.close()
     for target in (fresh_file, fresh_file.parent):

@@ -33,12 +33,12 @@ from lineage_bridge.wiring.shared import all_records, readers, source_context, s
 from lineage_bridge.wiring.targets.publishing import target_service
 
 LOOK_S = 0.2
-"""How often a publication that waits looks whether it is still to go on."""
+"""The interval at which a waiting publication checks whether it should continue, in seconds."""
 _log = logging.getLogger(__name__)
 
 
 def run_publisher(settings: Settings) -> None:
-    """Publish continuously until a signal. Raises UnavailableError when another process does."""
+    """Publish continuously until a signal. Raises UnavailableError if another process does so."""
     service = target_service(settings)
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
     path = settings.paths.followers_report
@@ -92,14 +92,14 @@ class ContinuousPublishing:
 
 @dataclass
 class GraphCompleteness:
-    """Whether the graph contains all that was accepted when it was first asked, with its lineage."""
+    """Whether the graph contains everything that was accepted when this was first called, with its lineage."""
 
     records: AllRecords
     pool: ReaderPool
     _end: int | None = field(default=None)
 
     def is_complete(self) -> bool:
-        """Whether it does; once it does, the next call begins anew."""
+        """Whether the graph does; once it does, the next call starts over."""
         if self._end is None:
             self._end = self.records.durable_end()
         try:
@@ -114,7 +114,7 @@ class GraphCompleteness:
 
 
 def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
-    """Wait so long. Raises StoppedError as soon as nothing is to be published any more."""
+    """Wait so many seconds. Raises StoppedError as soon as nothing more is to be published."""
     until_us = now_us() + int(seconds * 1e6)
     while (left_us := until_us - now_us()) > 0:
         if is_stopped():
@@ -123,7 +123,7 @@ def _wait(is_stopped: Callable[[], bool], seconds: float) -> None:
 
 
 def _write_report(path: Path, report: FollowersReport) -> None:
-    """Write what is done for targets, for the API to show. On a full disk the last report stays."""
+    """Write the status of targets for the API. On a full disk the last report stays."""
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:

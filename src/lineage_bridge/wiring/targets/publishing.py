@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lineage_bridge.catalogs.apply import Publisher
 from lineage_bridge.catalogs.continuous.status import Followed
+from lineage_bridge.catalogs.environment import targets_from_environment
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
 from lineage_bridge.catalogs.service import TargetService
@@ -29,9 +30,9 @@ from lineage_bridge.wiring.shared import readers, source_context, state_database
 
 _FOLLOWERS = msgspec.json.Decoder(FollowersReport)
 LOCK_S = 10
-"""How long to wait for a process that has published, and is just ending."""
+"""How long to wait for a process that has finished publishing and is about to end, in seconds."""
 CANCEL_S = 20.0
-"""How long a publication that is cancelled may take for the calls that are under way; then its process is ended."""
+"""How long the running calls of a cancelled publication may take, in seconds; then its process is killed."""
 STOPPED = "the publication was stopped"
 COMMAND = (sys.executable, "-m", "lineage_bridge.cli.main", "publication")
 
@@ -64,13 +65,14 @@ def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) 
         PublishingProcesses(settings, repository),
         now_us,
         Followed(FollowRepository(state), behind, partial(followers_report, settings), now_us),
+        targets_from_environment(os.environ),
     )
     service.check_file()
     return service
 
 
 class PublishingProcesses:
-    """Implements `catalogs.service.PublicationProcesses`: those that this process has started. Each ends when this one does."""
+    """Implements `catalogs.service.PublicationProcesses` for the processes that this one has started. Each ends when this one does."""
 
     def __init__(self, settings: Settings, repository: TargetRepository) -> None:
         self._settings, self._repository = settings, repository
@@ -79,7 +81,7 @@ class PublishingProcesses:
         self._cancelled: dict[int, threading.Timer] = {}
 
     def is_publishing(self, pid: int) -> bool:
-        """Whether a report with this process id is of a publication under way. Another process may have got the id of an earlier one."""
+        """Whether a report with this process id belongs to a running publication. The id may have been reused for another process."""
         with self._lock:
             return self._is_publishing(pid)
 
@@ -87,12 +89,12 @@ class PublishingProcesses:
         return pid in self._processes or (pid == os.getpid() and bool(self._processes))
 
     def targets(self) -> frozenset[str]:
-        """The names of the targets that are published to."""
+        """The names of the targets to which a process is publishing."""
         with self._lock:
             return frozenset(name for name, _ in self._processes.values())
 
     def cancel(self, name: str) -> None:
-        """Tell a process to end: at once if it makes no call, and after CANCEL_S at the latest."""
+        """Ask a process to end: at once if it makes no call, and after CANCEL_S at the latest."""
         with self._lock:
             for process in [process for of, process in self._processes.values() if of == name and self._may_cancel(process)]:
                 timer = self._cancelled[process.pid] = threading.Timer(CANCEL_S, process.terminate)
@@ -107,7 +109,7 @@ class PublishingProcesses:
         return process.returncode is None and process.pid not in self._cancelled
 
     def begin(self, name: str, report: PublicationReport) -> None:
-        """Start a process. Raises RequestError if one is under way, UnavailableError if it cannot be started."""
+        """Start a process. Raises RequestError if one is running, UnavailableError if it cannot be started."""
         flags = (("--plan", report.plan_only), ("--prune", report.prune), ("--overwrite", report.overwrite))
         begun = replace(report, pid=os.getpid())
         with self._lock:
@@ -153,7 +155,9 @@ class PublishingProcesses:
 def publish(
     settings: Settings, name: str, *, plan_only: bool, prune: bool, overwrite: bool, stop: threading.Event | None = None
 ) -> PublicationReport:
-    """Plan for a target, and publish to it unless `plan_only`, until `stop` is set. Raises UnavailableError while another process does."""
+    """Plan for a target, and publish to it unless `plan_only`, until `stop` is set. Raises UnavailableError while another process publishes
+    to it.
+    """
     stop = stop or threading.Event()
     service, state = target_service(settings), state_database(settings)
     settings.paths.publishing.mkdir(parents=True, exist_ok=True)
@@ -179,6 +183,6 @@ def publish(
 
 
 def _wait(stop: threading.Event, seconds: float) -> None:
-    """Wait so long. Raises StoppedError as soon as the publication is cancelled."""
+    """Wait so many seconds. Raises StoppedError as soon as the publication is cancelled."""
     if stop.wait(seconds):
         raise StoppedError(STOPPED)

@@ -45,7 +45,7 @@ SHARED = SharedMetadata(
     clusters=(ClusterMetadata("lkc-1", SPACE, topics=frozenset({"orders", "bills"})),),
     schemas={((SPACE, "orders"), VALUE): TopicSchema((), "orders-value version 3, id 17")},
     names={"u-1": "Anna Kovacs", "sa-1": "order-service"},
-    jobs={"lcc-1": (SPACE, "orders-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
+    jobs={"lcc-1": (SPACE, "orders-sink"), "clcc-1": (SPACE, "ledger-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
 )
 TOPIC = f"{ROOT}/cloud-cluster=lkc-1/kafka=lkc-1/topic=orders"
 CONNECTOR = f"{ROOT}/cloud-cluster=lkc-1/connector=lcc-1"
@@ -214,11 +214,13 @@ def test_changes_are_attached_to_the_changed_resources():
         event("CreateStatement", f"{ROOT}/flink-region=AWS.us-east-1/statement=totals", 4),
         event("schema-registry.RegisterSchema", f"{ROOT}/schema-registry=lsrc-1/subject=orders-value", 5),
         event("DeleteConnector", f"{ROOT}/cloud-cluster=lkc-1/connector=lcc-9", 6),
+        event("CreateConnector", f"{ROOT}/cloud-cluster=lkc-1/connector=clcc-1", 7),
     )
     found = facets(seen)
     assert {name: [change["method"] for change in facet["changes"]] for name, facet in found.items()} == {
         "orders-sink": ["PauseConnector", "CreateConnector"],
         "flink/totals": ["CreateStatement"],
+        "ledger-sink": ["CreateConnector"],
         "orders": ["schema-registry.RegisterSchema", "kafka.CreateTopics"],
     }
     first = found["orders-sink"]["changes"][1]

@@ -29,7 +29,7 @@ ORGANIZATION = Organization(
 )
 SHARED = SharedMetadata(
     names={"sa-1": "order-service"},
-    jobs={"lcc-1": (SPACE, "orders-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
+    jobs={"lcc-1": (SPACE, "orders-sink"), "clcc-1": (SPACE, "ledger-sink"), "env-1/aws.us-east-1/totals": (SPACE, "flink/totals")},
 )
 SERVER, CONNECT, FLINK = "io.confluent.kafka.server", "io.confluent.kafka.connect", "io.confluent.flink"
 CLIENT = ["topic", "client_id", "principal_id"]
@@ -62,8 +62,8 @@ class Telemetry:
 
     def api(self, request: Request) -> Reply:
         if request.parts[0] == "connect":
-            named = {"orders-sink": {"id": {"id": "lcc-1", "id_type": "ID"}}} if request.parts[5] == "lkc-1" else {}
-            return Reply(200, named)
+            ids = {"orders-sink": "lcc-1", "ledger-sink": "clcc-1"} if request.parts[5] == "lkc-1" else {}
+            return Reply(200, {name: {"id": {"id": id_, "id_type": "ID"}} for name, id_ in ids.items()})
         if request.parts[-2:] == ("descriptors", "metrics"):
             every = [{"name": name, "labels": [{"key": key} for key in keys]} for name, keys in self.labels.items()]
             return self.page(every, request, 7)
@@ -195,6 +195,14 @@ def test_connectors_are_listed_once_and_queried_by_id(polling: Polling):
     assert [request for request in polling.standin.asked if "/connect/" in request] == requests
 
 
+def test_custom_connectors_have_the_metrics_of_connectors(polling: Polling):
+    polling.api.rows += [
+        (f"{CONNECT}/received_records", {"resource.connector.id": id_}, count) for id_, count in (("lcc-1", 7), ("clcc-1", 3))
+    ]
+    found = facets(polling.poll(), "job")
+    assert {name: found[name]["records_in"] for name in ("orders-sink", "ledger-sink")} == {"orders-sink": 7, "ledger-sink": 3}
+
+
 def test_statements_are_found_by_their_region(polling: Polling):
     labels = {"resource.compute_pool.id": "lfcp-1", "resource.flink_statement.name": "totals"}
     polling.api.rows += [(f"{FLINK}/num_records_in", labels, 9), (f"{FLINK}/num_records_out", labels, 4)]
@@ -233,6 +241,8 @@ def test_an_application_that_writes_is_a_job_and_stays_open_when_silent(polling:
     [
         "connector-producer-lcc-1ab2c-0",
         "connector-dlq-producer-lcc-1ab2c-0",
+        "connector-producer-clcc-1ab2c-0",
+        "orders-clcc-1ab2c",
         "_confluent-ksql-pksqlc-9x_query_CSAS_A_5-1b4e28ba-2fa1-11d2-883f-0016d3cca427-StreamThread-1-producer",
         "confluent-metrics-reporter",
         "flink-statement-7f9c",

@@ -138,10 +138,10 @@ def test_what_a_template_asks_for():
     [
         ("{a}[.{b}]", ""),
         ("{a!match:^([^:]+)}", ""),
-        ("[{a}", "half"),
-        ("{a}]", "half"),
-        ("{a", "half"),
-        ("a}", "half"),
+        ("[{a}", "unmatched"),
+        ("{a}]", "unmatched"),
+        ("{a", "unmatched"),
+        ("a}", "unmatched"),
         ("{a!x}", "filter x"),
     ],
 )

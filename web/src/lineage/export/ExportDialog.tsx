@@ -8,12 +8,13 @@ import { Failure } from "../../parts/Messages";
 import { saveFile } from "../../parts/save";
 import { Modal } from "../../shell/Modal";
 import type { Picture } from "../picture";
+import { usePulse } from "../pulse/store";
 import { drawingOf } from "./drawing";
 import { pngOf } from "./png";
 import { svgOf } from "./svg";
 import { jsonOf, linkRows, mermaidOf, type Marks } from "./texts";
 
-interface Props extends Marks {
+interface Props extends Pick<Marks, "changes"> {
     view: LineageView;
     /** What is drawn. */
     picture: Picture;
@@ -22,7 +23,8 @@ interface Props extends Marks {
 }
 
 /** Saves what is drawn, in the form that is chosen; all are made from the same picture. */
-export function ExportDialog({ view, picture, rootId, close, ...marks }: Props) {
+export function ExportDialog({ view, picture, rootId, close, changes }: Props) {
+    const marks: Marks = { changes, flows: usePulse().flows };
     const at = view.at === "" ? new Date().toISOString() : view.at;
     const drawing = () =>
         drawingOf(picture, rootId, `${view.root.kind} ${view.root.name}, ${view.root.namespace}, as of ${at}`);

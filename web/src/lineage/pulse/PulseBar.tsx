@@ -1,3 +1,5 @@
+import { useMemo } from "react";
+
 import { show } from "../../address/history";
 import type { LineageView } from "../../address/view";
 import { counted, moment } from "../../format/text";
@@ -6,23 +8,22 @@ import { Name } from "../../parts/Name";
 import { State } from "../../parts/State";
 import type { Picture } from "../picture";
 import { worstFirst } from "./rates";
-import type { PulseState } from "./usePulse";
+import { usePulse } from "./store";
 
 const SHOWN = 8;
 
 /** What needs attention in the picture, the worst first, and the way to hold its numbers still. */
 export function PulseBar({
     view,
-    pulse,
     picture,
     select,
 }: {
     view: LineageView;
-    pulse: PulseState;
     picture: Picture;
     select: (id: string) => void;
 }) {
-    const urgent = worstFirst(picture);
+    const pulse = usePulse();
+    const urgent = useMemo(() => worstFirst(picture), [picture]);
     const isLive = view.pulse === "live";
     return (
         <section className="pulse-bar" aria-label="Pulse">

@@ -24,14 +24,19 @@ describe("a pulse", () => {
             { job: ref("j"), dataset: ref("a"), side: "input", last: "2026-01-01T00:46:00Z", rows_per_second: 5 },
         ] as const;
         const answer = { at: "2026-01-01T01:00:00Z", window_s: 3600, flows: [...flows], truncated: false };
-        const found = ratesOf({ ...answer, settling: false, position: "" }, picture, new Map([["B", "b"]]), new Set());
+        const found = ratesOf(
+            { ...answer, settling: false, position: "" },
+            picture.links,
+            new Map([["B", "b"]]),
+            new Set(),
+        );
         expect(found.get("j>b")).toMatchObject({ label: "3.0 rows/s", tone: "good" });
         expect(found.get("a>j")).toMatchObject({ label: "last rows 14 min ago", tone: "warn" });
         expect(found.get("b>k")).toMatchObject({ label: "", rowsPerSecond: undefined });
     });
 
     test("says that nothing flowed only where it was asked", () => {
-        const quiet = { ...picture, links: [link("a", "j", "silent"), link("k", "c", "silent")] };
+        const quiet = [link("a", "j", "silent"), link("k", "c", "silent")];
         const answer = { at: "2026-01-01T01:00:00Z", window_s: 3600, flows: [], truncated: false };
         const found = ratesOf({ ...answer, settling: false, position: "" }, quiet, new Map(), new Set(["a"]));
         expect([found.get("a>j")?.label, found.get("k>c")?.label]).toEqual(["no rows", ""]);

@@ -27,12 +27,12 @@ const UNSURE = new Set(["silent", "gone"]);
 const SEVERITY = ["gone", "fail", "silent", "abort", "idle"];
 
 /**
- * The flow on each link of a picture, by the link's id. `heads` leads from the id of a name to that of its node; only of links at the
+ * The flow on each of some links, by the link's id. `heads` leads from the id of a name to that of its node; only of links at the
  * nodes `asked` about does the answer know that nothing flowed.
  */
 export function ratesOf(
     answer: Schemas["PulseAnswer"],
-    picture: Picture,
+    links: Picture["links"],
     heads: ReadonlyMap<string, string>,
     asked: ReadonlySet<string>,
 ): Map<string, Flow> {
@@ -48,7 +48,7 @@ export function ratesOf(
         });
     }
     return new Map(
-        picture.links.flatMap((link): [string, Flow][] => {
+        links.flatMap((link): [string, Flow][] => {
             const flow = found.get(link.id);
             if (!flow && link.liveness === "") return [];
             const { rows, last } = flow ?? { rows: undefined, last: "" };

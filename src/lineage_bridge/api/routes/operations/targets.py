@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import api_router
-from lineage_bridge.api.limits.callers import caller_in
+from lineage_bridge.api.limits.callers import Caller, caller_in
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
 from lineage_bridge.api.schemas.names import ErrorAnswer, Problem
@@ -154,13 +154,7 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
 
     async def post_publication(name: str, request: Request) -> Response:
         order = _read(_PUBLISH, await read_body(request) or b"{}", 'send {"plan_only", "prune", "overwrite"}, each true or false')
-        begun = await to_thread.run_sync(
-            services.publications.begin,
-            caller_in(request.scope),
-            name,
-            services.targets.publishing,
-            lambda: services.targets.start(name, plan_only=order.plan_only, prune=order.prune, overwrite=order.overwrite),
-        )
+        begun = await to_thread.run_sync(begin_publication, services, caller_in(request.scope), name, order)
         return json_response(_item(begun), 202)
 
     @router.post(
@@ -180,6 +174,17 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
         response_model=None,
         openapi_extra=body_docs(PublishRequest),
         responses=response_docs({202: TargetItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
+    )
+
+
+def begin_publication(services: Services, caller: Caller, name: str, order: PublishRequest) -> TargetRecord:
+    """Start a publication to a target. Raises NotFoundError, RequestError, and OverloadedError while too many run."""
+    services.targets.record(name)  # an unknown target is unknown, however many run
+    return services.publications.begin(
+        caller,
+        name,
+        services.targets.publishing,
+        lambda: services.targets.start(name, plan_only=order.plan_only, prune=order.prune, overwrite=order.overwrite),
     )
 
 
@@ -248,6 +253,7 @@ def _publication(report: PublicationReport) -> PublicationItem:
         drift_left_out=report.drift_left_out,
         code=report.code or UNSET,
         retry_after_s=UNSET if report.retry_after_s is None else report.retry_after_s,
+        written=report.written,
     )
 
 

@@ -32,6 +32,7 @@ class PublicationItem(Struct, frozen=True, omit_defaults=True):
     """A plan, or a publication and how it goes. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
 
     `counts` are planned operations by action, `outcomes` operations by outcome: `done`, `refused`, `failed` (perhaps made), `not_tried`.
+    `written` is how many things were created or changed in the target, by what they are, if its kind counts them.
     `operations` and `drift` list the first 1,000, refused and failed ones first. `desired` is how many objects the target should have,
     `unchanged` how many it has as desired. `kept` counts objects left as they are, by reason; `not_expressible` what the target cannot
     store.
@@ -57,6 +58,7 @@ class PublicationItem(Struct, frozen=True, omit_defaults=True):
     hint: Text = UNSET
     code: Text = UNSET
     retry_after_s: float | UnsetType = UNSET
+    written: dict[str, int] = {}
 
 
 class ContinuousItem(Struct, frozen=True, omit_defaults=True):
@@ -87,8 +89,9 @@ class ContinuousItem(Struct, frozen=True, omit_defaults=True):
 class TargetItem(Struct, frozen=True, omit_defaults=True):
     """A target. `state` is `paused`, `new` (nothing was published yet) or that of its last plan or publication.
 
-    `origin` is `file` (the settings file) or `added`; `published` is how many objects were published, by their state: `published`,
-    `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is present for targets with continuous publishing.
+    `origin` is `file` (the settings file), `environment` (its variables) or `added`; `published` is how many objects were published, by
+    their state: `published`, `sending` and `deleting` (the outcome is unknown), `refused`. `continuous` is present for targets with
+    continuous publishing.
     """
 
     name: str

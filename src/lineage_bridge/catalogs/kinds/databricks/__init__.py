@@ -1,1 +1,1 @@
-"""Databricks Unity Catalog: jobs and datasets as external metadata, what jobs read and write as external lineage."""
+"""Databricks Unity Catalog: jobs and datasets as external metadata, inputs and outputs of jobs as external lineage."""

@@ -1,21 +1,21 @@
-"""The connection that Databricks' own client classes make their calls with: checked addresses, no credentials of the machine, no retries.
+"""The connection that Databricks' own client classes use for their calls: checked addresses, no credentials of the machine, no retries.
 
-Their own one reads credentials of the environment and of files, connects wherever the host tells it to, and waits between tries by itself.
+Databricks' own connection reads credentials from the environment and from files, connects to any address that the host names, and retries
+by itself.
 """
 
 import base64
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
+from lineage_bridge.catalogs.http import HttpAnswer, LoggedInClient, TargetClient, outcome_of
 from lineage_bridge.catalogs.kinds.databricks.settings import DatabricksSettings
 from lineage_bridge.catalogs.target import Json, Outcome
-from lineage_bridge.errors import BusyError, SourceError, UnauthenticatedError
+from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.openlineage.event_builder import encode
 from lineage_bridge.sources.common.settings import reveal
 
@@ -24,7 +24,7 @@ _ABORTED: Final = "ABORTED"
 
 
 class AnsweredError(SourceError):
-    """An answer that is an error of the call; `code` is Databricks' own, empty if something else answered."""
+    """An answer with an error; `code` is Databricks' own, empty if the answer is not Databricks'."""
 
     def __init__(self, named: str, answer: HttpAnswer, code: str) -> None:
         super().__init__(f"{named} answered {answer.status}: {answer.message or code}", "check that the address is that of a workspace")
@@ -32,28 +32,29 @@ class AnsweredError(SourceError):
 
     @property
     def is_missing(self) -> bool:
-        """Whether an object that the call names is not there."""
+        """Whether the object that the call names does not exist."""
         return bool(self.code) and (self.answer.status == 404 or self.code.endswith(("DOES_NOT_EXIST", "NOT_FOUND")))
 
     @property
     def is_taken(self) -> bool:
-        """Whether the object to create is there already."""
+        """Whether the object to create already exists."""
         return bool(self.code) and (self.answer.status == 409 or self.code.endswith("ALREADY_EXISTS"))
 
     @property
     def outcome(self) -> Outcome:
-        """What became of the object that the call was made for. What nothing of Databricks answered may be answered later."""
+        """The outcome of the call for an object. If the answer is not Databricks', a later attempt may succeed."""
         found = outcome_of(self.answer)
         return found._replace(later=False) if self.code else found
 
 
 class WorkspaceConnection:
-    """Makes calls to a workspace, in the form that Databricks' client classes use. Thread-safe."""
+    """Makes calls to a workspace, with the interface that Databricks' client classes use. Thread-safe."""
 
-    def __init__(self, settings: DatabricksSettings) -> None:
-        self._settings, self._client = settings, TargetClient(settings)
+    def __init__(self, settings: DatabricksSettings, take_turn: Callable[[], None]) -> None:
+        """`take_turn` returns when a call may begin."""
+        self._settings, self._plain = settings, TargetClient(settings, take_turn=take_turn)
+        self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
         self._cfg = SimpleNamespace(workspace_id=settings.workspace_id or None)  # which they read
-        self._token, self._login = "", threading.Lock()
 
     def do(
         self,
@@ -63,10 +64,10 @@ class WorkspaceConnection:
         headers: Mapping[str, str] | None = None,
         body: Json | None = None,
     ) -> Json:
-        """The decoded answer. Raises AnsweredError for one that is an error, and as `TargetClient.call`."""
+        """The decoded answer. Raises AnsweredError for an error, and as `TargetClient.call`."""
         asked = dict(_flattened(query or {}))
         target = quote(path, safe="/") + (f"?{urlencode(asked)}" if asked else "")
-        answer = self._authorized(method, target, None if body is None else encode(body), headers or {})
+        answer = self._client.call(method, target, None if body is None else encode(body), headers)
         named = f"{method} {path}"
         if not answer.is_success:
             error = AnsweredError(named, answer, _code(answer))
@@ -80,33 +81,12 @@ class WorkspaceConnection:
             raise SourceError(f"{named} answered the same page again", "tell Databricks")
         return found
 
-    def _authorized(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> HttpAnswer:
-        if not self._settings.client_id:
-            return self._client.call(method, target, body, headers)
-        token = self._token or self._logged_in("")
-        try:
-            return self._client.call(method, target, body, {**headers, "Authorization": f"Bearer {token}"})
-        except UnauthenticatedError:  # it is valid for an hour
-            return self._client.call(method, target, body, {**headers, "Authorization": f"Bearer {self._logged_in(token)}"})
-
-    def _logged_in(self, expired: str) -> str:
-        """A token in place of one that is not valid any more."""
-        with self._login:
-            if self._token == expired:
-                self._token = self._asked_for_token()
-            return self._token
-
-    def _asked_for_token(self) -> str:
+    def _asked_for_token(self) -> HttpAnswer:
         secret = reveal(self._settings.client_secret or "")
         basic = base64.b64encode(f"{self._settings.client_id}:{secret}".encode()).decode()
         body = urlencode({"grant_type": "client_credentials", "scope": "all-apis"}).encode()
         headers = {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-        answer = self._client.call("POST", _TOKENS, body, headers)
-        token = answer.json().get("access_token") if answer.is_success else None
-        if not isinstance(token, str) or not token:
-            text = f"POST {_TOKENS} answered {answer.status}" + (f": {answer.message}" if answer.message else "")
-            raise UnauthenticatedError(text, "check client_id and client_secret")
-        return token
+        return self._plain.call("POST", _TOKENS, body, headers)
 
     def close(self) -> None:
         """Close connections."""

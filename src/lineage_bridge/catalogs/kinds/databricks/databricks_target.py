@@ -1,6 +1,7 @@
-"""Writes external metadata and external lineage by Databricks' API. It needs databricks-sdk, which is an optional dependency."""
+"""Writes external metadata and external lineage by Databricks' API. Requires databricks-sdk, an optional dependency."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -37,8 +38,9 @@ from lineage_bridge.model.sources import SourceCheck
 
 _PAGE: Final = 1000
 _TURNS: Final = 32
+METADATA_WRITTEN, RELATIONSHIPS_WRITTEN = "external_metadata", "relationships"
 _MOST: Final = 100_000
-"""How many relationships of a job are read at most."""
+"""The maximum number of relationships of a job that are read."""
 _MEMBERS: Final = ("columns", "description", "entity_type", "properties", "system_type")
 _RIGHTS: Final = "grant CREATE EXTERNAL METADATA on the metastore"
 _RIGHTS_ON_TABLES: Final = "grant SELECT on the tables that jobs read, and MODIFY on those that they write"
@@ -46,30 +48,36 @@ Ends = tuple[RelationshipEnd, RelationshipEnd]
 
 
 class DatabricksTarget(Target[DatabricksSettings]):
-    """Keeps external metadata for each job and its datasets, and relationships between them; those of jobs are read back and deleted."""
+    """Writes external metadata for each job and its datasets, and relationships between them; relationships of jobs are read back and
+    deleted.
+    """
 
     deletes = True
     reads = True
     read_batch = 20
+    paces_itself = True
 
     def __init__(self, name: str, settings: DatabricksSettings, _: Path) -> None:
         super().__init__(name, settings)
-        self._connection = WorkspaceConnection(settings)
+        self._connection = WorkspaceConnection(settings, self._await_turn)
         self._metadata: Any = ExternalMetadataAPI(self._connection)  # type: ignore[no-untyped-call]  # their constructors have no types
         self._lineage: Any = ExternalLineageAPI(self._connection)  # type: ignore[no-untyped-call]  # as above
         self._turns = tuple(threading.Lock() for _ in range(_TURNS))
         self._written: dict[str, str] = {}
+
+    def _await_turn(self) -> None:
+        self.take_turn()  # which is set later
 
     def express(self, event: Json) -> Expressed:
         """A completed run. Raises InexpressibleError."""
         return express_job(event)
 
     def visible(self, event: Json) -> str:
-        """Of a job's relationships and their columns."""
+        """The digest of a job's relationships and their columns."""
         return digest_of_relationships(job_objects(event, self.settings).relationships)
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
-        """The jobs that are there."""
+        """The jobs that the metastore has."""
         found = {}
         for key in keys:
             job = job_end(key.namespace, key.name, self.settings)
@@ -82,35 +90,36 @@ class DatabricksTarget(Target[DatabricksSettings]):
         return [self._write(operation) for operation in operations]
 
     def _write(self, operation: Operation) -> Outcome:
+        written = Counter[str]()
         try:
             if operation.action == DELETE:
                 self._delete(job_end(operation.key.namespace, operation.key.name, self.settings))
             else:
-                self._publish(job_objects(msgspec.json.decode(operation.body), self.settings))
+                self._publish(job_objects(msgspec.json.decode(operation.body), self.settings), written)
         except AnsweredError as error:
-            return error.outcome
+            return error.outcome._replace(written=written)
         except UnauthenticatedError:
             raise
         except _TableForbiddenError as error:
-            return Outcome(False, f"{error} ({error.hint})", later=True)
+            return Outcome(False, f"{error} ({error.hint})", later=True, written=written)
         except ForbiddenError as error:
             raise ForbiddenError(str(error), _RIGHTS) from error
-        return DONE
+        return DONE._replace(written=written)
 
-    def _publish(self, objects: JobObjects) -> None:
+    def _publish(self, objects: JobObjects, written: Counter[str]) -> None:
         names = [dataset["name"] for dataset in objects.datasets]
         for dataset in objects.datasets:
-            self._ensure(dataset)
-        is_new = self._put(objects.job)
+            self._ensure(dataset, written)
+        is_new = self._put(objects.job, written)
         there = {} if is_new else self._relationships(RelationshipEnd("external_metadata", objects.job["name"]))
         try:
-            self._relate(objects, there)
+            self._relate(objects, there, written)
         except AnsweredError as error:
             if not error.is_missing or not self._forgotten(names):
                 raise
-            for dataset in objects.datasets:  # somebody has deleted one since it was written
-                self._ensure(dataset)
-            self._relate(objects, self._relationships(RelationshipEnd("external_metadata", objects.job["name"])))
+            for dataset in objects.datasets:  # another client has deleted one since it was written
+                self._ensure(dataset, written)
+            self._relate(objects, self._relationships(RelationshipEnd("external_metadata", objects.job["name"])), written)
 
     def _delete(self, job: RelationshipEnd) -> None:
         for ends, found in self._relationships(job).items():
@@ -133,19 +142,19 @@ class DatabricksTarget(Target[DatabricksSettings]):
             raise
         return True
 
-    def _ensure(self, dataset: Json) -> None:
-        """Write external metadata of a dataset, unless this publication has done so for another job. Jobs with the same one take turns."""
+    def _ensure(self, dataset: Json, written: Counter[str]) -> None:
+        """Write external metadata of a dataset, unless this publication did so for another job. Jobs with a common dataset take turns."""
         name, digest = dataset["name"], digest_of(dataset)
         with self._turns[hash(name) % _TURNS]:
             if self._written.get(name) != digest:
-                self._put(dataset)
+                self._put(dataset, written)
                 self._written[name] = digest
 
     def _forgotten(self, names: Sequence[str]) -> bool:
         """Forget that datasets were written; return whether one was."""
         return bool([name for name in names if self._written.pop(name, None) is not None])
 
-    def _put(self, goal: Json) -> bool:
+    def _put(self, goal: Json, written: Counter[str]) -> bool:
         """Create or change external metadata; return whether it is new."""
         try:
             self._metadata.create_external_metadata(ExternalMetadata.from_dict(goal))
@@ -153,16 +162,18 @@ class DatabricksTarget(Target[DatabricksSettings]):
             if not error.is_taken:
                 raise
         else:
+            written[METADATA_WRITTEN] += 1
             return True
         there = self._metadata.get_external_metadata(goal["name"]).as_dict()
         if any(there.get(member) != goal.get(member) for member in _MEMBERS):
             self._metadata.update_external_metadata(goal["name"], ExternalMetadata.from_dict(goal), ",".join(_MEMBERS))
+            written[METADATA_WRITTEN] += 1
         return False
 
     # external lineage
 
     def _relationships(self, job: RelationshipEnd) -> dict[Ends, Json]:
-        """All relationships of a job that is there, by their ends; none if it is not there."""
+        """All relationships of a job, by their ends; none if the metastore does not have the job."""
         try:
             return {(end_of(found["source"]), end_of(found["target"])): found for found in islice(self._listed(job), _MOST)}
         except AnsweredError as error:
@@ -177,14 +188,15 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 if found.external_lineage_info is not None:
                     yield found.external_lineage_info.as_dict()
 
-    def _relate(self, objects: JobObjects, there: Mapping[Ends, Json]) -> None:
-        """Make the relationships of a job those that it should have."""
+    def _relate(self, objects: JobObjects, there: Mapping[Ends, Json], written: Counter[str]) -> None:
+        """Change the relationships of a job to the desired ones."""
         goals = {(end_of(found["source"]), end_of(found["target"])): found for found in objects.relationships}
         for ends, relationship in goals.items():
             before = there.get(ends)
             if before is None or any(before.get(member) != relationship.get(member) for member in ("columns", "properties")):
                 with _rights_on_tables(ends):
                     self._put_relationship(relationship, is_there=before is not None)
+                written[RELATIONSHIPS_WRITTEN] += 1
         for ends in sorted(there.keys() - goals.keys()):
             with _rights_on_tables(ends):
                 self._unrelate(there[ends])
@@ -208,7 +220,7 @@ class DatabricksTarget(Target[DatabricksSettings]):
                 raise
 
     def test(self) -> list[SourceCheck]:
-        """Whether external metadata can be listed; whether it can be created shows when some is."""
+        """Whether external metadata can be listed; whether it can be created shows only when some is created."""
         try:
             next(self._metadata.list_external_metadata(page_size=1), None)
         except ForbiddenError as error:
@@ -221,12 +233,12 @@ class DatabricksTarget(Target[DatabricksSettings]):
 
 
 class _TableForbiddenError(ForbiddenError):
-    """Rights on a table are missing, which are given table by table."""
+    """Privileges on a table are missing; they are granted for each table."""
 
 
 @contextmanager
 def _rights_on_tables(ends: Ends) -> Iterator[None]:
-    """Turn an error that rights are missing into one of a table, if one is an end of a relationship."""
+    """Convert a permission error into one of a table, if an end of a relationship is a table."""
     try:
         yield
     except UnauthenticatedError:

@@ -1,4 +1,4 @@
-"""The kind of targets that publish to Unity Catalog, which is known also where Databricks' library is not installed."""
+"""The kind of targets that publish to Unity Catalog. It can be listed even if Databricks' library is not installed."""
 
 from pathlib import Path
 

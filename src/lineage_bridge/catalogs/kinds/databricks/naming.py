@@ -1,4 +1,4 @@
-"""What jobs and datasets are in a metastore: tables of it, or external metadata under a name that it takes. Pure."""
+"""How jobs and datasets are represented in a metastore: as its tables, or as external metadata with a valid name. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from lineage_bridge.catalogs.target import Json
 _WORKSPACE: Final = re.compile(r"(?:databricks|unitycatalog|unity-catalog)://(?:https?://)?([^/:]+)(?::443)?/?")
 _OTHER_SIGNS: Final = re.compile(r"[^a-z0-9]+")
 _SHOWN: Final = 100
-"""How much of a job's or dataset's own name is in the name there, for people; a digest tells it from others."""
+"""How many characters of a job's or dataset's own name are in its name there, for readability; a digest makes that unique."""
 _SYSTEMS: Final = {
     "bigquery": "GOOGLE_BIGQUERY",
     "confluent": "CONFLUENT",
@@ -37,7 +37,7 @@ _STREAMS: Final = frozenset(("CONFLUENT", "KAFKA"))
 
 
 def table_of(dataset: Json, settings: DatabricksSettings) -> str | None:
-    """The full name of the table that a dataset is in the metastore, by its name or another one that its producers state."""
+    """The full name of a dataset's table in the metastore, from its name or another one that its producers state."""
     symlinks = dataset.get("facets", {}).get("symlinks", {})
     others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
     names = [dataset, *(other for other in (others if isinstance(others, list) else ()) if isinstance(other, dict))]
@@ -56,7 +56,7 @@ def _tables(names: list[Json], settings: DatabricksSettings) -> Iterator[str]:
 
 
 def metadata_name(kind: str, namespace: str, name: str, settings: DatabricksSettings) -> str:
-    """The name of external metadata: letters in lower case, digits and _, as every object of a metastore may have."""
+    """The name of external metadata, which may contain only lower-case letters, digits and _, as all names in a metastore."""
     shown = _OTHER_SIGNS.sub("_", name.lower()).strip("_")[:_SHOWN].strip("_")
     digest = blake2b(f"{len(namespace)} {namespace}{name}".encode(), digest_size=8).hexdigest()
     return "_".join(part for part in (settings.prefix, kind, shown, digest) if part)
@@ -71,7 +71,7 @@ def system_type(namespace: str) -> str:
 
 
 def entity_type(dataset: Json) -> str:
-    """What a dataset is in its system: as its producers state, or as is usual there."""
+    """The kind of object that a dataset is in its system: as its producers state, or as is usual in that system."""
     stated = dataset.get("facets", {}).get("datasetType", {})
     found = stated.get("datasetType") if isinstance(stated, dict) else None
     if isinstance(found, str) and found:

@@ -1,4 +1,5 @@
-"""What a metastore holds of a job: external metadata for it and for its datasets that are no tables, and external lineage between them.
+"""The objects of a job in a metastore: external metadata for it and for its datasets that are not tables, and external lineage between
+them.
 
 Columns pass through a job: each column that it writes is a column of the job too, read from the inputs and written to the output. Pure.
 """
@@ -15,7 +16,7 @@ from lineage_bridge.catalogs.target import Expressed, Json
 from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 LONGEST_TEXT: Final = 4000
-"""Characters of a description or of a property."""
+"""The maximum lengths of a description and of a property, in characters."""
 _HELD_OF_JOBS: Final = frozenset(("documentation", "jobType", "sql", PUBLICATION))
 _HELD_OF_DATASETS: Final = frozenset(("columnLineage", "datasetType", "documentation", "schema", "symlinks"))
 _NOT_HELD: Final = "facets that Unity Catalog does not hold"
@@ -29,13 +30,13 @@ class RelationshipEnd(NamedTuple):
 
     @property
     def as_json(self) -> Json:
-        """The end as the API has it."""
+        """The end in the form of the API."""
         return {self.kind: {"name": self.name}}
 
 
 @dataclass(frozen=True)
 class JobObjects:
-    """External metadata of a job and of its datasets that are no tables, and the relationships of the job, as the API has them."""
+    """External metadata of a job and of its datasets that are not tables, and the relationships of the job, in the API's form."""
 
     job: Json
     datasets: Sequence[Json]
@@ -43,7 +44,7 @@ class JobObjects:
 
 
 def express_job(event: Json) -> Expressed:
-    """A completed run with what can be held of it. Raises InexpressibleError."""
+    """A completed run with everything that can be represented. Raises InexpressibleError."""
     made, lost = in_form(event, "runs").event, Counter[str]()
     made["job"] = with_held(made["job"], _HELD_OF_JOBS, lost, _NOT_HELD)
     for side in ("inputs", "outputs"):
@@ -58,16 +59,19 @@ def express_job(event: Json) -> Expressed:
 
 
 def job_objects(event: Json, settings: DatabricksSettings) -> JobObjects:
-    """What there is to be of a job, from an event as `express_job` has it."""
+    """The objects that a job needs, from an event as `express_job` returns it."""
     inputs, outputs = ({_identity(dataset): dataset for dataset in event.get(side, ())} for side in ("inputs", "outputs"))
     ends = {name: _end(dataset, settings) for name, dataset in (inputs | outputs).items()}
     job = job_end(event["job"]["namespace"], event["job"]["name"], settings)
     reads: dict[RelationshipEnd, set[tuple[str, str]]] = {ends[name]: set() for name in inputs}
     writes: dict[RelationshipEnd, set[tuple[str, str]]] = {ends[name]: set() for name in outputs}
     named = Counter(column for dataset in outputs.values() for column, _ in column_fields(dataset))
+    named_in = Counter((dataset["name"], column) for dataset in outputs.values() for column, _ in column_fields(dataset))
     for name, dataset in outputs.items():
         for column, sources in column_fields(dataset):
             own = column if named[column] == 1 else f"{dataset['name']}.{column}"
+            if named_in[dataset["name"], column] > 1:
+                own = f"{dataset['namespace']}/{own}"
             writes[ends[name]].add((own, column))
             for source in sources:
                 if _identity(source) in inputs:
@@ -89,7 +93,7 @@ def job_end(namespace: str, name: str, settings: DatabricksSettings) -> Relation
 
 
 def digest_of_relationships(relationships: Iterable[Json]) -> str:
-    """A digest of relationships: between which objects they are, and which columns. The case of letters does not count."""
+    """A digest of relationships: the objects and columns that they connect. Upper and lower case are the same."""
     return digest_of(
         sorted(
             [
@@ -104,7 +108,7 @@ def digest_of_relationships(relationships: Iterable[Json]) -> str:
 
 
 def end_of(found: Json) -> RelationshipEnd:
-    """The end that the API has as an object of one member."""
+    """The end from the API's form, an object with one member."""
     for kind, member in found.items():
         if isinstance(member, dict):
             return RelationshipEnd(kind, str(member.get("name") or member.get("url") or "").lower())

@@ -1,4 +1,4 @@
-"""Sends events by DataZone's API, and waits until they are processed. It needs botocore, which is an optional dependency."""
+"""Sends events by DataZone's API, and waits until they are processed. Requires botocore, an optional dependency."""
 
 import threading
 import time
@@ -15,14 +15,14 @@ from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
 
 LONGEST_IDENTIFIER: Final = 2086
-"""Characters of the identifier of a job (`namespace.name`) or dataset (`namespace/name`)."""
+"""The maximum length, in characters, of the identifier of a job (`namespace.name`) or dataset (`namespace/name`)."""
 _RIGHTS: Final = "grant datazone:PostLineageEvent and datazone:GetLineageEvent on the domain"
 _INVALID: Final = frozenset(("ConflictException", "ValidationException"))
 _OPEN: Final = frozenset(("PROCESSING", "REQUESTED"))
 
 
 class DataZoneTarget(Target[DataZoneSettings]):
-    """Sends each job as a completed run. What is taken is processed later; whether that went well is asked for."""
+    """Sends each job as a completed run. DataZone accepts events first and processes them later; the target polls for the outcome."""
 
     batch = 20
 
@@ -33,7 +33,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         self._client: Any = None
 
     def express(self, event: Json) -> Expressed:
-        """A completed run, with the datasets whose names it can hold. Raises InexpressibleError."""
+        """A completed run, with the datasets whose names are short enough. Raises InexpressibleError."""
         made, lost = in_form(event, "runs").event, Counter[str]()
         if _is_too_long(made["job"]):
             raise InexpressibleError("jobs whose names are too long")
@@ -44,17 +44,19 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return Expressed(made, +lost)
 
     def visible(self, event: Json) -> str:
-        """Of the whole event."""
+        """The digest of the whole event."""
         return digest(event)
 
     def write(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Send events, each by itself, then ask for all until they are processed."""
+        """Send events, each by itself, then poll until all are processed."""
         posted = [self._post(operation) for operation in operations]
         states = self._settled([answer for answer in posted if isinstance(answer, str)])
         return [answer if isinstance(answer, Outcome) else _outcome(states[answer]) for answer in posted]
 
     def _post(self, operation: Operation) -> str | Outcome:
-        """The id of the event there, or why it is refused. The same bytes have the same token, so that they are one event if sent twice."""
+        """The id of the event in DataZone, or why it is refused. The same bytes have the same token, so sending them twice creates one
+        event.
+        """
         token = digest_of([operation.idempotency_key, operation.body.decode()])
         try:
             with service_errors("PostLineageEvent", _RIGHTS):
@@ -66,7 +68,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return str(answer["id"])
 
     def _settled(self, ids: Sequence[str]) -> dict[str, str]:
-        """The status of each event, after as many questions as `settle_s` has room for."""
+        """The status of each event, after as many polls as fit in `settle_s`."""
         states = dict.fromkeys(ids, "REQUESTED")
         for question in range(1 + int(self.settings.settle_s / self.settings.poll_s)):
             unsettled = [event for event, state in states.items() if state in _OPEN]
@@ -83,7 +85,7 @@ class DataZoneTarget(Target[DataZoneSettings]):
         return str(answer.get("processingStatus", "REQUESTED"))
 
     def test(self) -> list[SourceCheck]:
-        """Whether the domain's events can be listed; whether it takes events shows when one is sent."""
+        """Whether the domain's events can be listed; whether it accepts events shows only when one is sent."""
         with service_errors("ListLineageEvents", "grant datazone:ListLineageEvents on the domain"):
             answer = self._opened().list_lineage_events(domainIdentifier=self.settings.domain, maxResults=1)
         return [SourceCheck("connect", isinstance(answer.get("items"), list), f"the domain {self.settings.domain} answers")]
@@ -106,5 +108,5 @@ def _is_too_long(subject: Json) -> bool:
 
 def _outcome(state: str) -> Outcome:
     if state in _OPEN:
-        return Outcome(False, "was taken, but is not processed yet; settle_s says how long to wait", later=True)
-    return DONE if state == "SUCCESS" else Outcome(False, f"was taken, but processing it ended as {state}")
+        return Outcome(False, "was accepted, but is not processed yet; raise settle_s to wait longer", later=True)
+    return DONE if state == "SUCCESS" else Outcome(False, f"was accepted, but its processing ended as {state}")

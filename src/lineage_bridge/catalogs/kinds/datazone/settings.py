@@ -12,7 +12,7 @@ class DataZoneSettings(AwsConnection, TargetSettings):
     region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the domain")
     domain: str = Field(pattern=r"^dzd[-_][a-zA-Z0-9_-]{1,36}$", description="id of the domain")
     settle_s: float = Field(default=120.0, ge=0, le=3600, description="how many seconds events may take to be processed")
-    poll_s: float = Field(default=1.0, ge=0.01, le=60, description="seconds between questions whether events were processed")
+    poll_s: float = Field(default=1.0, ge=0.01, le=60, description="seconds between polls whether events were processed")
     max_bytes: int = Field(
         default=300_000,
         ge=1024,

@@ -1,7 +1,7 @@
-"""Definitions of tables as Glue's UpdateTable takes them: the whole definition, with other lineage in its parameters. Pure."""
+"""Table definitions as Glue's UpdateTable accepts them: the whole definition, with different lineage in its parameters. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lineage_bridge.catalogs.events import digest_of
@@ -24,11 +24,11 @@ TABLE_INPUT: Final = frozenset(
         "ViewOriginalText",
     )
 )
-"""What of the answer of GetTable is in a definition that replaces it; the rest is read-only, or belongs to what is not changed here."""
+"""The members of GetTable's answer that a definition for UpdateTable contains; the others are read-only, or not changed here."""
 
 
 def obstacle(table: Json) -> str:
-    """Why a table is not changed; empty if it can be."""
+    """Why a table cannot be changed; empty if it can."""
     if table.get("TargetTable"):
         return "it is a link to a table of another catalog: publish to that one"
     if table.get("FederatedTable"):
@@ -41,8 +41,8 @@ def obstacle(table: Json) -> str:
 def changed_definition(table: Json, parameters: Mapping[str, str], descriptions: Mapping[str, str]) -> Json | None:
     """The definition of a table with these parameters instead of those published before; None if nothing differs.
 
-    A description is only set where there is none, or where it is still the one from here. Tables of Iceberg have theirs from the schema of
-    Iceberg, so those are not touched.
+    A description is set only if there is none, or if LineageBridge wrote the current one. Descriptions of Iceberg tables come from
+    Iceberg's schema, so they are not changed.
     """
     definition: Json = {name: value for name, value in table.items() if name in TABLE_INPUT}
     own = dict(table.get("Parameters") or {})
@@ -56,8 +56,25 @@ def changed_definition(table: Json, parameters: Mapping[str, str], descriptions:
     return None if definition == {**before, "Parameters": own} else definition
 
 
+def changes_of(table: Json, definition: Json) -> Mapping[str, int]:
+    """How many parameters and descriptions of a table a definition sets to something else."""
+    before, after = (found.get("Parameters") or {} for found in (table, definition))
+    properties = sum(before.get(name) != value for name, value in after.items())
+    described, describes = (dict(_described(found)) for found in (table, definition))
+    comments = sum(bool(text) and described.get(name) != text for name, text in describes.items())
+    return {"tables": 1, "properties": properties, "comments": comments}
+
+
+def _described(definition: Json) -> Iterator[tuple[str, str | None]]:
+    """The description of a table, under the empty name, and those of its columns."""
+    yield "", definition.get("Description")
+    columns = (definition.get("StorageDescriptor") or {}).get("Columns") or ()
+    for column in (*columns, *(definition.get("PartitionKeys") or ())):
+        yield str(column.get("Name", "")), column.get("Comment")
+
+
 def _describe(definition: Json, descriptions: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Describe a table and its columns where that is free; return a digest of each description that is from here, by column."""
+    """Describe a table and its columns where nobody else did; return a digest of each description by LineageBridge, by column."""
     storage = dict(definition.get("StorageDescriptor") or {})
     lists: dict[str, list[Json]] = {
         "Columns": [dict(column) for column in storage.get("Columns") or ()],

@@ -1,4 +1,4 @@
-"""Reads and writes definitions of tables by Glue's API. It needs botocore, which is an optional dependency."""
+"""Reads and writes table definitions by Glue's API. Requires botocore, an optional dependency."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, obstacle
+from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
 from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
 from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
@@ -16,14 +16,14 @@ from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
 
 MOST_CONFLICTS: Final = 4
-"""How many times in a row somebody else may change a table between its reading and its writing."""
+"""How many times in a row another client may change a table between our read and our write."""
 _RIGHTS: Final = "grant glue:GetTable and glue:UpdateTable on the catalog, the database and its tables"
 _MISSING: Final = "EntityNotFoundException"
 _CONFLICT: Final = "ConcurrentModificationException"
 _LATER: Final = frozenset(
     ("AccessDeniedException", "GlueEncryptionException", "ResourceNotReadyException", "FederationSourceRetryableException")
 )
-"""Errors of one table that may pass; rights on tables are given table by table."""
+"""Errors that concern one table and may pass; permissions are granted for each table."""
 _REFUSED: Final = frozenset(
     (_MISSING, "FederationSourceException", "InvalidInputException", "ResourceNumberLimitExceededException", "ValidationException")
 )
@@ -31,7 +31,7 @@ _BUSY: Final = frozenset(("OperationTimeoutException", "InternalServiceException
 
 
 class GlueTarget(Target[GlueSettings]):
-    """Keeps the lineage of each table in its parameters. Tables are neither created nor deleted; deleting removes what was published."""
+    """Writes the lineage of each table into its parameters. Tables are neither created nor deleted; deleting removes what was published."""
 
     deletes = True
     reads = True
@@ -51,7 +51,7 @@ class GlueTarget(Target[GlueSettings]):
         return express_table(event, self.settings)
 
     def visible(self, event: Json) -> str:
-        """Of the lineage among the parameters."""
+        """The digest of the lineage in the parameters."""
         return digest_of_parameters(event["parameters"])
 
     def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
@@ -75,10 +75,10 @@ class GlueTarget(Target[GlueSettings]):
             outcome = self._tried(table, goal, is_deletion=operation.action == DELETE)
             if outcome is not None:
                 return outcome
-        return Outcome(False, f"others changed the table {MOST_CONFLICTS} times while it was to be changed", later=True)
+        return Outcome(False, f"other clients changed the table {MOST_CONFLICTS} times while it was to be changed", later=True)
 
     def _tried(self, table: GlueTable, goal: Json, *, is_deletion: bool) -> Outcome | None:
-        """What became of a change; None if somebody else changed the table since it was read."""
+        """The outcome of a change; None if another client changed the table since it was read."""
         try:
             return self._replace(table, goal, is_deletion=is_deletion)
         except SourceError as error:
@@ -102,10 +102,11 @@ class GlueTarget(Target[GlueSettings]):
             where = {"CatalogId": self.settings.catalog_id, "DatabaseName": table.database}
             with service_errors(f"UpdateTable of {table.database}.{table.name}", _RIGHTS):
                 self._opened().update_table(**where, TableInput=definition, VersionId=found["VersionId"], SkipArchive=True)
+            return DONE._replace(written=changes_of(found, definition))
         return DONE
 
     def _table(self, table: GlueTable) -> Json | None:
-        """A table's definition with what is read-only; None if there is no such table."""
+        """A table's definition including its read-only members; None if there is no such table."""
         try:
             with service_errors(f"GetTable of {table.database}.{table.name}", _RIGHTS):
                 answer = self._opened().get_table(CatalogId=self.settings.catalog_id, DatabaseName=table.database, Name=table.name)
@@ -117,7 +118,7 @@ class GlueTarget(Target[GlueSettings]):
         return found
 
     def test(self) -> list[SourceCheck]:
-        """Whether databases can be listed; rights on tables are given table by table, and show when one is published."""
+        """Whether databases can be listed. Permissions are granted for each table, so a missing one shows only at a publication."""
         with service_errors("GetDatabases", "grant glue:GetDatabases on the catalog"):
             answer = self._opened().get_databases(CatalogId=self.settings.catalog_id, MaxResults=1)
         return [SourceCheck("connect", isinstance(answer.get("DatabaseList"), list), f"the catalog {self.settings.catalog_id} answers")]

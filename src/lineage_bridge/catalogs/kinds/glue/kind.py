@@ -1,4 +1,4 @@
-"""The kind of targets that publish to AWS Glue, which is known also where the AWS SDK is not installed."""
+"""The kind of targets that publish to AWS Glue. It can be listed even if the AWS SDK is not installed."""
 
 from pathlib import Path
 

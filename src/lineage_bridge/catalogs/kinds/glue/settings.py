@@ -10,7 +10,7 @@ class GlueSettings(AwsConnection, TargetSettings):
     """One Data Catalog: that of an account in a region."""
 
     region: str = Field(min_length=1, pattern=r"^[a-z0-9-]+$", description="AWS region of the catalog")
-    catalog_id: str = Field(pattern=r"^\d{12}$", description="id of the account whose catalog it is")
+    catalog_id: str = Field(pattern=r"^\d{12}$", description="id of the account that owns the catalog")
     databases: Renames = Field(
         default={}, description="databases of the catalog by the namespace of datasets that are tables in them, such as that of a metastore"
     )

@@ -1,4 +1,4 @@
-"""The lineage of tables: which datasets are tables of a catalog, and what of the graph the parameters of a table hold. Pure."""
+"""The lineage of tables: which datasets are tables of a catalog, and which parts of the graph a table's parameters contain. Pure."""
 
 import json
 import re
@@ -13,9 +13,9 @@ from lineage_bridge.openlineage.facets.publication import PUBLICATION
 
 PREFIX: Final = "lineagebridge."
 UPSTREAM, DOWNSTREAM, THROUGH, DESCRIBED = (f"{PREFIX}{name}" for name in ("upstream", "downstream", "publication", "described"))
-"""Parameters: the jobs that write the table, those that read it, who publishes, and which descriptions are from here."""
+"""Parameters: the jobs that write the table, the jobs that read it, the publisher, and which descriptions LineageBridge wrote."""
 LONGEST_VALUE: Final = 512_000
-"""Characters of a parameter."""
+"""The maximum length of a parameter in characters."""
 LONGEST_DESCRIPTION, LONGEST_COMMENT, _LONGEST_NAME = 2048, 255, 255
 _ARN: Final = re.compile(r"arn:aws[a-z-]*:glue:([a-z0-9-]+):(\d{12})")
 _ARN_NAME: Final = re.compile(r"table/([^/]+)/([^/]+)")
@@ -25,14 +25,14 @@ _HELD_OF_TABLES: Final = frozenset(("columnLineage", "documentation", "schema", 
 
 
 class GlueTable(NamedTuple):
-    """A table of the catalog; both names are in lower case, as Glue keeps them."""
+    """A table of the catalog; both names are in lower case, as Glue stores them."""
 
     database: str
     name: str
 
 
 def table_of(dataset: Json, settings: GlueSettings) -> GlueTable | None:
-    """The table that a dataset is in this catalog, by its name or another one that its producers state."""
+    """The table of a dataset in this catalog, from the dataset's name or another one that its producers state."""
     symlinks = dataset.get("facets", {}).get("symlinks", {})
     others = symlinks.get("identifiers") if isinstance(symlinks, dict) else None
     names = [dataset, *(other for other in (others if isinstance(others, list) else ()) if isinstance(other, dict))]
@@ -47,7 +47,7 @@ def _named(namespace: str, name: str, settings: GlueSettings) -> GlueTable | Non
     if match := _ARN.fullmatch(namespace):
         parts = _ARN_NAME.fullmatch(name)
         return GlueTable(parts[1].lower(), parts[2].lower()) if parts and match.groups() == (region, catalog) else None
-    if namespace == f"aws://{region}" and (parts := _ARN_NAME.fullmatch(name)):  # of whose account nothing is known
+    if namespace == f"aws://{region}" and (parts := _ARN_NAME.fullmatch(name)):  # datasets whose account is unknown
         return GlueTable(parts[1].lower(), parts[2].lower())
     if namespace.startswith(f"aws://{region}/"):
         return GlueTable(namespace.removeprefix(f"aws://{region}/").lower(), name.lower())
@@ -58,7 +58,7 @@ def _named(namespace: str, name: str, settings: GlueSettings) -> GlueTable | Non
 
 
 def key_of_table(table: GlueTable, settings: GlueSettings) -> ObjectKey:
-    """The key of a table: the name that OpenLineage gives it."""
+    """The key of a table: its name by OpenLineage's naming specification."""
     return ObjectKey("dataset", f"arn:aws:glue:{settings.region}:{settings.catalog_id}", f"table/{table.database}/{table.name}")
 
 
@@ -72,7 +72,7 @@ def table_of_key(key: ObjectKey) -> GlueTable:
 
 
 def by_table(events: Iterable[Json], settings: GlueSettings) -> Iterator[Json]:
-    """An event for each table that jobs read or write, after the events of what has no table, as they are."""
+    """An event for each table that jobs read or write, after the unchanged events of objects without a table."""
     found: dict[GlueTable, Json] = {}
     for event in events:
         sides = {side: [(table_of(dataset, settings), dataset) for dataset in event.get(side, ())] for side in ("inputs", "outputs")}
@@ -112,7 +112,7 @@ def express_table(event: Json, settings: GlueSettings) -> Expressed:
 
 
 def digest_of_parameters(parameters: Mapping[str, Any]) -> str:
-    """A digest of the lineage among a table's parameters."""
+    """A digest of the lineage in a table's parameters."""
     return digest_of({name: value for name, value in parameters.items() if name.startswith(PREFIX) and name != DESCRIBED})
 
 
@@ -139,14 +139,14 @@ def _names(event: Json, side: str) -> list[Json]:
 
 
 def _through(events: Iterable[Json]) -> list[str]:
-    """The installations that jobs came through; the one that publishes is the last."""
+    """The installations through which jobs were published; the last one is the publisher."""
     lists = [event["job"].get("facets", {}).get(PUBLICATION, {}).get("installations") or [""] for event in events]
     before = sorted({installation for names in lists for installation in names[:-1]})
     return [*(name for name in before if name != lists[0][-1]), lists[0][-1]]
 
 
 def _within_limit(entries: list[Json], lost: Counter[str]) -> str:
-    """Entries as JSON in ASCII, whose length is the same however characters are counted; "" if there are none."""
+    """Entries as JSON in ASCII, whose length is the same in bytes and characters; "" if there are none."""
     for member, what in (
         ("", ""),
         ("sql", "statements of tables with too much lineage"),
@@ -172,7 +172,7 @@ def _compact(value: Any) -> str:  # noqa: ANN401  # JSON
 
 
 def _descriptions(facets: Json, lost: Counter[str]) -> dict[str, str]:
-    """Descriptions by column; that of the table is under the empty name, which no column has."""
+    """Descriptions by column; the table's own has the empty name, which no column has."""
     fields = facets.get("schema", {}).get("fields") or ()
     texts = {str(field["name"]).lower(): field.get("description") for field in fields if isinstance(field, dict) and field.get("name")}
     texts = {"": facets.get("documentation", {}).get("description"), **texts}

@@ -72,7 +72,7 @@ SERVERS = "|".join((*PORTS, *HTTPS, "kafka", "trino", "hive", "hdfs", "sqlserver
 """Schemes whose namespace is a host, in which upper and lower case are the same."""
 
 RAW_ADDRESSES = r"(?i:oracle:(?:thin|oci)|sqlserver://[^/;]*;|mysql://(?:address=)?\().*"
-"""Drivers' addresses that OpenLineage's clients write as a namespace, without `jdbc:`, because they do not read them."""
+"""Drivers' addresses that OpenLineage's clients write as a namespace, without `jdbc:`, because they do not parse them."""
 
 SPACE_RULES: tuple[SpaceRule, ...] = (
     # scheme synonyms

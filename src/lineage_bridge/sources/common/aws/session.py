@@ -1,8 +1,8 @@
 """Clients of Amazon's APIs, and their errors. botocore is an optional dependency.
 
-What the AWS SDK looks up by itself, without keys or a profile in the settings, includes the credentials of a container or an instance at
-the addresses of their metadata. Whoever runs the server decides that with its setting `machine_credentials`, not a setting of a source or
-an input: those name no address but that of the API, which is checked.
+Without keys or a profile in the settings, the AWS SDK looks for credentials itself, also for those of a container or an instance at the
+addresses of their metadata. Only the server's setting `machine_credentials` can allow that, not a setting of a source or an input: these
+name only the address of the API, which is checked.
 """
 
 import logging

@@ -17,9 +17,9 @@ TO_FILL_IN = re.compile(
     r"|\b(?:[A-Z0-9_]*PLACEHOLDER|YOUR_[A-Z0-9_]*(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|_IP))\b"
     r"|\b(?i:change|replace)[_-]?(?i:me)\b|\bREPLACE[_-](?i:with)\b|\b(?:ADD|ENTER|INSERT|PUT)_[A-Z0-9_]*HERE\b"
 )
-"""What a template of a configuration leaves for its user: `<host>`, `${BUCKET}`, `$(BUCKET)`, `{{ bucket }}`, `{YOUR/HOME}`, `$BUCKET`,
-`...`, `%BUCKET%`, `@BUCKET@`, `__BUCKET__`, `PLACEHOLDER`, `YOUR_CLUSTER_URL`, `change_me`, `REPLACE_WITH_BUCKET`, `INSERT_BUCKET_HERE`.
-Not `$topic`, which the connector fills in, nor `$web`, `$logs` and `$root`, which are containers of Azure.
+"""Placeholders that a configuration leaves for its user to fill in: `<host>`, `${BUCKET}`, `$(BUCKET)`, `{{ bucket }}`, `{YOUR/HOME}`,
+`$BUCKET`, `...`, `%BUCKET%`, `@BUCKET@`, `__BUCKET__`, `PLACEHOLDER`, `YOUR_CLUSTER_URL`, `change_me`, `REPLACE_WITH_BUCKET`,
+`INSERT_BUCKET_HERE`. Not `$topic`, which the connector fills in, nor `$web`, `$logs` and `$root`, which are containers of Azure.
 """
 
 _CREDENTIAL = re.compile(
@@ -27,7 +27,7 @@ _CREDENTIAL = re.compile(
     r"|webhook[._\-]?url$|bearer$|client[._\-]assertion$|kerberos[._\-]ticket$|(?<!copy[._\-])headers(?:[._\-]additional)?$",
     re.IGNORECASE,
 )
-"""Settings of connectors whose values are credentials, or may be."""
+"""Settings of connectors whose values are, or may be, credentials."""
 _KEY = re.compile(r"(?:^|[._\-])(?P<whose>[A-Za-z0-9]+)[._\-]key$", re.IGNORECASE)
 _OF_RECORDS = frozenset(
     (
@@ -79,7 +79,7 @@ _OF_RECORDS = frozenset(
         "with",
     )
 )
-"""What a key of records or tables is of; any other key may be one of a door."""
+"""Words that mark a key of records or tables; any other key may be a credential."""
 _LOGIN = re.compile(r"(?P<key>[?&;](?:user(?:name)?|uid|password|pwd|ssl\w*))=(?:\$\{[A-Za-z0-9_.\-]+:[^{}]*\})+(?=[&;]|$)", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[\w.\-]+)=[^&\s,;\"']+")
 _HARMLESS = frozenset(
@@ -101,13 +101,13 @@ _HARMLESS = frozenset(
         "w",
     )
 )
-"""Parameters of URLs, in lower case, whose values are no secrets."""
+"""Parameters of URLs, in lower case, whose values are not secret."""
 _USER_INFO = re.compile(
     r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.\-]*://)(?:[^\s/?#\"']*|[^\s/?#@:\"']+:(?!\d+(?:[/?#,]|$))[^\s\"']{0,300})@(?=\S)"
 )
 _IN_ACCOUNT = re.compile(r"(?:abfss?|wasbs?)://", re.IGNORECASE)
 _BEFORE_CONTAINER = re.compile(r"(?<=://)(?:[^@:]*:[^@]*@(?:[^/@]*@)*(?=[^/@:]+@[^/@]+)|[^/@]*:[^/@]*@|(?:[^/@]*@)+(?=[^/@:]+@))")
-"""What stands before the container of an Azure account, or in its place."""
+"""The user and password before the container in the URL of an Azure account, or in the container's place."""
 
 
 def is_placeholder(value: str) -> bool:
@@ -121,14 +121,14 @@ def has_placeholder(value: str) -> bool:
 
 
 def without_user(value: str) -> str:
-    """A URL without user and password, which may contain its separators; the container of an Azure account stays."""
+    """A URL without user and password, which may contain the URL's separators; the container of an Azure account is kept."""
     if _IN_ACCOUNT.match(value.strip()):
         return _BEFORE_CONTAINER.sub("", value, count=1)
     return value if "://" not in value else _USER_INFO.sub(r"\g<scheme>", value)
 
 
 def without_login(value: str) -> str:
-    """A JDBC address without the user, the password and options of TLS that config providers fill in: they do not name the database."""
+    """A JDBC address without the user, password and TLS options that config providers fill in: they do not name the database."""
     return _LOGIN.sub(r"\g<key>=", value) if value.startswith("jdbc:") else value
 
 

@@ -25,7 +25,7 @@ Mappings = Annotated[tuple[dict[str, Any], ...], AfterValidator(_can_be_read)]
 
 
 class OwnClasses(SourceSettings):
-    """Settings with connector classes of the user's own."""
+    """Settings for connector classes of the user's own."""
 
     mappings: Mappings = Field(default=(), description="connector classes of your own, as docs/connectors.md has them")
     catalogue: str = Field(default="", description="TOML file with connector classes of your own, or a folder of such files")
@@ -39,8 +39,8 @@ class OwnClasses(SourceSettings):
 class ConnectorSettings(OwnClasses):
     """Settings for connectors, whichever service runs them."""
 
-    namespace: str = Field(default="", description="namespace of its jobs; empty: that of who runs them")
-    kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: as other sources know it")
+    namespace: str = Field(default="", description="namespace of its jobs; empty: that of the service that runs them")
+    kafka: str = Field(default="", description="bootstrap servers of the connectors' Kafka cluster; empty: taken from other sources")
     include: tuple[str, ...] = Field(default=("*",), description="names of connectors to observe, with * and ?")
     exclude: tuple[str, ...] = Field(default=(), description="names of connectors to leave out, with * and ?")
     smt_namespace: str = Field(default="fh-local", description="OPENLINEAGE_NAMESPACE of the workers, for OpenLineageLifecycleSmt")

@@ -51,7 +51,7 @@ def _reference(answer: Mapping[str, Any], subject: str) -> SchemaReference:
 
 
 def taggings_of(kind: str, entity: Mapping[str, Any]) -> Iterator[Tagging]:
-    """The tags of an entity, whose name is `registry:context:id`, with `:record.field` behind it, or `registry:cluster:topic`."""
+    """The tags of an entity, whose name is `registry:context:id`, optionally followed by `:record.field`, or `registry:cluster:topic`."""
     parts = str(entity["attributes"]["qualifiedName"]).split(":", 3)
     if len(parts) > 2:
         for tag in entity.get("classificationNames") or ():

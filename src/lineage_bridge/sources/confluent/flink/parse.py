@@ -122,7 +122,7 @@ def parse_statement(answer: Mapping[str, Any]) -> Statement:
 
 
 def parse_answer(answer: object) -> Statement:
-    """A statement that was asked for by name. Raises SourceError."""
+    """A single statement, fetched by name. Raises SourceError."""
     if not isinstance(answer, Mapping):
         raise SourceError("a statement has an unexpected shape: it is not an object", _HINT)
     return parse_statement(answer)

@@ -31,7 +31,7 @@ def _with_address(registry: SchemaRegistry, own: str, common: str) -> SchemaRegi
 
 
 def registry_http(context: PlaneContext, registry: SchemaRegistry, user: str, url: str = "") -> HttpClient:
-    """The client that asks a registry, or its catalog at `url`, for `user`. Raises SourceError if the registry cannot be asked."""
+    """The client for requests to a registry, or to its catalog at `url`, as `user`. Raises SourceError if no request can be sent."""
     credential = context.settings.credential("registry", registry.id, registry.environment)
     if credential is None or not registry.url:
         raise SourceError(unavailable_registry_reason(context, registry))

@@ -1,4 +1,4 @@
-"""A store without tables, for a migration that has the log folded again."""
+"""Drops all tables of a store, for a migration after which the graph is computed again from the log."""
 
 import sqlalchemy as sa
 

@@ -1,4 +1,4 @@
-"""How alembic reaches the store: over the connection it is given."""
+"""Runs Alembic on the connection that it is given."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""How Alembic reaches the state database: over the connection it is given."""
+"""Runs Alembic on the state database, over the connection that it is given."""
 
 from alembic import context
 

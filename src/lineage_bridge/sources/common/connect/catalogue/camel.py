@@ -1,6 +1,7 @@
-"""Camel's endpoints: by a kamelet (`camel.kamelet.NAME.option`), a URL (`camel.source.url`), or options (`camel.sink.path.option`).
+"""Camel's endpoints, configured by a kamelet (`camel.kamelet.NAME.option`), a URL (`camel.source.url`), or options
+(`camel.sink.path.option`).
 
-Only the options that name a place are read; all others may be secrets.
+Only the options that name a dataset are read; all others may be secrets.
 """
 
 import re
@@ -25,7 +26,7 @@ class _Endpoint(NamedTuple):
 
 
 _SERVER = "server"
-"""The URL's path is a server with a folder."""
+"""The URL's path is a server followed by a folder."""
 _ENDPOINTS = (
     _Endpoint(r"aws2?s3|minio", "s3://{bucketnameorarn|bucketname!arn}", "{prefix|=/}", r"(?P<bucketnameorarn>[^/]+)"),
     _Endpoint(r"aws2?sqs(?:fifo)?", "arn:aws:sqs:{region}:", "{queuenameorarn|queuename!arn}", r"(?P<queuenameorarn>[^/]+)"),
@@ -121,7 +122,7 @@ _HOLE = re.compile(r"\{([^{}]+)\}")
 def camel_datasets(config: Mapping[str, str], way: str) -> list[naming.DatasetName]:
     """The datasets of the endpoint in a configuration; none if its component is unknown, or an option is missing.
 
-    An endpoint has one dataset, except for a query of several tables.
+    An endpoint has one dataset, unless it has a query of several tables.
     """
     component, options, path = _read(config, way)
     made = _endpoint(component, options, path, way)
@@ -142,7 +143,7 @@ def _endpoint(component: str, options: Mapping[str, str], path: str, way: str) -
 
 
 def _file(values: Mapping[str, str]) -> str:
-    """The one file in a folder; none if an expression makes its name."""
+    """The single file that the options name; none if an expression generates its name."""
     name, folder = values.get("filename", ""), values.get("directoryname", "")
     return f"{folder.rstrip('/')}/{name}" if folder and name and not re.search(r"[${}*]", name) else ""
 
@@ -184,7 +185,7 @@ def _in_path(pattern: str, path: str) -> dict[str, str]:
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str | None:
-    """The template with the first option that is there in the place of each `{option|other|=constant!form}`."""
+    """The template with each `{option|other|=constant!form}` replaced by the first option that exists."""
     missing = False
 
     def fill(hole: re.Match[str]) -> str:
@@ -211,7 +212,7 @@ def _web(text: str) -> str:
 
 
 _SHARED = ("login.salesforce.com", "test.salesforce.com")
-"""Hosts at which every organization logs in."""
+"""Login hosts that all organizations share."""
 _BROKER_PORTS = {"ssl": "8883", "tls": "8883", "mqtts": "8883", "ws": "80", "wss": "443"}
 
 

@@ -1,4 +1,4 @@
-"""The tables that Camel's endpoints read or write with a query: the kamelets of databases, its component `sql`, and Cassandra's."""
+"""The tables that Camel's endpoints read or write by a query: the kamelets of databases, Camel's component `sql`, and Cassandra's."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from lineage_bridge.sql.reading import lineage_of
 
 
 class _Database(NamedTuple):
-    """The address of a database. `words`: in the name of a component, or of a driver's class."""
+    """The address of a database. `words` occur in the name of a component, or of a driver's class."""
 
     words: str
     url: str
@@ -29,7 +29,7 @@ _DATABASES = (
     _Database(r"redshift", "jdbc:redshift://{server}:{port}/{database}", "5439"),
 )
 _PARAMETER = re.compile(r":[#?](?:\$\{[^{}]*\}|[\w.\-\[\]]+)|(?<=[(,=\s])#(?=[,)\s]|$)|\$\{[^{}]*\}")
-"""A value that Camel fills in: `:#name`, `:?name`, `:#${body}`, `#`."""
+"""A value that Camel inserts at run time: `:#name`, `:?name`, `:#${body}`, `#`."""
 _DECIDING = (
     "servername",
     "serverport",
@@ -49,7 +49,7 @@ _KEYSPACE = re.compile(r"(?:(?P<port>\d+)/)?(?P<name>\w+)")
 def sql_datasets(component: str, options: Mapping[str, str], way: str) -> list[naming.DatasetName]:
     """The tables that an endpoint reads or writes; none if its server, its database or its query is unknown.
 
-    `options`: by their names in lower case without separators. `way`: source or sink.
+    `options`: by name, in lower case without separators. `way`: source or sink.
     """
     if any(is_unreadable(options.get(option, "")) for option in _DECIDING):
         return []

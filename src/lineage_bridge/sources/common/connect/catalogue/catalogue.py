@@ -32,7 +32,7 @@ class Catalogue:
         self._by_alias = _aliases(self.connectors)
 
     def lookup(self, name: str) -> ConnectorClass | None:
-        """Return the family of a class, its alias or a managed short name; None if it is unknown, or an alias of several."""
+        """Return the family of a class, its alias or a managed short name; None if it is unknown, or fits several classes."""
         known = self._by_name.get(name.strip()) or self._by_alias.get(name.strip())
         return known or next((family for pattern, family in self._patterns if fnmatchcase(name.strip(), pattern)), None)
 
@@ -41,7 +41,7 @@ class Catalogue:
         return Catalogue([*(read_class(table, self.bases) for table in tables), *self.connectors], self.bases)
 
     def with_file(self, path: str) -> "Catalogue":
-        """The catalogue with the entries of a user's TOML file, or of all in a folder, before its own; no path adds none.
+        """The catalogue with the entries of a TOML file, or of all TOML files in a folder, ahead of its own; an empty path adds none.
 
         Raises ConfigError if a file cannot be read, or an entry is invalid.
         """
@@ -62,7 +62,7 @@ class Catalogue:
 
 
 def _aliases(connectors: Iterable[ConnectorClass]) -> dict[str, ConnectorClass]:
-    """Return the families by the names that a worker accepts for a class: without its package, and without `Connector`."""
+    """Return the families by the short names that a worker accepts for a class: without its package, and without `Connector`."""
     families: dict[str, list[ConnectorClass]] = {}
     for connector in connectors:
         simple = {name.rpartition(".")[2] for name in connector.classes if "*" not in name}

@@ -54,22 +54,22 @@ class SideTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A family of connector classes that interpret their configuration in the same way.
 
-    `classes` may have `*` in them; `managed` are Confluent Cloud's short names. The outside dataset of each object is made of the
-    templates `namespace` and `name`, or of `path`, a URI, or of `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other names.
+    `classes` may contain `*`; `managed` are Confluent Cloud's short names. The external dataset of each object is named by the templates
+    `namespace` and `name`, or by `path`, a URI, or by `jdbc`, a JDBC URL, with `schema` and `user`. `symlinks`: its other names.
 
-    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `plain`: those
-    of `objects` that list names, whatever the form. `folded`: the database keeps names in capitals, however a list writes them. `object`
-    is the object if there is no list; for a sink, the object of a topic. `also`: settings that name an object without a topic. `parents`:
+    Objects: `objects` are the settings that list them, in the form `form`: list, or regex (anchored regular expressions). `plain`: those of
+    `objects` that list names, whatever the form. `folded`: the database stores names in capitals, however a list writes them. `object` is
+    the object if there is no list; for a sink, the object of a topic. `also`: settings that name an object without a topic. `parents`:
     settings that list databases; all their objects are used if none are listed. `within`: settings whose elements prefix each object.
     `excluded`: settings that list objects to leave out. `numbered`: the settings of an object and of its topics, with `*` for a number.
     `task_objects`: the setting of a task that lists its objects. `offsets`: the members of an offset's partition that name an object.
 
     Topics: `topic` is the template of a source's topics. `maps`: settings that list pairs of topic and object, separated by `pair`;
-    `turned` if the object comes first. `varies`: templates of settings with which the records, or a class of the user's own, decide the
+    `turned` if the object comes first. `varies`: templates of settings by which the records, or a class of the user's own, decide the
     object of a sink. `side`: topics that do not carry the data. `reader`: the code for what templates cannot express.
 
-    `shape`: the form of a record: row, debezium (its envelope), record (a topic's, with key and value), message or unknown.
-    `secrets`: settings that are secret, whatever their names. `synthetic`: the data is generated. `standard`: OpenLineage has a name for
+    `shape`: the form of a record: row, debezium (its envelope), record (a topic's, with key and value), message or unknown. `secrets`:
+    settings that are secret, whatever their names look like. `synthetic`: the data is generated. `standard`: OpenLineage defines a name for
     the system. `inferred`: this is a guess.
     """
 
@@ -111,7 +111,7 @@ class ConnectorClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not self.names:
-            raise ValueError("it needs classes or managed")
+            raise ValueError("an entry needs classes or managed")
         templates = (self.namespace, self.name, self.path, self.jdbc, self.schema, self.user, self.object, self.topic, *self.varies)
         if wrong := next(filter(None, map(fault, templates)), ""):
             raise ValueError(wrong)

@@ -18,21 +18,21 @@ VARIABLE = re.compile(r"[$#]\{(?:source\.)?([\w.\-]+)\}|\$(topic)\b")
 _WEB_PORTS = {"http": "80", "https": "443"}
 _PORT = re.compile(r":\d+$")
 _NO_PORT = re.compile(r"[^:]:[A-Za-z_][\w-]*$")
-"""A word where the port belongs, as in `https://host:port`."""
+"""A word in the position of the port, as in `https://host:port`."""
 _NEXT_URL = re.compile(r"[,;\s]\s*[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _REPLICA_SET = re.compile(r"^[^/:]+/(?=[^/]+:\d+)")
 _USER_INFO = re.compile(r"(?<=://)[^/?#]*@")
 _HANDLE = re.compile(r"(?:http|ws)s?://([\w\-]+\.[\w.\-]+(?::\d+)?)/[^?#]*@", re.IGNORECASE)
-"""A web address with an `@` in its path. After a port, it may as well be the end of a password."""
+"""A web address with an `@` in its path. After a port, the `@` may also be the end of a password."""
 _OF_RECORDS = frozenset(("header", "headers", "key", "offset", "partition", "timestamp", "value"))
-"""Variables that each record fills in."""
+"""Variables whose values come from each record."""
 _TRUE = "true"
 _CAPTURED = re.compile(r"\$\{(\d+|topic)\}")
 _TOPIC_OF_FILE, _PART_OF_FILE = re.compile(r"\{\{\s*topic\s*\}\}"), re.compile(r"\{\{")
 
 
 def server(text: str) -> str:
-    """The first `host` or `host:port` of an address, a list of them or a URL, without user and password."""
+    """The first `host` or `host:port` of an address, a list of addresses or a URL, without user and password."""
     if text.lower().startswith("jdbc:"):
         address = read_jdbc(text)
         return address.hosts.split(",")[0] if address else ""
@@ -40,7 +40,7 @@ def server(text: str) -> str:
         return "" if ":" in handle[1] else handle[1]
     bare = _REPLICA_SET.sub("", _NEXT_URL.split(text, maxsplit=1)[0].split("://", 1)[-1])
     named = re.split(r"[/?;]", without_user(bare) or "", maxsplit=1)[0].split(",")[0].strip()
-    return "" if _NO_PORT.search(named) or " " in named else named  # a sentence is no host
+    return "" if _NO_PORT.search(named) or " " in named else named  # a sentence is not a host
 
 
 def _address(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
@@ -96,7 +96,7 @@ def _variables(scope: Scope, joiner: str) -> dict[str, str]:
 
 
 def _by_last_word(config: Scope, name: str | None) -> str:
-    """The setting that ends with a variable's name, unless that is a part of each record, or the setting may be a secret."""
+    """The setting whose name ends with a variable's name, unless the variable belongs to each record, or the setting may be a secret."""
     ends = f".{name}" if name and name not in _OF_RECORDS else None
     return next((config[key] for key in sorted(config) if ends and key.endswith(ends) and not is_secret(key)), "")
 
@@ -126,7 +126,7 @@ def _jdbc(text: str, argument: str, _config: Scope, _scope: Scope) -> str | None
 
 
 def _unity(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
-    """The text if it is an address of Unity Catalog, or another setting with the name of the catalog."""
+    """For an address of Unity Catalog, the text or, with an argument, the setting that names the catalog; None for any other address."""
     if "unity-catalog" not in text:
         return None
     return config.get(key, "").strip() or None if key else text
@@ -141,12 +141,12 @@ def _bigquery(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
 
 
 def _underscore(text: str, signs: str, _config: Scope, _scope: Scope) -> str | None:
-    """Replace signs, by default all but letters and digits; what is to be filled in stays, so that it can be seen."""
+    """Replace characters, by default all but letters and digits; unresolved placeholders stay, so that they can be recognized."""
     return text if TO_FILL_IN.search(text) else re.sub(signs or r"[^A-Za-z0-9_]", "_", text)
 
 
 def _replaced(text: str, key: str, config: Scope, _scope: Scope) -> str | None:
-    """Return what the first pair `regex=replacement` of a setting makes of the text whose regex matches all of it, else the text."""
+    """Apply the first pair `regex=replacement` of a setting whose regex matches the whole text; without one, return the text."""
     pairs = (pair.partition("=") for pair in listed(config.get(key, "")))
     made = (replace_all_of(regex.strip(), replacement.strip(), text) for regex, sign, replacement in pairs if sign)
     return next((name for name in made if name is not None), text)
@@ -165,7 +165,7 @@ def _snowflake(text: str, _argument: str, _config: Scope, _scope: Scope) -> str 
 
 
 def _normalized(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return a table's name as Aiven's JDBC sink builds it: with underscores for all other signs if configured."""
+    """Return a table's name as Aiven's JDBC sink builds it: with underscores for all other characters if configured."""
     if TO_FILL_IN.search(config.get("table.name.normalize", "")):
         return None
     return re.sub(r"[^A-Za-z0-9_]", "_", text) if config.get("table.name.normalize", "").strip().lower() == _TRUE else text
@@ -188,7 +188,7 @@ def _captured(text: str, _argument: str, config: Scope, scope: Scope) -> str | N
 
 
 def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the folder of a topic's files, or what their names begin with, by the template of Aiven's sinks for object stores."""
+    """Return the folder of a topic's files, or the prefix of their names, by the file name template of Aiven's sinks for object stores."""
     template = config.get("file.name.template", "").strip()
     if not template:
         return text
@@ -199,15 +199,15 @@ def _filename(text: str, _argument: str, config: Scope, _scope: Scope) -> str | 
 
 
 def _catalog(text: str, _argument: str, _config: Scope, _scope: Scope) -> str | None:
-    """Return the address of a catalog without its user; of a Hive metastore, the first server's."""
+    """Return the address of a catalog without its user; for a Hive metastore with several servers, the first one's."""
     first = text.split(",", maxsplit=1)[0].strip() if text.startswith("thrift://") else text
     return re.sub(r"^thrift:", "hive:", re.split(r"[?#]", _USER_INFO.sub("", first), maxsplit=1)[0])
 
 
 def _lake(text: str, _argument: str, config: Scope, _scope: Scope) -> str | None:
-    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, else `database/table`.
+    """Return the path of a table below a catalog's warehouse: `database.db/table` for Hive and Glue, otherwise `database/table`.
 
-    Hive's database `default` lies where its metastore's own warehouse is.
+    Hive's database `default` is in the metastore's own warehouse.
     """
     kind = config.get("iceberg.catalog.type", "") + config.get("iceberg.catalog.catalog-impl", "")
     if has_placeholder(kind) or TO_FILL_IN.search(kind):

@@ -1,7 +1,7 @@
 """Guesses the family of connector classes that are not in the catalogue, from settings that connectors commonly have.
 
-What is guessed exists by the configuration's own word: a bucket, the resource of a URL, a table of a database. A host alone names no
-dataset, and a topic's name is not taken for a table's.
+A guess must be named by the configuration itself: a bucket, the resource of a URL, a table of a database. A host alone names no dataset,
+and a topic's name is not taken for a table's.
 """
 
 import re
@@ -49,7 +49,7 @@ _NOT_A_PLACE = frozenset(
         "verify",
     )
 )
-"""Words of settings that do not say where the data is."""
+"""Words in names of settings that do not say where the data is."""
 _NO_DATA = frozenset(
     (
         "confluent",
@@ -66,11 +66,11 @@ _NO_DATA = frozenset(
         "result",
     )
 )
-"""Words of settings whose topics do not carry the data."""
+"""Words in names of settings whose topics do not carry the data."""
 _SUFFIX = re.compile(r"(?:\.(?:address|format|list|names?))+$")
 """What may follow the word that says what a setting is: `bucket.name`, `table.name.format`."""
 _STORES = (("s3", re.compile(r"s3|minio|aws", re.IGNORECASE)), ("gs", re.compile(r"gcs|\bgs\b|google", re.IGNORECASE)))
-"""Object stores, by what a class or a setting says of one."""
+"""Object stores, by words in the name of a class or a setting."""
 _WEB = re.compile(r"(?:http|ws)s?://", re.IGNORECASE)
 _QUEUE = re.compile(r"https?://sqs\.[^/]+/\d+/[^/]+", re.IGNORECASE)
 _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer", "consumer", "admin", "header", "reporter")
@@ -107,7 +107,7 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
 
 
 def _topics(config: Mapping[str, str]) -> str:
-    """The template of a source's topics: those of the settings that are named for a topic with data, unless `topics` lists them."""
+    """The template of a source's topics: those in settings whose names refer to a topic with data, unless `topics` lists them."""
     if config.get("topics"):
         return ""
     words = {key: re.split(r"[._\-]", key.lower()) for key in config if config[key] and _TOPIC.fullmatch(key)}
@@ -117,7 +117,7 @@ def _topics(config: Mapping[str, str]) -> str:
 
 
 def _direction(name: str, config: Mapping[str, str], reported: str) -> Literal["source", "sink"]:
-    """The direction that the worker reports; else that in the name of the class; else a connector with `topics` is a sink."""
+    """The direction that the worker reports; otherwise the one in the class name; otherwise a connector with `topics` is a sink."""
     called = name.rpartition(".")[2].lower().removesuffix("connector")
     if reported in (SINK, SOURCE):
         return "sink" if reported == SINK else "source"

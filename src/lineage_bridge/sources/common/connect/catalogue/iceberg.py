@@ -8,7 +8,7 @@ from lineage_bridge.sources.common.connect.transforms.patterns import compile_ja
 def iceberg_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Find the listed tables; each gets all records unless a field selects the table. Without a list, that field names the table.
 
-    A field that a transform fills with the topic's name selects by the topic. The connector does not start without list and field.
+    If a transform fills the field with the topic's name, the topic selects the table. The connector does not start without list and field.
     """
     tables, field = view.list_of(["iceberg.tables"]), view.setting("iceberg.tables.route-field")
     by_topic = bool(field and seen) and field in _topic_fields(view)

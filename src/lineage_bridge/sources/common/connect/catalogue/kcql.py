@@ -1,4 +1,4 @@
-"""Reads the statements of Lenses' connectors: `INSERT INTO target SELECT ... FROM source`, with options behind."""
+"""Parses the statements of Lenses' connectors: `INSERT INTO target SELECT ... FROM source`, followed by options."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,18 +10,18 @@ from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKin
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 _KEYS = (".kcql", ".route.query", ".query.route")
-"""How the settings with statements end; the second is that of early versions."""
+"""The suffixes of settings with statements; the second is that of early versions."""
 _MAPS = (".export.map", ".import.map")
-"""How the settings end with which the first versions paired sources with targets: `orders-topic:orders`."""
+"""The suffix of settings in which the first versions paired sources with targets: `orders-topic:orders`."""
 _MAPPINGS = ".export.mappings"
 _MAPPING = re.compile(r"\{\s*([^\s:;{}]+)\s*:\s*([^\s:;{}]+)\s*[;}]")
-"""An element of the setting that ends so: `{orders:orders_table;qty->quantity}`."""
+"""An element of such a setting: `{orders:orders_table;qty->quantity}`."""
 _STATEMENT = re.compile(
     r"(?:INSERT|UPSERT)\s+INTO\s+(?P<target>`[^`]+`|\S+)\s+SELECT\s.+?\sFROM\s+(?P<source>`[^`]+`|[^\s;]+)(?P<options>[^;]*)",
     re.IGNORECASE | re.DOTALL,
 )
 _CHOSEN = re.compile(r"\$|_(?:key|value|header|topic|partition)\b")
-"""How a target begins that each record decides."""
+"""The prefix of a target that each record decides."""
 _FROM_FIELD = re.compile(r"'[\w.]*target\.from\.field'\s*=\s*'?true", re.IGNORECASE)
 _KIND = re.compile(r"(?:\bWITHTYPE\s+|'servicebus\.type'\s*=\s*')(TOPIC|QUEUE)\b", re.IGNORECASE)
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert
+from lineage_bridge.sources.common.connect.catalogue.templates import ANY_VALUE, holes, invert, is_unreadable
 from lineage_bridge.sources.common.connect.catalogue.view import ConnectorView, alternatives, literal, matches_any, name_in_list
 from lineage_bridge.sources.common.connect.lineage.connection import EvidenceKind, FoundObject
 from lineage_bridge.sources.common.connect.transforms.patterns import listed
 
 ALL = ".+"
 _FULL = 3
-"""How many parts the full name of a table has."""
+"""The number of parts of a table's full name."""
 
 
 def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
@@ -44,7 +44,7 @@ def find_objects(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) ->
 
 
 def _beside(view: ConnectorView, thing: str) -> FoundObject:
-    """An object without a topic; its own name may begin with the database."""
+    """An object that the configuration names without a topic; its name may begin with the database."""
     dataset = view.dataset(thing)
     is_full = dataset is not None and thing.count(".") == _FULL - 1 and dataset[1].count(".") >= _FULL
     return FoundObject(thing, "", EvidenceKind.LISTED, (dataset[0], thing) if dataset is not None and is_full else None)
@@ -75,7 +75,7 @@ def pairs(view: ConnectorView) -> list[tuple[str, str]]:
 def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     """Return the objects listed by name, and the listed patterns. Without a list, one pattern matches everything."""
     connector = view.connector
-    elements = view.list_of(connector.objects)
+    elements = [element for element in view.list_of(connector.objects) if not is_unreadable(element)]
     if connector.form != "regex":
         return _within(view, elements), [] if elements else [ALL]
     read = name_in_list if view.first_of(connector.objects) in connector.plain else literal
@@ -84,11 +84,12 @@ def _listed(view: ConnectorView) -> tuple[list[str], list[str]]:
     if not elements:
         parents = view.list_of(connector.parents)
         patterns = [rf"(?:{parent})\..+" for parent in parents] or [ALL]
-    return _within(view, [_in_capitals(view, name) if connector.folded else name for name in names if name is not None]), patterns
+    things = _within(view, [_in_capitals(view, name) if connector.folded else name for name in names if name is not None])
+    return [thing for thing in things if view.is_named_by(thing)], patterns
 
 
 def _in_capitals(view: ConnectorView, name: str) -> str:
-    """Return a table's name in capitals, as the database keeps it, unless a topic has it as it is written."""
+    """Return a table's name in capitals, as the database stores it, unless a topic contains it in its original case."""
     topics = {*(view.evidence.known_topics or ()), *view.evidence.observed_topics}
     return name if view.text(view.connector.topic, object=name) in topics else name.upper()
 
@@ -150,7 +151,9 @@ def _in_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind], patt
 
 
 def common_user(name: str) -> str:
-    """Return a name that comes from a topic with the prefix of Oracle's common users, whose signs no topic can have: `C##` for `C__`."""
+    """Return a name from a topic, with the prefix of Oracle's common users restored. Topic names cannot contain `#`: `C##` is written
+    `C__`.
+    """
     return re.sub(r"^C__(?=\w)", "C##", name)
 
 

@@ -20,27 +20,40 @@ _DIALECTS = {
     "sqlite": "sqlite",
     "trino": "trino",
 }
-"""The dialects by the schemes of namespaces; all others are read as PostgreSQL's."""
+"""Dialects by the schemes of namespaces; queries of all others are parsed as PostgreSQL's."""
 _IN_CAPITALS = frozenset(("db2", "hana", "oracle", "snowflake"))
-"""Databases that keep names in capitals, unless a query has them in quotes."""
+"""Databases that store names in capitals, unless a query quotes them."""
+_IN_SMALL_LETTERS = frozenset(("postgres", "redshift"))
+"""Databases that store names in small letters, unless a query quotes them."""
+_WITHOUT_DATA = {
+    "db2": ("sysibm.sysdummy1", "sysdummy1"),
+    "hana": ("dummy", "sys.dummy"),
+    "mysql": ("dual",),
+    "oracle": ("dual", "sys.dual"),
+    "snowflake": ("dual",),
+}
+"""Tables of one row that databases have for queries that read none."""
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
 def query_inputs(query: str, url: str) -> list[str]:
-    """Return the tables that a query reads behind a JDBC address, in order, as the database keeps their names."""
-    return [kept_name(name, query, url) for name in lineage_of(query, dialect_of(url)).inputs]
+    """Return the tables that a query on this JDBC address reads, in order, with their names as the database stores them."""
+    address = read_jdbc(url)
+    none = _WITHOUT_DATA.get(address.scheme, ()) if address else ()
+    return [kept_name(name, query, url) for name in lineage_of(query, dialect_of(url)).inputs if ".".join(name).lower() not in none]
 
 
 def kept_name(name: Sequence[str], query: str, url: str) -> str:
-    """Return a table's name in a query as the database behind a JDBC address keeps it."""
+    """Return a table's name in a query as the database of this JDBC address stores it."""
     address = read_jdbc(url)
-    if address is None or address.scheme not in _IN_CAPITALS:
+    if address is None or address.scheme not in _IN_CAPITALS | _IN_SMALL_LETTERS:
         return ".".join(name)
     quoted = _QUOTED.findall(query)
-    return ".".join(part if part in quoted else part.upper() for part in name)
+    folded = str.upper if address.scheme in _IN_CAPITALS else str.lower
+    return ".".join(part if part in quoted else folded(part) for part in name)
 
 
 def dialect_of(url: str) -> str:
-    """Return the dialect of SQL behind a JDBC address."""
+    """Return the SQL dialect of a JDBC address."""
     address = read_jdbc(url)
     return _DIALECTS.get(address.scheme, "postgres") if address else "postgres"

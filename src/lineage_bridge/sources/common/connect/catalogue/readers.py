@@ -32,7 +32,7 @@ _GENERATOR = re.compile(r"gen(?:k|kp|v|vp)\.([^.]+)")
 def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find tables, or the tables that a query reads; the topic of a query is only the prefix.
 
-    The pattern of schemas chooses tables, and is none of the connection that a query runs in.
+    The schema pattern selects tables; the connection that runs a query ignores it.
     """
     query = view.setting("query")
     if not view.config.get("query") and not view.config.get("query.masked"):
@@ -46,7 +46,7 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find collections; the map of namespaces has the topic of a collection, of a whole database, or (`*`) of all others."""
+    """Find collections; the namespace map has the topic of a collection, of a whole database, or (`*`) of all others."""
     try:
         mapped = json.loads(view.setting("topic.namespace.map", default="{}"))
     except (ValueError, RecursionError):
@@ -67,7 +67,7 @@ def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> 
 
 
 def topic_patterns(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find topics by patterns of files (`topic:regex`), all below one folder. Without patterns, the folder has the topic's name."""
+    """Find topics by file patterns (`topic:regex`), all below one folder. Without patterns, the topic has the same name as the folder."""
     topics = [pair.partition(":")[0].strip() for pair in view.list_of(["topic.regex.list"])]
     if topics:
         return [FoundObject("", topic, EvidenceKind.LISTED) for topic in topics]
@@ -100,7 +100,7 @@ def mirror(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[
 
 
 def _mirrored_by_another_policy(view: ConnectorView, candidates: Mapping[str, EvidenceKind], prefix: str) -> list[FoundObject]:
-    """Topics as they were observed, with the prefix or without; a listed one that was not observed perhaps keeps its name."""
+    """Topics as they were observed, with the prefix or without; a listed topic that was not observed keeps its name as a *maybe*."""
     patterns, excluded = listed(view.setting("topics", default=".*")) or [".*"], view.list_of(["topics.exclude", "topics.blacklist"])
     observed = sorted(topic for topic, how in candidates.items() if how is EvidenceKind.OBSERVED)
     names = [(topic.removeprefix(prefix), topic) for topic in observed]
@@ -136,7 +136,7 @@ def neo4j_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -
 
 
 def generators(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """MSK's data generator and Voluble: a topic for each name that has a generator."""
+    """Find the topics of MSK's data generator and of Voluble: one for each name that has a generator."""
     topics = {match[1] for match in map(_GENERATOR.match, view.config) if match}
     return [FoundObject(topic, topic, EvidenceKind.LISTED) for topic in sorted(topics)]
 
@@ -151,14 +151,14 @@ def file_pulse(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> l
 
 
 def camel_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """The endpoint of Camel that is read."""
+    """Find the endpoint that Camel reads."""
     names: list[naming.DatasetName | None] = [*camel_datasets(view.config, "source")] or [None]
     topics = view.list_of(["topics", "camel.source.kafka.topic"])
     return [FoundObject(None, topic, EvidenceKind.LISTED, name) for topic in topics for name in names]
 
 
 def camel_sink(view: ConnectorView, topic: str, _seen: str) -> list[FoundObject]:
-    """The endpoint of Camel that is written."""
+    """Find the endpoint that Camel writes."""
     names: list[naming.DatasetName | None] = [*camel_datasets(view.config, "sink")] or [None]
     return [FoundObject(None, topic, EvidenceKind.LISTED, name) for name in names]
 
@@ -170,7 +170,7 @@ def geode_source(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -
 
 
 def geode_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Find the regions of Geode that a topic's records are put in: `[topic:region,region],[topic:region]`."""
+    """Find the regions of Geode that a topic's records are written to: `[topic:region,region],[topic:region]`."""
     bound = _bindings(view.setting("topic-to-regions"))
     return [FoundObject(region, None, EvidenceKind.LISTED) for of, regions in bound if of in (topic, seen) for region in regions]
 
@@ -181,7 +181,7 @@ def job_types(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
 
 
 def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
-    """Find feeds or folders by their URLs, separated by space or commas; all go to one topic."""
+    """Find feeds or folders by their URLs, separated by spaces or commas; all go to one topic."""
     urls = re.split(r"[\s,]+", without_user(view.setting(*view.connector.objects)))
     return [FoundObject(url, view.setting("topic") or None, EvidenceKind.LISTED) for url in urls if url]
 
@@ -189,7 +189,7 @@ def addresses(view: ConnectorView, _candidates: Mapping[str, EvidenceKind]) -> l
 def column_mappings(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
     """Read the mappings of DataStax' sink: `topic.<topic>.<keyspace>.<table>.mapping` names the table, and maps its columns.
 
-    Without one, a topic has the object of the template, if the class has one.
+    Without a mapping, the template names the topic's object, if the class has one.
     """
     pattern = re.compile(rf"topic\.(?:{re.escape(topic)}|{re.escape(seen)})\.([^.]+)\.([^.]+)\.mapping")
     mapped = [f"{match[1]}.{match[2]}" for match in map(pattern.fullmatch, sorted(view.config)) if match]
@@ -208,7 +208,7 @@ def couchbase_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObje
 
 
 def kusto_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject]:
-    """Read the mapping of Azure Data Explorer's sink: a list of members `topic`, `db` and `table`, often in single quotes."""
+    """Read the mapping of Azure Data Explorer's sink: a list of objects with `topic`, `db` and `table`, often in single quotes."""
     mapped = (
         dict(_MEMBER.findall(text)) for text in _MEMBERS.findall(view.setting("kusto.tables.topics.mapping", "kusto.tables.topics_mapping"))
     )
@@ -258,7 +258,7 @@ SINK_READERS: dict[str, SinkReader] = {
 
 
 def _bindings(text: str) -> list[tuple[str, list[str]]]:
-    """Return the bindings in brackets, each of one name to a list."""
+    """Return the bracketed bindings, each of a name to a list."""
     split = (match[1].partition(":") for match in _BINDING.finditer(text))
     return [(first.strip(), listed(second)) for first, sign, second in split if sign]
 

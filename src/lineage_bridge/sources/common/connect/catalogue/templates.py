@@ -1,10 +1,10 @@
-"""Templates over a connector's settings, the language of the catalogue.
+"""Templates over a connector's settings: the language of the catalogue.
 
-`{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, else `text`. `[...]` is left out if a setting in it
-is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key is replaced by a topic's name, so
+`{key}` is replaced by a setting. `{key|other|=text}` is the first setting that exists, otherwise `text`. `[...]` is left out if a setting
+in it is missing. `{key!filter:argument!filter}` is changed by filters. `<topic>` within a key is replaced by a topic's name, so
 `{topic.override.<topic>.collection}` is a setting of that topic. The names `topic` and `object` take precedence over settings. `one||other`
-is the first of the templates that can be filled. A setting that only the worker can read, or that is still to be filled in, takes
-precedence, in brackets too: nothing is filled without it.
+is the first of the templates that can be filled. If a setting has a value that only the worker can read, or an unresolved placeholder,
+later alternatives are not tried, in brackets too: the template cannot be filled.
 """
 
 import re
@@ -25,12 +25,12 @@ ANY_VALUE = "(?P<value>.+)"
 
 
 class _UnreadableError(Exception):
-    """A setting decides, but cannot be read."""
+    """A setting decides, but its value cannot be read."""
 
 
 @dataclass(frozen=True)
 class _Hole:
-    """A placeholder in a template, filled by settings."""
+    """A placeholder in a template, to be replaced by a setting."""
 
     alternatives: tuple[str, ...]
     filters: tuple[tuple[str, str], ...]
@@ -49,12 +49,14 @@ def fill(template: str, config: Scope, scope: Scope | None = None) -> str | None
 
 
 def is_unreadable(value: str) -> bool:
-    """Whether only the worker can read a setting, or its user is still to fill it in. Options behind an address do not count."""
+    """Whether only the worker can read a setting, or it has a placeholder that its user has not filled in. Options behind an address do not
+    count.
+    """
     return has_placeholder(value) or bool(TO_FILL_IN.search(VARIABLE.sub("x", _OPTIONS.split(value, maxsplit=1)[0])))
 
 
 def invert(template: str, hole: str, config: Scope) -> re.Pattern[str] | None:
-    """Return a pattern of the texts that the template yields for any value of one name, with the value as its group `value`.
+    """Return a pattern of the texts that the template yields for any value of one name, with that value as the group `value`.
 
     None if the template does not contain the name, or another setting is missing.
     """
@@ -89,12 +91,12 @@ def fault(template: str) -> str:
     for piece in re.split(r"(\{[^{}]+\}|[\[\]])", template):
         depth += {"[": 1, "]": -1}.get(piece, 0)
         if depth < 0 or (re.search(r"[{}]", piece) and not re.fullmatch(r"\{[^{}]+\}", piece)):
-            return f"{template} has a bracket without its other half"
+            return f"{template} has an unmatched bracket"
         if piece.startswith("{"):
             wrong = [name for name, _ in _hole(piece[1:-1]).filters if name not in FILTERS]
             if wrong:
                 return f"unknown filter {', '.join(wrong)}"
-    return f"{template} has a bracket without its other half" if depth else ""
+    return f"{template} has an unmatched bracket" if depth else ""
 
 
 @lru_cache(4096)
@@ -139,7 +141,7 @@ def _filled(parts: tuple[_Part, ...], config: Scope, scope: Scope) -> str | None
 
 
 def _flat(parts: tuple[_Part, ...], config: Scope, hole: str) -> list[str | _Hole | None]:
-    """Fill every placeholder of a template except the one of this name."""
+    """Fill every placeholder of a template except that of one name."""
     found: list[str | _Hole | None] = []
     for part in parts:
         if isinstance(part, str):
@@ -187,6 +189,6 @@ def _setting(name: str, config: Scope, scope: Scope) -> str | None:
 
 
 def _readable(name: str, config: Scope, scope: Scope) -> str:
-    """The setting without who logs in; empty if it is missing."""
+    """The setting without user and password; empty if it is missing."""
     value = without_login(config.get(_key(name, scope), "").strip())
     return value if value.startswith("jdbc:") else without_user(value)

@@ -1,4 +1,4 @@
-"""A connector's configuration with its class and the other evidence, for all readers."""
+"""A connector's configuration with its class and the other evidence, as all readers use it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,13 +15,17 @@ from lineage_bridge.sources.common.connect.transforms.patterns import compile_ja
 
 _METACHARACTERS = re.compile(r"[*+?()\[\]{}|^$\\]")
 _NO_NAME = re.compile(r"[*+?()\[\]{}|^%\\]")
-"""Signs that a name in a list hardly has: whoever writes one means an expression."""
+"""Characters that names in a list hardly contain: they show that an element is meant as a regular expression."""
 _ESCAPED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\([^A-Za-z0-9])|\[([^\[\]^\\])\]")
-"""Signs that a regular expression takes as they are: `\\Qa$b\\E`, `\\$`, `[$]`."""
+"""Characters that a regular expression takes literally: `\\Qa$b\\E`, `\\$`, `[$]`."""
 
 _ALTERNATIVES = re.compile(r"\((?:\?:)?([^()?*+{}]*)\)(?![?*+{])")
 _ANY_TEXT = "%"
-"""The sign of SQL's patterns for any text."""
+"""SQL's wildcard for any text in a pattern."""
+_NAMES_ITSELF = re.compile(
+    r"(?:^|(?<!/)//|[@,])(?:(?:[A-Z0-9]+_)+(?:URL|URI|HOST|HOSTNAME|SERVER|ENDPOINT|ADDRESS|IP|BUCKET|CONTAINER|NAME)|YOUR[_-][A-Z0-9_-]+)(?=[:,/@.]|$)"
+)
+"""A server or bucket that is only called what belongs there: `NEO4J_URI`, `YOUR-QUERY-URL`, `GCS_BUCKET_NAME`."""
 _MOST_BARS, _MOST_BRACKETS = 32, 3
 
 
@@ -38,7 +42,7 @@ class ConnectorView:
         return fill(template, self.config, scope)
 
     def setting(self, *keys: str, default: str = "") -> str:
-        """Return the first of these settings that exists, else the default; empty if only the worker can read it."""
+        """Return the first of these settings that exists, otherwise the default; empty if only the worker can read it."""
         values = (self.config.get(key, "").strip() for key in keys)
         value = next(filter(None, values), default)
         return "" if has_placeholder(value) else value
@@ -52,7 +56,7 @@ class ConnectorView:
         return listed(self.setting(*keys))
 
     def is_unreadable(self, keys: Iterable[str]) -> bool:
-        """Whether the first of these settings that exists has a value that only the worker can read, or is still to be filled in."""
+        """Whether the first of these settings that exists has a value that only the worker can read, or an unresolved placeholder."""
         return is_unreadable(next(filter(None, (self.config.get(key, "").strip() for key in keys)), ""))
 
     def names(self, topic: str) -> bool:
@@ -68,7 +72,7 @@ class ConnectorView:
             name, schema, user = (
                 fill(template, self.config, scope) for template in (self.connector.name, self.connector.schema, self.connector.user)
             )
-            if not url or not name or schema is None or _ANY_TEXT in schema:
+            if not url or not name or schema is None or _ANY_TEXT in schema or _NAMES_ITSELF.search(url):
                 return None
             return jdbc_dataset(url, name, schema, user or "", in_full=True)
         if self.connector.path:
@@ -83,14 +87,32 @@ class ConnectorView:
         return tuple(name for name in made if name is not None)
 
     def missing(self) -> list[str]:
-        """Return the settings that the dataset's name lacks: missing or unreadable, without an alternative, sorted."""
-        templates = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
-        required = [key for template in templates if template and fill(template, self.config, _ANY) is None for key in holes(template)]
-        return sorted({key for key in required if key not in _ANY and (not self.setting(key) or self.is_unreadable([key]))})
+        """Return the settings without which a dataset has no name, sorted: missing, unreadable, or to be filled in."""
+        parts = [self.connector.jdbc, self.connector.path, self.connector.namespace, self.connector.name]
+        scope = {**_ANY, "object": "object.object.object"} if self.list_of(self.connector.within) else _ANY
+        lacking = {key for part in parts if part and fill(part, self.config, scope) is None for key in holes(part) if not self.setting(key)}
+        given = {key for part in parts if part for key in holes(part) if self.setting(key) or has_placeholder(self.config.get(key, ""))}
+        return sorted({*lacking, *(key for key in given if self._is_left_open(key))} - {*_ANY})
+
+    def is_named_by(self, thing: str) -> bool:
+        """Whether an object's name has the parts that its dataset's name needs of it, whatever the other settings are."""
+        return fill(self.connector.name, _Anything(), {"object": thing, "topic": thing}) is not None
+
+    def _is_left_open(self, key: str) -> bool:
+        text = self.config.get(key, "").replace("${topic}", "")
+        return self.is_unreadable([key]) or bool(TO_FILL_IN.search(text) or _NAMES_ITSELF.search(text))
 
     def _named(self, namespace: str, name: str, scope: Mapping[str, str]) -> DatasetName | None:
         space, filled = fill(namespace, self.config, scope), fill(name, self.config, scope)
-        return naming.dataset(space, filled) if space and filled is not None else None
+        return naming.dataset(space, filled) if space and filled is not None and not _NAMES_ITSELF.search(space) else None
+
+
+class _Anything(dict[str, str]):
+    """Settings of which each has a value."""
+
+    def get(self, key: str, default: str | None = None) -> str:  # type: ignore[override]  # never None
+        """Return a value for any setting."""
+        return super().get(key) or default or "x"
 
 
 _ANY = {"object": "object", "topic": "topic"}

@@ -18,9 +18,9 @@ from lineage_bridge.sources.common.connect.transforms.reverse import topics_befo
 from lineage_bridge.sources.common.connect.transforms.topics import ANY, TopicName, is_topic
 
 _SAMPLES = ("a1.b2", "c3.d4.e5", "f6")
-"""Names of objects that have nothing in common."""
+"""Names of objects that have nothing in common, to find out what does not depend on the object."""
 _IN_ADDRESS = re.compile(r"[<>{}]|\$(?!(?:web|root|logs)@)|%\w+%")
-"""What no address contains: of containers, only Azure's own have a `$`."""
+"""Characters that show an unresolved placeholder in an address; the names of Azure's own containers have a `$`, too."""
 
 _WEB = re.compile(r"https?://")
 
@@ -45,7 +45,7 @@ class TracedFlows:
 
 
 def _is_named(name: DatasetName) -> bool:
-    """Whether neither part of a name is still to be filled in, or in an address that is a secret itself."""
+    """Whether both parts of a name are free of unresolved placeholders, and its address is not itself a secret."""
     if any(map(TO_FILL_IN.search, name)) or _IN_ADDRESS.search(name[0]):
         return False
     address = f"{name[0]}/{name[1].lstrip('/')}" if _WEB.match(name[0]) else ""
@@ -53,7 +53,7 @@ def _is_named(name: DatasetName) -> bool:
 
 
 def _is_topic(name: str) -> bool:
-    """Whether a name is a topic's, and not still to be filled in."""
+    """Whether a name can be a topic's, and has no unresolved placeholder."""
     return is_topic(name) and not TO_FILL_IN.search(name)
 
 
@@ -82,7 +82,7 @@ def trace_source(view: ConnectorView, chain: Chain, side: frozenset[str]) -> Tra
 
 
 def _topics_of_objects(view: ConnectorView, chain: Chain) -> re.Pattern[str] | None:
-    """The pattern of topics that have the name of one object, such as one that was listed before; None if a name says nothing."""
+    """The pattern of topics that belong to one object each, such as an object that was listed earlier; None if any name would match."""
     if "object" not in holes(view.connector.topic) or any(transform.kind in TOPIC_STEPS for transform in chain.transforms):
         return None
     pattern = invert(view.connector.topic, "object", view.config)
@@ -90,13 +90,13 @@ def _topics_of_objects(view: ConnectorView, chain: Chain) -> re.Pattern[str] | N
 
 
 def _only(traced: TracedFlows) -> DatasetName | None:
-    """The dataset, if there is one only."""
+    """The dataset, if there is exactly one."""
     datasets = {outside.dataset for outside in traced.datasets}
     return next(iter(datasets)) if len(datasets) == 1 else None
 
 
 def _literal_topics(view: ConnectorView, chain: Chain) -> list[str]:
-    """The topics of a source that its configuration names, whatever its objects are, or that all its records are routed to."""
+    """The topics of a source that its configuration names whatever its objects are, or to which all its records are routed."""
     template = view.connector.topic
     if template and "object" in holes(template):
         found = [set(replay(chain, view.text(template, object=name) or name).topics) for name in _SAMPLES]
@@ -144,7 +144,7 @@ def _before_routing(view: ConnectorView, chain: Chain, observed: list[str], side
 
 
 def _solved(view: ConnectorView, chain: Chain, topic: str) -> list[str]:
-    """The one topic before the transforms that they turn into this one, if it belongs to a table of a database that is listed by name."""
+    """The topic before the transforms that leads to this one, if exactly one does and a listed database contains its table."""
     parents = [name for name in map(literal, view.list_of(view.connector.parents)) if name]
     names = {topic, *(topic[at + 1 :] for at, sign in enumerate(topic) if not sign.isalnum())} - {""}
     found = set()
@@ -159,7 +159,7 @@ def _solved(view: ConnectorView, chain: Chain, topic: str) -> list[str]:
 def _routed(
     traced: TracedFlows, view: ConnectorView, chain: Chain, found: FoundObject, name: DatasetName | None, observed: list[str]
 ) -> None:
-    """Add the flow from an object to each topic that may contain its records after the transforms: what they rename need not be one."""
+    """Add the flow from an object to each topic that may contain its records after the transforms."""
     before = found.topic or ""
     how = EvidenceKind.PREDICTED if found.how is EvidenceKind.LISTED and not view.names(before) else found.how
     for outcome in replay(chain, before).outcomes:

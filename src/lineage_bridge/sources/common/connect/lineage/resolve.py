@@ -60,7 +60,7 @@ def _as_configured(connector: ConnectorClass, settings: Mapping[str, str]) -> Co
 
 
 def _as_observed(connector: ConnectorClass, settings: Mapping[str, str], evidence: ConnectorEvidence) -> Mapping[str, str]:
-    """Return the settings, without Debezium's newer one for the name of the server if the topics used have the name of the older one."""
+    """Return the settings, without Debezium's newer setting for the server's name if the topics used have the older setting's name."""
     prefix, *names = (settings.get(key, "").strip() for key in (_SERVER, *_SERVERS_OF_OLD))
     name = next(filter(None, names), "")
     if _SERVER not in holes(connector.topic) or not prefix or not name:
@@ -105,9 +105,10 @@ def _unknown(view: ConnectorView, chain: Chain, traced: TracedFlows) -> tuple[st
     """Return what could not be determined, and why."""
     reasons = [f"the class {view.setting('connector.class') or '(none)'} is not known"] if view.connector.inferred else []
     reasons += [f"the transform {alias} is not known: fields after it are unknown" for alias in chain.unknown]
-    if missing := view.missing():
+    has_none = not traced.datasets or any(flow.outside is None for flow in traced.flows)
+    if has_none and (missing := view.missing()):
         reasons.append(f"datasets cannot be named without {', '.join(missing)}")
-    elif not traced.datasets and (view.connector.namespace or view.connector.jdbc):
+    elif not traced.datasets and (view.connector.namespace or view.connector.jdbc or view.connector.path):
         reasons.append("no external object is listed or was observed")
     reasons += [f"the data decides the topics {topic.name}" for topic in traced.topics if topic.is_pattern]
     if not traced.topics:

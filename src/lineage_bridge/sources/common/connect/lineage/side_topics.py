@@ -32,7 +32,7 @@ _OF_MANAGED_SINKS = (
 
 
 _ROUTED = frozenset(("heartbeat", "redo-log", "report", "schema-changes", "transaction"))
-"""The roles of topics that a source writes like those with data, so that its routers rename them too."""
+"""The roles of topics that a source writes in the same way as data topics, so that its routers rename them too."""
 _ROUTERS = (regex_router, by_logical_table)
 
 
@@ -58,7 +58,7 @@ def side_topics(view: ConnectorView, chain: Chain) -> list[tuple[str, TopicUse]]
 
 
 def _routed(name: str, chain: Chain) -> str:
-    """The topic's name after the routers; the name itself if they also turn other topics into that one, which then has data."""
+    """The topic's name after the routers; the name itself if they also turn other topics into that one, which then carries data."""
     routers = replace(chain, transforms=tuple(transform for transform in chain.transforms if TOPIC_STEPS.get(transform.kind) in _ROUTERS))
     after, of_another = replay(routers, name).topics, replay(routers, f"{name}.a1.b2").topics
     return after[0].text if len(after) == 1 and not after[0].is_pattern and after != of_another else name

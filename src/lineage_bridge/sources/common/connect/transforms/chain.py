@@ -68,6 +68,7 @@ FIELD_STEPS: dict[str, FieldStep] = {
     _DEBEZIUM + "partitions.PartitionRouting": fields.keep,
     _DEBEZIUM + "tracing.ActivateTracingSpan": fields.keep,
     "io.debezium.connector.mongodb.transforms.ExtractNewDocumentState": debezium.unwrap,
+    "io.debezium.connector.mongodb.transforms.UnwrapFromMongoDbEnvelope": debezium.unwrap,
     "io.debezium.connector.mongodb.transforms.outbox.MongoEventRouter": debezium.outbox,
     _AIVEN + "ConcatFields": fields.concat_fields,
     _AIVEN + "DebugTransform": fields.keep,
@@ -105,10 +106,10 @@ TOPIC_STEPS: dict[str, TopicStep] = {
     _AIVEN + "ExtractTopicFromValueSchema": topics.by_condition,
     _COMMON + "ChangeTopicCase": topics.change_case,
 }
-"""What each class does to the topic's name. A class that is not here leaves it alone, unless its name says that it routes."""
+"""The effect of each class on the topic's name. A class that is not listed has none, unless its name says that it routes."""
 
 _BY_SIMPLE_NAME = {kind.rpartition(".")[2]: kind for kind in reversed((*FIELD_STEPS, *TOPIC_STEPS))}
-"""The classes by the names without their packages, which a worker accepts, too; of several, Kafka's own."""
+"""The classes by their names without packages, which a worker accepts, too; if several share a name, Kafka's own."""
 
 _ROUTES = re.compile(r"rout|topic|rename", re.IGNORECASE)
 

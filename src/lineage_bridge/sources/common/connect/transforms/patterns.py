@@ -11,7 +11,7 @@ _TO_PYTHON = (
 )
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
 _INLINE_FLAGS = re.compile(r"(?P<before>(?:[^\\(\[]|\\.)*)\(\?(?P<flags>[imsux]+)\)(?P<after>.*)", re.DOTALL)
-"""A pattern with flags before its first group: Java has them anywhere, Python at the very start or around what follows."""
+"""A pattern with flags before its first group: Java allows them anywhere, Python at the very start or around what follows."""
 _REFERENCE = re.compile(r"\\(.)|\$\{(\w+)\}|\$(\d)", re.DOTALL)
 
 

@@ -113,6 +113,6 @@ def mapped(fields: Mapping[str, Origins], names: Iterable[str], how: Callable[[O
 
 
 def dropped(start: Record, end: Record) -> list[RecordField]:
-    """Return the fields at the start that are no origin of any field at the end, sorted. Empty if a part of the end is unknown."""
+    """Return the fields at the start that are not an origin of any field at the end, sorted. Empty if a part of the end is unknown."""
     origin_fields = {origin.field for origins in end.fields.values() for origin in origins}
     return [] if end.unknown else sorted(field for field in start.fields if field not in origin_fields)

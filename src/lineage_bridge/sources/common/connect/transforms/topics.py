@@ -11,7 +11,7 @@ from lineage_bridge.sources.common.connect.transforms.transform import Transform
 class TopicName(NamedTuple):
     """The name of a topic or, with `is_pattern`, a regular expression for it, because only the data determines the name.
 
-    `form`: what the names have in common, with the format of the time in the place of the time. `time`: that format.
+    `form`: what the names have in common, with the format of the time in place of the time. `time`: that format.
     """
 
     text: str
@@ -28,14 +28,14 @@ class TopicName(NamedTuple):
 ANY = TopicName(".+", is_pattern=True)
 _FORMAT = re.compile(r"\$\{(topic|timestamp)\}")
 _REFERENCES = re.compile(r"\(\?<\w+>|\$\{\w+\}")
-"""Groups by name, in a regular expression and in its replacement."""
+"""Named groups, in a regular expression and in its replacement."""
 _ANY_SIGNS = re.compile(r"(?<=.)\.{3,}|\.{3,}(?=.)")
-"""Several signs of any kind, in a regular expression that has more."""
+"""A wildcard of several characters in a regular expression that also contains others."""
 _LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 def is_topic(name: str) -> bool:
-    """Whether Kafka allows a topic of this name; anything else is a variable that is still to be filled in, or a mistake."""
+    """Whether Kafka allows this name for a topic; any other name is an unresolved variable or a mistake."""
     return bool(_LEGAL.fullmatch(name))
 
 

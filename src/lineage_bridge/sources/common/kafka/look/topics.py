@@ -112,7 +112,7 @@ def offsets(wire: KafkaProtocol, topics: Mapping[str, KafkaTopic], when: int, fa
 
 def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None:
     """Fetch the access rules for topics; empty if the cluster has no access control, None if the user may not list them."""
-    asking = DescribeAclsRequest(
+    request = DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,
         pattern_type_filter=1,
@@ -122,7 +122,7 @@ def rules(wire: KafkaProtocol, failures: Failures) -> tuple[AclRule, ...] | None
         permission_type=1,
     )
     try:
-        answer = wire.request(asking)
+        answer = wire.request(request)
     except SourceError as error:
         failures.add_listing("rights on topics", error)
         return None

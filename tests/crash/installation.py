@@ -56,7 +56,7 @@ EVENTS = 8
 _PAUSE_S = 0.4
 
 
-class World:
+class Installation:
     """An installation on a disk of its own. `sent` are the numbers of the good events that were accepted.
 
     `settled` are all records as the last round left them, and `ends` the offsets behind them in each topic's partitions.
@@ -279,7 +279,7 @@ def numbers_of(records: Sequence[StoredRecord]) -> set[int]:
 
 
 @contextmanager
-def installed(folder: Path) -> Iterator[World]:
+def installed(folder: Path) -> Iterator[Installation]:
     """An installation, with servers of its own: the broker is killed."""
     for name in ("kafka", "kinesis", "data"):
         (folder / name).mkdir()
@@ -289,7 +289,7 @@ def installed(folder: Path) -> Iterator[World]:
         keys.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         kafka = servers.enter_context(broker.started(folder / "kafka", CLUSTER))
         kinesis = servers.enter_context(local_started(folder / "kinesis"))
-        made = World(folder, kafka, servers.enter_context(kinesis_faults.before(kinesis)), servers)
+        made = Installation(folder, kafka, servers.enter_context(kinesis_faults.before(kinesis)), servers)
         try:
             yield made
         finally:

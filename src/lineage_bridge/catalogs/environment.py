@@ -1,0 +1,39 @@
+"""The targets that environment variables define. Their names are those of LineageBridge's first releases."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lineage_bridge.config import PREFIX
+
+VARIABLES = tuple(
+    f"{PREFIX}{name}"
+    for name in (
+        "DATABRICKS_WORKSPACE_URL",
+        "DATABRICKS_TOKEN",
+        "DATABRICKS_WAREHOUSE_ID",
+        "DATABRICKS_USE_NATIVE_LINEAGE",
+        "AWS_REGION",
+        "AWS_DATAZONE_DOMAIN_ID",
+        "AWS_DATAZONE_PROJECT_ID",
+        "GCP_PROJECT_ID",
+        "GCP_LOCATION",
+    )
+)
+"""All variables that configured catalogs; those that define no target are ignored."""
+_REGION, _LOCATION = "us-east-1", "us"
+
+
+def targets_from_environment(environ: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the kind and settings of each target that the variables define, by name. Secrets are references to the variables."""
+    named = {name.removeprefix(PREFIX): environ[name] for name in VARIABLES if environ.get(name)}
+    found: dict[str, dict[str, Any]] = {}
+    if "DATABRICKS_WORKSPACE_URL" in named and "DATABRICKS_TOKEN" in named:
+        token = f"${{env:{PREFIX}DATABRICKS_TOKEN}}"
+        found["databricks"] = {"kind": "databricks", "url": named["DATABRICKS_WORKSPACE_URL"], "token": token}
+    if "AWS_DATAZONE_DOMAIN_ID" in named:
+        region = named.get("AWS_REGION", _REGION)
+        found["datazone"] = {"kind": "datazone", "region": region, "domain": named["AWS_DATAZONE_DOMAIN_ID"]}
+    if "GCP_PROJECT_ID" in named:
+        location = named.get("GCP_LOCATION", _LOCATION)
+        found["google"] = {"kind": "google", "project": named["GCP_PROJECT_ID"], "location": location}
+    return found

@@ -1,0 +1,1 @@
+"""Atlan: OpenLineage events to a connector of a tenant, read back and archived by its API of assets."""

@@ -1,0 +1,120 @@
+"""Atlan's API as far as publications need it: events, the search of assets, archiving.
+
+Paths, requests and answers are those of pyatlan 11.6; it is not used, as it holds back newer pydantic and tenacity, and calls up to six
+times by itself.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from lineage_bridge.catalogs.http import HttpAnswer, LoggedInClient, TargetClient
+from lineage_bridge.catalogs.kinds.atlan.settings import AtlanSettings
+from lineage_bridge.catalogs.target import Json
+from lineage_bridge.errors import MissingError, SourceError
+from lineage_bridge.openlineage.event_builder import encode
+from lineage_bridge.sources.common.settings import reveal
+
+_SEARCH: Final = "/api/meta/search/indexsearch"
+_ENTITIES: Final = "/api/meta/entity/bulk/"
+_TOKENS: Final = "/api/service/oauth-clients/token"
+_NOT_ENABLED: Final = b"url path not configured to receive data"
+MOST: Final = 100
+"""How many assets are asked for in one search."""
+
+
+class AtlanApi:
+    """Makes calls of one tenant. Thread-safe."""
+
+    def __init__(self, settings: AtlanSettings) -> None:
+        self._settings = settings
+        self._plain = TargetClient(settings, is_refusal=_is_refusal)
+        self._client = LoggedInClient(settings, self._plain, self._asked_for_token)
+        self._connections: dict[str, str] = {}
+        self._looking = threading.Lock()
+        self.events: Final = f"/events/openlineage/{settings.connector}/api/v1/lineage"
+
+    def send(self, body: bytes) -> HttpAnswer:
+        """The answer to an event. Raises MissingError if the tenant takes none for this connector, and as `TargetClient.call`."""
+        answer = self._client.call("POST", self.events, body)
+        if answer.status == 401:
+            raise MissingError(
+                f"POST {self.events} answered 401: the connector {self._settings.connector} is not set up to receive events",
+                "set up its workflow in Atlan, which creates the connection",
+            )
+        return answer
+
+    def is_answering(self) -> HttpAnswer:
+        """The answer to a GET of the address of events."""
+        return self._client.call("GET", self.events)
+
+    def connection(self, name: str) -> str:
+        """The qualified name of a connection. Raises MissingError, SourceError if there are several."""
+        with self._looking:
+            if name not in self._connections:
+                self._connections[name] = self._found_connection(name)
+            return self._connections[name]
+
+    def _found_connection(self, name: str) -> str:
+        connector = self._settings.connector
+        found = self.search("Connection", {"name.keyword": [name], "connectorName": [connector]}, ("qualifiedName",))
+        names = [attributes_of(entity).get("qualifiedName") for entity in found]
+        if not names or not isinstance(names[0], str):
+            raise MissingError(
+                f"there is no connection {name!r} of the connector {connector}",
+                "create it in Atlan, and give the token the right to read it; or set read_back=false",
+            )
+        if len(names) > 1:
+            raise SourceError(f"there are {len(names)} connections {name!r} of the connector {connector}", "rename all but one in Atlan")
+        return names[0]
+
+    def search(self, kind: str, terms: dict[str, Sequence[str]], attributes: Sequence[str], of_related: Sequence[str] = ()) -> list[Json]:
+        """The active assets of a kind that have one of the values of each term. Raises SourceError."""
+        filters: list[Json] = [{"term": {"__state": "ACTIVE"}}, {"term": {"__typeName.keyword": kind}}]
+        filters += [{"terms": {name: list(values)}} for name, values in terms.items()]
+        found: list[Json] = []
+        while True:
+            dsl = {"from": len(found), "size": MOST, "track_total_hits": True, "query": {"bool": {"filter": filters}}, "sort": _SORT}
+            asked = {"dsl": dsl, "attributes": list(attributes), "relationAttributes": list(of_related)}
+            page = self._page(encode(asked))
+            found += page
+            if len(page) < MOST:
+                return found
+
+    def _page(self, body: bytes) -> list[Json]:
+        answer = self._client.call("POST", _SEARCH, body)
+        if not answer.is_success:
+            raise SourceError(f"POST {_SEARCH} answered {answer.status}: {answer.message}", "check that the address is that of the tenant")
+        found = answer.json()
+        entities = found.get("entities") or [] if isinstance(found, dict) else None
+        if not isinstance(entities, list) or not all(isinstance(entity, dict) for entity in entities):
+            raise SourceError(f"POST {_SEARCH} answered something else than assets", "check that the address is that of the tenant")
+        return entities
+
+    def archive(self, guids: Iterable[str]) -> HttpAnswer:
+        """The answer to archiving assets, which an administrator can take back."""
+        query = urlencode([*(("guid", guid) for guid in guids), ("deleteType", "SOFT")])
+        return self._client.call("DELETE", f"{_ENTITIES}?{query}")
+
+    def _asked_for_token(self) -> HttpAnswer:
+        login = {"clientId": self._settings.client_id, "clientSecret": reveal(self._settings.client_secret or "")}
+        return self._plain.call("POST", _TOKENS, encode(login))
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+
+_SORT: Final = [{"__guid": {"order": "asc"}}]
+
+
+def _is_refusal(status: int, body: bytes) -> bool:
+    """Whether a 401 says nothing of the token."""
+    return status == 401 and _NOT_ENABLED in body
+
+
+def attributes_of(entity: Json) -> Json:
+    """The attributes of an asset; none if the answer has none."""
+    found: Any = entity.get("attributes")
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,149 @@
+"""Sends jobs to Atlan as runs that have ended, waits until they are shown, reads them back and archives them."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from lineage_bridge.catalogs.events import digest
+from lineage_bridge.catalogs.http import outcome_of
+from lineage_bridge.catalogs.kinds.atlan.api import MOST, AtlanApi, attributes_of
+from lineage_bridge.catalogs.kinds.atlan.runs import bodies, content_of, content_of_run, expressed, named
+from lineage_bridge.catalogs.kinds.atlan.settings import AtlanSettings
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target, TargetKind
+from lineage_bridge.errors import ForbiddenError, MissingError
+from lineage_bridge.model.sources import SourceCheck
+
+_JOB: Final = "FlowControlOperation"
+"""The type of the asset that a job becomes; its lineage is in processes that it refers to as `flowDataResults`."""
+
+
+class AtlanTarget(Target[AtlanSettings]):
+    """Each state of a job is a run of its own. Atlan answers before it processes events, and says nothing of those that it drops."""
+
+    batch = 10
+    read_batch = MOST
+
+    def __init__(self, name: str, settings: AtlanSettings, _: Path, wait: Callable[[float], None] = time.sleep) -> None:
+        super().__init__(name, settings)
+        self._wait = wait
+        self._api = AtlanApi(settings)
+        self.reads = self.deletes = settings.is_readable
+
+    def express(self, event: Json) -> Expressed:
+        """A completed run, under the names that jobs have here. Raises InexpressibleError."""
+        return expressed(event, self.settings)
+
+    def visible(self, event: Json) -> str:
+        """What the run id of the event says; of the whole event if nothing is read."""
+        return content_of(event) if self.reads else digest(event)
+
+    def read(self, keys: Iterable[ObjectKey]) -> Mapping[ObjectKey, str]:
+        """The jobs that are there, with what their newest run says."""
+        return {key: content_of_run(run) for key, run in self._runs(list(keys)).items()}
+
+    def _runs(self, keys: Sequence[ObjectKey]) -> dict[ObjectKey, str]:
+        """The id of the newest run of each job that is there."""
+        names = {self._qualified(key): key for key in keys}
+        found = {}
+        for asset in self._api.search(_JOB, {"qualifiedName": list(names)}, ("qualifiedName", "flowRunId")) if names else ():
+            attributes = attributes_of(asset)
+            if (key := names.get(str(attributes.get("qualifiedName")))) is not None:
+                found[key] = str(attributes.get("flowRunId"))
+        return found
+
+    def _qualified(self, key: ObjectKey) -> str:
+        there = named(key, self.settings)
+        return f"{self._api.connection(there.connection)}/{there.name}"
+
+    def write(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """Archive jobs, send the runs of others, and wait until these are shown."""
+        if self.reads:
+            for operation in operations:
+                self._qualified(operation.key)  # events of a connection that is not there are dropped
+        outcomes, sent = dict[ObjectKey, Outcome](), dict[ObjectKey, str]()
+        for operation in operations:
+            if operation.action == DELETE:
+                outcomes[operation.key] = self._archive(operation.key)
+                continue
+            run, events = bodies(operation.body, operation.key, self.settings)
+            outcomes[operation.key] = self._send(events)
+            if outcomes[operation.key].done:
+                sent[operation.key] = run
+        if self.reads:
+            outcomes |= dict.fromkeys(self._unsettled(sent), _LATER)
+        return [outcomes[operation.key] for operation in operations]
+
+    def _send(self, events: Iterable[bytes]) -> Outcome:
+        for event in events:
+            outcome = outcome_of(self._api.send(event))
+            if not outcome.done:
+                return outcome
+        return DONE
+
+    def _unsettled(self, sent: Mapping[ObjectKey, str]) -> list[ObjectKey]:
+        """The jobs whose newest run is not that which was sent, after as many questions as `settle_s` has room for."""
+        left = list(sent)
+        for question in range(1 + int(self.settings.settle_s / self.settings.poll_s)):
+            if not left:
+                break
+            if question:
+                self._wait(self.settings.poll_s)
+            shown = self._runs(left)
+            left = [key for key in left if shown.get(key, "").lower() != sent[key]]
+        return left
+
+    def _archive(self, key: ObjectKey) -> Outcome:
+        """Archive a job and the processes of its lineage that are in its connection."""
+        attributes = ("connectionQualifiedName", "columnProcesses")
+        guids = list[str]()
+        for job in self._api.search(_JOB, {"qualifiedName": [self._qualified(key)]}, ("flowDataResults",)):
+            guids.append(str(job.get("guid")))
+            if results := _guids(attributes_of(job).get("flowDataResults")):
+                for process in self._api.search("Process", {"__guid": results}, attributes):
+                    found = attributes_of(process)
+                    if found.get("connectionQualifiedName") == self._api.connection(named(key, self.settings).connection):
+                        guids += [str(process.get("guid")), *_guids(found.get("columnProcesses"))]
+        for at in range(0, len(guids), MOST):
+            outcome = outcome_of(self._api.archive(guids[at : at + MOST]))
+            if not outcome.done:
+                return outcome
+        return DONE
+
+    def test(self) -> list[SourceCheck]:
+        """Whether the tenant takes the credentials and has the connections; whether it takes events shows when one is sent."""
+        connections = (self.settings.connection, *self.settings.connections.values())
+        try:
+            if not self.reads:
+                status = self._api.is_answering().status
+                text = f"the server answers {status} to a GET; whether it takes events shows when one is sent"
+                return [SourceCheck("connect", works=True, message=text)]
+            found = [f"{name} is {self._api.connection(name)}" for name in connections]
+        except ForbiddenError as error:
+            return [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", False, str(error), error.hint)]
+        except MissingError as error:
+            checks = [SourceCheck("connect", True, "the server answers"), SourceCheck("authenticate", True, "assets can be searched")]
+            return [*checks, SourceCheck("connections", False, str(error), error.hint)]
+        return [
+            SourceCheck("connect", works=True, message="the server answers"),
+            SourceCheck("authenticate", works=True, message="assets can be searched"),
+            SourceCheck("connections", works=True, message="; ".join(found)),
+        ]
+
+    def close(self) -> None:
+        """Close connections."""
+        self._api.close()
+
+
+_LATER: Final = Outcome(
+    False, "was taken, but its run is not shown yet; settle_s says how long to wait, Atlan's event logs what became of it", later=True
+)
+
+
+def _guids(references: object) -> list[str]:
+    """The ids of related assets."""
+    found = references if isinstance(references, list) else []
+    return [reference["guid"] for reference in found if isinstance(reference, dict) and isinstance(reference.get("guid"), str)]
+
+
+KIND = TargetKind(AtlanSettings, AtlanTarget, "Atlan, by the OpenLineage endpoint of a connector")

@@ -1,0 +1,178 @@
+"""The connection that Google's own client makes its calls with: checked addresses, no retries, answers that are errors as ours.
+
+Its own one takes credentials of the machine, connects wherever the machine's variables tell it to, and waits between tries by itself.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+from google.api_core.exceptions import GoogleAPIError
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.datacatalog_lineage_v1 import LineageClient
+from google.cloud.datacatalog_lineage_v1.services.lineage.transports.rest import DEFAULT_CLIENT_INFO, LineageRestTransport
+from google.protobuf.json_format import ParseError
+
+from lineage_bridge.catalogs.http import HttpAnswer, TargetClient, outcome_of
+from lineage_bridge.catalogs.kinds.google.credentials import Authorization
+from lineage_bridge.catalogs.kinds.google.settings import GoogleSettings
+from lineage_bridge.catalogs.target import Outcome
+from lineage_bridge.errors import BusyError, SourceError
+
+_ABORTED: Final = "ABORTED"
+_PAGE: Final = 100
+_HINT: Final = "check that the address is that of the Data Lineage API"
+
+
+class GoogleAnswerError(SourceError):
+    """An answer that is an error of the call; `status` is Google's own word for it, empty if something else answered."""
+
+    def __init__(self, named: str, answer: HttpAnswer, status: str) -> None:
+        super().__init__(f"{named} answered {answer.status}: {answer.message or status}", _HINT)
+        self.answer, self.status = answer, status
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether an object that the call names is not there."""
+        return self.status == "NOT_FOUND"
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the object to create is there already."""
+        return self.status == "ALREADY_EXISTS"
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of the object that the call was made for. What nothing of Google answered may be answered later."""
+        found = outcome_of(self.answer)
+        return found._replace(later=False) if self.status else found
+
+
+class _Response(NamedTuple):
+    """An answer as Google's client reads it."""
+
+    status_code: int
+    content: bytes
+    headers: Mapping[str, str]
+
+
+class _Session:
+    """What Google's client makes its requests with."""
+
+    def __init__(self, settings: GoogleSettings) -> None:
+        self._client, self._authorization = TargetClient(settings), Authorization(settings)
+
+    def get(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as requests has it
+        """Make a GET request."""
+        return self._made("GET", url, **asked)
+
+    def post(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as above
+        """Make a POST request."""
+        return self._made("POST", url, **asked)
+
+    def patch(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as above
+        """Make a PATCH request."""
+        return self._made("PATCH", url, **asked)
+
+    def delete(self, url: str, **asked: Any) -> _Response:  # noqa: ANN401  # as above
+        """Make a DELETE request."""
+        return self._made("DELETE", url, **asked)
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.close()
+
+    def _made(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        params: Iterable[tuple[str, Any]],
+        data: str | None = None,
+        timeout: object = None,  # noqa: ARG002  # the settings say how long
+    ) -> _Response:
+        path, query = urlsplit(url).path, urlencode(list(params))
+        body = None if data is None else data.encode()
+        answer = self._client.call(method, f"{path}?{query}", body, {**headers, **self._authorization.headers()})
+        if answer.is_success and not answer.body.lstrip().startswith(b"{"):
+            raise SourceError(f"{method} {path} answered something else than an object", _HINT)
+        if answer.is_success:
+            return _Response(answer.status, answer.body, {})
+        error = GoogleAnswerError(f"{method} {path}", answer, _status(answer))
+        if error.status == _ABORTED:
+            raise BusyError(str(error))
+        raise error
+
+
+class _Transport(LineageRestTransport):
+    """Google's way to speak JSON over HTTP, over our connection."""
+
+    def __init__(self, settings: GoogleSettings) -> None:
+        parts = urlsplit(settings.url)
+        nobody: Any = AnonymousCredentials
+        super().__init__(host=parts.netloc, credentials=nobody(), url_scheme=parts.scheme)
+        session: Any = _Session(settings)
+        self._session = session
+        prepare: Any = self._prep_wrapped_messages
+        prepare(DEFAULT_CLIENT_INFO)  # again, since it keeps methods by their session
+
+
+class LineageConnection:
+    """Makes calls of the API. Thread-safe."""
+
+    def __init__(self, settings: GoogleSettings) -> None:
+        self._settings = settings
+        self._client: Any = LineageClient(transport=_Transport(settings))
+
+    def call(self, method: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the types of Google's client are made at run time
+        """The answer of a method of Google's client, `create_process` and so on.
+
+        Raises GoogleAnswerError for one that is an error, and as `TargetClient.call`.
+        """
+        with _readable(method):
+            return getattr(self._client, method)(request=dict(request), retry=None, timeout=self._settings.timeout_s)
+
+    def listed(self, method: str, parent: str, member: str) -> Iterator[Any]:
+        """The objects on all pages of a list, page after page as they are asked for; none if the parent is not there. Raises as `call`."""
+        try:
+            pages = self.call(method, {"parent": parent, "page_size": _PAGE}).pages
+        except GoogleAnswerError as error:
+            if error.is_missing:
+                return
+            raise
+        token = ""
+        while True:
+            with _readable(method):
+                page = next(pages, None)
+            if page is None:
+                return
+            if page.next_page_token and page.next_page_token == token:
+                raise SourceError(f"{method} answered the same page again", "tell Google")
+            token = page.next_page_token
+            yield from getattr(page, member)
+
+    def close(self) -> None:
+        """Close connections."""
+        self._client.transport.close()
+
+
+@contextmanager
+def _readable(method: str) -> Iterator[None]:
+    """Convert errors of reading an answer."""
+    try:
+        yield
+    except (ParseError, GoogleAPIError, UnicodeDecodeError) as error:
+        raise SourceError(f"{method}: the answer cannot be read: {' '.join(str(error).split())[:200]}", _HINT) from error
+
+
+def _status(answer: HttpAnswer) -> str:
+    try:
+        found = msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    error = found.get("error") if isinstance(found, dict) else None
+    status = error.get("status") if isinstance(error, dict) else None
+    return status if isinstance(status, str) else ""

@@ -1,0 +1,58 @@
+"""The fully qualified names of datasets: Google's own for what Google's catalog knows, else such as are the user's to make. Pure."""
+
+import re
+from hashlib import blake2b
+from typing import Final
+
+LONGEST_NAME: Final = 4000
+"""Characters of a fully qualified name."""
+LONGEST_FIELD, DEEPEST_FIELD = 500, 20
+"""Characters of the name of a column, and levels of nested ones."""
+LONGEST_DISPLAYED: Final = 200
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_/-]+")
+_NOT_DISPLAYED: Final = re.compile(r"[^\w :&.-]+")
+_PUBSUB: Final = frozenset(("subscription", "topic"))
+
+
+def entity_name(namespace: str, name: str) -> str:
+    """The fully qualified name of a dataset: tables of BigQuery, topics of Pub/Sub, paths of Cloud Storage as Google has them.
+
+    Everything else is `custom:` with namespace and name as segments, which no other dataset has.
+    """
+    parts = name.split(".")
+    if namespace == "bigquery" and len(parts) == 3 and all(parts):
+        return f"bigquery:{_joined(*parts)}"
+    kind, *of = name.split(":")
+    if namespace == "pubsub" and kind in _PUBSUB and len(of) == 2 and all(of):
+        return f"pubsub:{kind}:{_joined(*of)}"
+    scheme, _, bucket = namespace.partition("://")
+    if scheme in ("gs", "gcs") and bucket and "/" not in bucket:
+        path = name.strip("/")
+        return f"gcs:{_joined(bucket, *((path,) if path not in ('', '.') else ()))}"
+    return f"custom:{_joined(*((namespace,) if namespace else ()), name)}"
+
+
+def field_path(column: str) -> tuple[str, ...] | None:
+    """The path of a column, a level for each part of its name; None if Google takes none as long."""
+    parts = tuple(column.split("."))
+    path = parts if all(parts) else (column,)
+    return path if len(path) <= DEEPEST_FIELD and all(0 < len(level) <= LONGEST_FIELD for level in path) else None
+
+
+def process_id(namespace: str, name: str, prefix: str) -> str:
+    """The id of the process of a job."""
+    digest = blake2b(f"{len(namespace)} {namespace}{name}".encode(), digest_size=16).hexdigest()
+    return f"{prefix}-{digest}"
+
+
+def displayed(text: str) -> str:
+    """A name for people, of the characters that Google shows."""
+    return _NOT_DISPLAYED.sub("_", text)[:LONGEST_DISPLAYED]
+
+
+def _joined(*segments: str) -> str:
+    return ".".join(map(_segment, segments))
+
+
+def _segment(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else "`" + text.replace("`", "``") + "`"

@@ -1,0 +1,56 @@
+"""Pushes after another command: publications to all targets of a catalog, by the names that the prototype gave catalogs."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeAlias
+
+import click
+
+from lineage_bridge.cli.client import Client, Json
+from lineage_bridge.cli.console import print_line
+from lineage_bridge.cli.publish import is_published, print_report, publish_to
+from lineage_bridge.errors import RequestError
+
+Decorator: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+PROVIDERS = ("databricks_uc", "aws_glue", "google", "datazone")
+
+
+def with_pushes(when: str, **flags: str) -> Decorator:
+    """Give a command `--push` and these other flags, each of which stands for one provider; the command gets `pushes`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(*args: object, push: tuple[str, ...], **kwargs: object) -> None:
+            chosen = [*push, *(provider for flag, provider in flags.items() if kwargs.pop(flag))]
+            command(*args, pushes=tuple(dict.fromkeys(chosen)), **kwargs)
+
+        decorated: Callable[..., None] = run
+        for flag, provider in reversed(flags.items()):
+            decorated = click.option(f"--{flag.replace('_', '-')}", is_flag=True, help=f"as --push {provider}")(decorated)
+        choice, about = click.Choice(PROVIDERS), f"{when}, publish to all targets of this catalog; can be repeated"
+        return click.option("--push", multiple=True, type=choice, metavar="PROVIDER", help=f"{about}: {', '.join(PROVIDERS)}")(decorated)
+
+    return decorate
+
+
+def targets_of(client: Client, pushes: tuple[str, ...]) -> list[str]:
+    """The names of the targets to push to. Raises RequestError for a catalog that has none."""
+    found: list[str] = []
+    for item in client.get("/api/v1/push/providers")["details"] if pushes else ():
+        if item["provider"] in pushes:
+            if not item["targets"]:
+                hint = f"add one: lineage-bridge target add NAME {item['kind']} ..."
+                raise RequestError(f"{item['provider']} has no target", hint if item["available"] else "this release has no kind for it")
+            found += item["targets"]
+    return found
+
+
+def run_pushes(client: Client, targets: list[str], *, as_json: bool) -> tuple[dict[str, Json], bool]:
+    """Publish to targets, one after the other. Returns the report of each, and whether all was published."""
+    reports: dict[str, Json] = {}
+    for name in targets:
+        reports[name] = publish_to(client, name, plan=False, prune=False, overwrite=False)
+        if not as_json:
+            print_line(f"target {name}:")
+            print_report(reports[name])
+    return reports, all(map(is_published, reports.values()))

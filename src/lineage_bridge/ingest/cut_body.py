@@ -1,0 +1,21 @@
+"""Masks secrets in the beginning of a body: what says that a value is a secret may stand behind the point where it was cut."""
+
+from lineage_bridge.openlineage.json_text import Spend, no_limit, token_of
+from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.secret_rules.companions import values_left_open
+from lineage_bridge.openlineage.secret_rules.values import MASK, looks_secret
+
+_MASKED = token_of(MASK)
+
+
+def mask_beginning(body: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
+    """The beginning of a body with all recognised secrets masked, and also each `value` (and whatever may contain one) of an object that is
+    still open at the end, since its `name` may follow: `{"value": "x", "name": "pass`. `spend` and `key` are those of `mask`.
+    """
+    masked = mask(body, spend, key)
+    pieces: list[bytes] = []
+    end = 0
+    for start, stop in values_left_open(masked, looks_secret):
+        pieces += (masked[end:start], _MASKED)
+        end = stop
+    return b"".join((*pieces, masked[end:]))

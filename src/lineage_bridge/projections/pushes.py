@@ -1,0 +1,117 @@
+"""Pushes: publications as calls of the LineageBridge prototype ask for them and answer them. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from lineage_bridge.errors import RequestError
+from lineage_bridge.graph.identity.node_ids import AWS, DATABRICKS, GOOGLE
+from lineage_bridge.ports.targets import PublicationReport
+from lineage_bridge.projections.shapes import PushResult
+
+
+class PushProvider(NamedTuple):
+    """A catalog that can be pushed to. `kind` is that of its targets; `extra` is what they need of the package, `library` what it brings.
+
+    `options` are those of the prototype, each with the setting of a target that says so, or with the only value that it may have.
+    `takes_events`: what is published there are events, one for each object.
+    """
+
+    name: str
+    kind: str
+    catalog_type: str
+    system: str
+    extra: str
+    library: str
+    options: Mapping[str, str | bool | None] = {}
+    takes_events: bool = False
+
+
+PROVIDERS: Final = (
+    PushProvider(
+        "databricks_uc",
+        "databricks",
+        "UNITY_CATALOG",
+        DATABRICKS,
+        "databricks",
+        "databricks-sdk",
+        {
+            "set_properties": False,
+            "set_comments": False,
+            "create_bridge_table": False,
+            "bridge_table_name": None,
+            "use_native_lineage": True,
+        },
+    ),
+    PushProvider(
+        "aws_glue",
+        "glue",
+        "AWS_GLUE",
+        AWS,
+        "aws",
+        "botocore",
+        {"set_parameters": True, "set_description": "comments"},
+    ),
+    PushProvider("google", "google", "GOOGLE_DATA_LINEAGE", GOOGLE, "google", "google-auth", takes_events=True),
+    PushProvider("datazone", "datazone", "AWS_DATAZONE", AWS, "aws", "botocore", takes_events=True),
+)
+"""The providers of the prototype, in its order."""
+
+
+_COUNTED: Final = {
+    "tables_updated": "tables",
+    "properties_set": "properties",
+    "comments_set": "comments",
+    "external_metadata_registered": "external_metadata",
+    "lineage_relationships_created": "relationships",
+}
+"""Counter of a result to what a report counts as `written`."""
+
+
+def check_options(provider: PushProvider, options: Mapping[str, Any], settings: Mapping[str, Any], target: str) -> None:
+    """Raise RequestError unless these options ask for what a target with these settings does.
+
+    What is published there depends on settings alone: else each push and each publication would undo what the last one did.
+    """
+    for name, value in options.items():
+        if name not in provider.options:
+            known = ", ".join(sorted(provider.options)) or "none"
+            raise RequestError(f"{provider.name} has no option {name!r}", f"its options: {known}")
+        setting = provider.options[name]
+        expected = settings.get(setting) if isinstance(setting, str) else setting
+        if value != expected:
+            hint = f"set {setting} of the target" if isinstance(setting, str) else "docs/catalogs.md describes what is published there"
+            raise RequestError(f"option {name} is {value!r}, but for target {target} it is {expected!r}", hint)
+
+
+def push_result(reports: Mapping[str, PublicationReport], failures: Iterable[str] = (), *, takes_events: bool = False) -> PushResult:
+    """The result of publications, by the names of their targets; `failures` are targets that could not be published to, and why."""
+    every = list(reports.values())
+    counts = {counter: sum(report.written.get(what, 0) for report in every) for counter, what in _COUNTED.items()}
+    if takes_events:
+        counts["tables_updated"] = sum(report.outcomes.get("done", 0) for report in every)
+    return PushResult(
+        **counts,
+        errors=[*failures, *(text for name, report in reports.items() for text in _errors(name, report))],
+        skipped=[text for report in every for text in _skipped(report)],
+        targets=list(reports),
+        unchanged=sum(report.unchanged for report in every),
+    )
+
+
+def _errors(name: str, report: PublicationReport) -> Iterator[str]:
+    if report.state != "done":
+        reason = report.error + (f" ({report.hint})" if report.hint else "")
+        yield f"target {name}: {report.state}" + (f": {reason}" if reason else "")
+    for operation in report.operations:
+        if operation.outcome not in ("", "done"):
+            detail = f": {operation.detail}" if operation.detail else ""
+            yield f"{operation.kind} {operation.namespace} {operation.name}: {operation.outcome}{detail}"
+
+
+def _skipped(report: PublicationReport) -> Iterator[str]:
+    for found in report.drift:
+        yield f"{found.kind} {found.namespace} {found.name} {found.finding}"
+    for reason, count in report.kept.items():
+        yield f"{count} {reason}"
+    for what, count in report.not_expressible.items():
+        yield f"{count} not expressible in the catalog: {what}"

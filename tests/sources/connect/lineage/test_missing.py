@@ -1,0 +1,79 @@
+"""What is told to be missing, and what names no table, server or bucket."""
+
+import pytest
+
+from lineage_bridge.sources.common.connect.lineage.connection import DATA, ConnectorEvidence
+from lineage_bridge.sources.common.connect.lineage.resolve import resolve
+
+JDBC, S3 = "io.confluent.connect.jdbc.JdbcSinkConnector", "io.confluent.connect.s3.S3SinkConnector"
+SQL_SERVER = {
+    "connector.class": "io.debezium.connector.sqlserver.SqlServerConnector",
+    "topic.prefix": "shop",
+    "table.include.list": "dbo.orders",
+}
+HDFS = {"connector.class": "io.confluent.connect.hdfs.HdfsSinkConnector", "topics": "orders"}
+
+
+@pytest.mark.parametrize(
+    ("config", "missing"),
+    [
+        ({**SQL_SERVER, "database.hostname": "db", "database.names": "crm"}, ""),
+        ({**SQL_SERVER, "database.hostname": "${HOST}", "database.names": "crm"}, "database.hostname"),
+        ({**SQL_SERVER, "database.hostname": "DB_HOST", "database.names": "crm"}, "database.hostname"),
+        ({**SQL_SERVER, "database.hostname": "db"}, "database.dbname"),
+        ({**HDFS, "hdfs.url": "${HDFS}"}, "hdfs.url"),
+        ({**HDFS, "hdfs.url": "hdfs://nn:8020/${folder}"}, "hdfs.url"),
+        ({"connector.class": S3, "topics": "orders", "s3.bucket.name": "${BUCKET}"}, "s3.bucket.name"),
+        ({"connector.class": S3, "topics": "orders", "s3.bucket.name": "S3_BUCKET_NAME"}, "s3.bucket.name"),
+    ],
+)
+def test_what_is_told_to_be_missing_is_what_the_name_lacks(config: dict[str, str], missing: str) -> None:
+    found = resolve(config)
+    assert [text for text in found.unknown if "named" in text] == ([f"datasets cannot be named without {missing}"] if missing else [])
+    assert bool(found.datasets) is not bool(missing)
+
+
+@pytest.mark.parametrize("name", ["DB_HOST", "NEO4J_URI", "YOUR-SERVER", "SQL_SERVER:1433"])
+def test_a_server_that_is_only_called_what_belongs_there_is_none(name: str) -> None:
+    url = f"jdbc:postgresql://{name}/shop"
+    assert resolve({"connector.class": JDBC, "topics": "orders", "connection.url": url}).datasets == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "query", "tables"),
+    [
+        ("jdbc:oracle:thin:@//h/XE", "select hr.total() from dual", []),
+        ("jdbc:oracle:thin:@//h/XE", "select total() from sys.dual, hr.orders", ["XE.HR.ORDERS"]),
+        ("jdbc:db2://h/S", "select 1 from sysibm.sysdummy1", []),
+        ("jdbc:postgresql://h/s", "select 1 from dual", ["s.public.dual"]),
+        ("jdbc:postgresql://h/s", 'select 1 from Orders join "Bills" on true', ["s.public.Bills", "s.public.orders"]),
+    ],
+)
+def test_tables_that_a_query_reads_are_those_that_the_database_has(url: str, query: str, tables: list[str]) -> None:
+    config = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        "connection.url": url,
+        "query": query,
+        "topic.prefix": "t",
+    }
+    found = resolve({**config, "connection.user": "ann"})
+    assert sorted(dataset.dataset[1] for dataset in found.datasets) == tables
+    assert {use.name for use in found.topics_out} == {"t"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "topics"),
+    [("orders", []), ("orders,shop.bills", ["p.shop.bills"]), ("<the tables>", ["p.shop.refunds"]), ("<a>,shop.bills", ["p.shop.bills"])],
+)
+def test_a_list_of_tables_is_read_as_far_as_it_names_tables(tables: str, topics: list[str]) -> None:
+    config = {"connector.class": "io.debezium.connector.mysql.MySqlConnector", "topic.prefix": "p", "table.include.list": tables}
+    observed = ConnectorEvidence(observed_topics=("p.shop.refunds",) if tables == "<the tables>" else ())
+    found = resolve({**config, "database.hostname": "db"}, observed)
+    assert [use.name for use in found.topics_out if use.role == DATA] == topics
+    assert [dataset.dataset for dataset in found.datasets] == [("mysql://db:3306", topic.removeprefix("p.")) for topic in topics]
+
+
+def test_the_older_name_of_the_transform_that_unwraps_documents_is_known() -> None:
+    kind = "io.debezium.connector.mongodb.transforms.UnwrapFromMongoDbEnvelope"
+    config = {**SQL_SERVER, "database.hostname": "h", "database.dbname": "d", "transforms": "unwrap", "transforms.unwrap.type": kind}
+    assert resolve(config).unknown == ()

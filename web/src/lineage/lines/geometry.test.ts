@@ -1,0 +1,35 @@
+import { getBezierPath, Position } from "@xyflow/react";
+import { describe, expect, test } from "vitest";
+
+import { curveOf, isWithin, middleOf } from "./geometry";
+
+const card = (x: number, y: number) => ({ x, y, width: 220, height: 86 });
+
+describe("a curve", () => {
+    test.each([
+        ["to the right", card(0, 0), card(400, 130)],
+        ["back", card(900, 40), card(0, 400)],
+    ])("that leads %s is the one that React Flow draws", (_, source, target) => {
+        for (const isDown of [false, true]) {
+            const { from, leaving, arriving, to } = curveOf(source, target, isDown);
+            const [path, x, y] = getBezierPath({
+                sourceX: from.x,
+                sourceY: from.y,
+                targetX: to.x,
+                targetY: to.y,
+                sourcePosition: isDown ? Position.Bottom : Position.Right,
+                targetPosition: isDown ? Position.Top : Position.Left,
+            });
+            const points = [from, leaving, arriving, to].map((point) => `${point.x},${point.y}`);
+            expect(path).toBe(`M${points[0]} C${points.slice(1).join(" ")}`);
+            expect(middleOf({ from, leaving, arriving, to })).toEqual({ x, y });
+        }
+    });
+
+    test("is seen where it passes, and nowhere else", () => {
+        const curve = curveOf(card(0, 0), card(2000, 0), false);
+        expect(isWithin(curve, { x: 900, y: 0, width: 100, height: 100 })).toBe(true);
+        expect(isWithin(curve, { x: 900, y: 50, width: 100, height: 100 })).toBe(false);
+        expect(isWithin(curve, { x: 2100, y: 0, width: 100, height: 100 })).toBe(false);
+    });
+});

@@ -1,0 +1,5 @@
+import { Rates, type PulseRequest } from "./ticks";
+
+const rates = new Rates();
+
+addEventListener("message", ({ data }: MessageEvent<PulseRequest>) => postMessage(rates.answer(data)));
