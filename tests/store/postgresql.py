@@ -1,7 +1,7 @@
 """The graph store in a real PostgreSQL: tests share the tables of one server, which each finds empty."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.servers import postgres
@@ -25,15 +25,6 @@ class GraphDatabase:
         # Far faster than other tables, or than TRUNCATE.
         connection.execute("; ".join(f'DELETE FROM "{table}"' for table in TABLES))
         return connection
-
-    @contextmanager
-    def beside(self, schema: str) -> Iterator[StoreConnection]:
-        """A second store in a schema of its own, which is dropped when the context ends."""
-        with closing(connect_writer(self.url)) as connection:
-            connection.execute(f"CREATE SCHEMA {schema}")
-        with closing(connect_writer(f"{self.url}?options=-csearch_path%3D{schema}")) as other:
-            yield other
-            other.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
 @contextmanager

@@ -35,11 +35,8 @@ class FullText(Protocol):
     def query_value(self, index: str, query: Query) -> str:
         """The value of a placeholder for a query."""
 
-    def phrase(self, text: str) -> Query:
-        """A query for a text, taken literally."""
-
-    def prefix(self, text: str) -> Query:
-        """A query for a text whose last word may be the beginning of a longer word."""
+    def phrase(self, text: str, *, prefix: bool = False) -> Query:
+        """A query for a text, taken literally; with `prefix`, its last word may be the beginning of a longer word."""
 
     def all_of(self, queries: Sequence[Query]) -> Query:
         """A query that matches where all of these match."""
@@ -90,13 +87,9 @@ class Fts5:
         """The value of a placeholder for a query."""
         return query
 
-    def phrase(self, text: str) -> str:
-        """A query for a text, taken literally; names hold U+FFFD where NUL was sent."""
-        return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + '"'
-
-    def prefix(self, text: str) -> str:
-        """A query for a text whose last word may be the beginning of a longer word."""
-        return f"{self.phrase(text)} *"
+    def phrase(self, text: str, *, prefix: bool = False) -> str:
+        """A query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + ('" *' if prefix else '"')
 
     def all_of(self, queries: Sequence[str]) -> str:
         """A query that matches where all of these match."""

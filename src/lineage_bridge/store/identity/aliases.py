@@ -22,8 +22,8 @@ _VETOES = f"""SELECT {_COLUMNS}, NULL, vetoed_at FROM alias x
 WHERE vetoed = 1 AND kind <> '{PREFERRED}' AND (CAST(:entity AS BIGINT) IS NULL OR entity = :entity)
 AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
 _CHOSEN = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
-WHERE kind = '{PREFERRED}' AND (stated_at, stated_event) > (vetoed_at, vetoed_event) AND (CAST(:entity AS BIGINT) IS NULL OR entity = :entity)
-AND {{}} ORDER BY entity, a_namespace, a_name"""
+WHERE kind = '{PREFERRED}' AND (stated_at, stated_event) > (vetoed_at, vetoed_event)
+AND (CAST(:entity AS BIGINT) IS NULL OR entity = :entity) AND {{}} ORDER BY entity, a_namespace, a_name"""
 _SPACES = """SELECT DISTINCT 1, 1, a_namespace, '', b_namespace, prefix, 'rule', rule, parts, NULL, NULL
 FROM (SELECT namespace AS a_namespace, other_namespace AS b_namespace, '' AS a_name, '' AS b_name, prefix, rule, parts
 FROM namespace_alias) x

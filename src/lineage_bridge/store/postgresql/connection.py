@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
-from psycopg.adapt import Buffer, Dumper, Loader
-from psycopg.abc import AdaptContext
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
@@ -18,7 +18,6 @@ MINIMUM = 150_000
 """The oldest version of the server, as it numbers them."""
 _PREPARED = 1_000
 """How many statements a connection keeps prepared."""
-_READER = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
 class _BoolDumper(Dumper):
@@ -38,9 +37,7 @@ class _SumLoader(Loader):
         return float(text) if b"." in text else int(text)
 
 
-def _adapted(context: AdaptContext) -> None:
-    adapters = context.adapters
-    assert adapters is not None
+def _adapt(adapters: AdaptersMap) -> None:
     adapters.register_dumper(int, Int8Dumper)
     adapters.register_dumper(bool, _BoolDumper)
     adapters.register_dumper(str, StrDumper)
@@ -77,31 +74,36 @@ class PostgresqlDriver:
 
 
 def connect_writer(url: str) -> StoreConnection:
-    """A connection that writes; missing tables are created. Raises StoreError for an old server, StoreVersionError for other tables."""
-    connection = _connected(url)
-    create(connection)
-    return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
+    """A connection that writes; missing tables are created.
 
-
-def connect_reader(url: str) -> StoreConnection:
-    """A connection that only reads: all statements of a transaction see the same moment. Raises StoreError for an old server."""
+    Raises StoreError for a server that is too old or cannot be reached, StoreVersionError for tables of another version.
+    """
     connection = _connected(url)
-    connection.execute(_READER)
+    try:
+        create(connection)
+    except BaseException:
+        connection.close()
+        raise
     return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
 
 
 def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
-    connection = psycopg.connect(url, autocommit=True)
+    try:
+        connection = psycopg.connect(url, autocommit=True)
+    except psycopg.OperationalError as error:
+        reason = str(error).strip()
+        raise StoreError(f"PostgreSQL cannot be reached: {reason}", "check that the server runs and that its address is right") from error
     if connection.info.server_version < MINIMUM:
         connection.close()
         raise StoreError(f"PostgreSQL {connection.info.server_version // 10_000} is too old", "use version 15 or newer")
     connection.prepared_max = _PREPARED
-    _adapted(connection)
+    _adapt(connection.adapters)
     return connection
 
 
 def _by_number(sql: str, values: Values) -> Sequence[Any]:
     if isinstance(values, Mapping):
-        assert isinstance(sql, Placed)
+        if not isinstance(sql, Placed):
+            raise TypeError("a statement with named values is not rendered")
         return [values[name] for name in sql.names]
     return values

@@ -75,13 +75,9 @@ class TextVectors:
         """The query as PostgreSQL writes it."""
         return _written(index, query)
 
-    def phrase(self, text: str) -> TextQuery:
-        """A query for a text, taken literally; names hold U+FFFD where NUL was sent."""
-        return Phrase(text.replace("\x00", "\ufffd"))
-
-    def prefix(self, text: str) -> TextQuery:
-        """A query for a text whose last word may be the beginning of a longer word."""
-        return Phrase(text.replace("\x00", "\ufffd"), prefix=True)
+    def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
+        """A query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        return Phrase(text.replace("\x00", "\ufffd"), prefix)
 
     def all_of(self, queries: Sequence[TextQuery]) -> TextQuery:
         """A query that matches what every one of these matches."""
@@ -93,7 +89,8 @@ class TextVectors:
 
     def beginning(self, column: str, phrase: TextQuery) -> TextQuery:
         """A query for a column that begins with a phrase."""
-        assert isinstance(phrase, Phrase)
+        if not isinstance(phrase, Phrase):
+            raise TypeError("only a phrase can begin a column")
         return Phrase(phrase.text, phrase.prefix, True, (column,))
 
     def within(self, columns: Sequence[str], query: TextQuery) -> TextQuery:

@@ -21,13 +21,19 @@ SELECT '^' || coalesce(string_agg(CASE
     WHEN part[1] = '*' THEN '.*'
     WHEN part[1] = '?' THEN '.'
     WHEN part[1] = '[' THEN '$.'
-    WHEN length(part[1]) > 1 THEN '[' || replace(replace(substr(part[1], 2), '\', '\\'), '[', '\[')
+    WHEN length(part[1]) > 1 THEN '[' || CASE WHEN part[1] LIKE '[^%' THEN '^' ELSE '' END || (
+        SELECT string_agg(
+            regexp_replace(coalesce(item[1], item[3]), '([]\[\\^-])', '\\\1')
+            || CASE WHEN item[2] COLLATE "C" >= item[1] THEN '-' || regexp_replace(item[2], '([]\[\\^-])', '\\\1') ELSE '' END,
+            '' ORDER BY place)
+        FROM regexp_matches(regexp_replace(part[1], '^\[\^?(.*)\]$', '\1'), '([^]])-(.)|(.)', 'g') WITH ORDINALITY AS items (item, place)
+    ) || ']'
     ELSE regexp_replace(part[1], '([\\.+(){}|^$\]])', '\\\1')
 END, '' ORDER BY number), '') || '$'
-FROM regexp_matches(glob, '(\[\^?\]?[^]]*\]|.)', 'g') WITH ORDINALITY AS parts (part, number)
+FROM regexp_matches(glob, '(\[(?:\^(?:\][^]]*|[^]]+)|\][^]]*|[^]^][^]]*)\]|.)', 'g') WITH ORDINALITY AS parts (part, number)
 $glob$
 """
-"""A glob as a regular expression; a bracket that nobody closes matches nothing."""
+"""A glob as a regular expression. A bracket without an end matches nothing; a range whose end is before its start is its start alone."""
 
 
 def create(connection: Any) -> None:  # noqa: ANN401 - psycopg is imported by those who have it
@@ -54,7 +60,7 @@ def statements() -> list[str]:
 
     from lineage_bridge.store.schema.tables import METADATA  # noqa: PLC0415 - as above
 
-    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy does not say
     made = ["CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)", GLOB_PATTERN, *SEARCH]
     for table in METADATA.tables.values():
         made.append(str(CreateTable(table).compile(dialect=dialect)))

@@ -76,10 +76,10 @@ class Nodes:
     def _match(self, query: Query, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         search = self.connection.dialect.full_text
         key, matches = search.matching("node_search", ":query")
+        order = f"{search.rank('node_search', ':query')}, length(n.name), n.namespace, n.name"
         rows = self.connection.execute(
             f"SELECT n.id, n.kind, n.namespace, n.name FROM node_search JOIN node n ON n.id = node_search.{key} WHERE {matches} "
-            f"AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind) ORDER BY {search.rank('node_search', ':query')}, length(n.name), n.namespace, n.name "
-            "LIMIT :limit OFFSET :offset",
+            f"AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind) ORDER BY {order} LIMIT :limit OFFSET :offset",
             {"query": search.query_value("node_search", query), "kind": kind, "limit": limit, "offset": offset},
         )
         return [_node(row) for row in rows]

@@ -168,7 +168,7 @@ class Search:
 def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Query:
     """The query for the text index; empty if the search has no words or filters for it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
-    terms = [search.prefix(plain(word)) for word in words if plain(word)]
+    terms = [search.phrase(plain(word), prefix=True) for word in words if plain(word)]
     if not columns or not terms:
         return ""
     scope = [*columns, *(["title"] if "name" in which.fields else [])]

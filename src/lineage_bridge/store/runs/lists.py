@@ -35,7 +35,8 @@ _UNOBSERVED = """SELECT c.run, c.job, max(c.last), 0 FROM (
 SELECT parent_run AS run, parent_job AS job, parent_time AS last FROM (SELECT * FROM run
 WHERE parent_job = :job AND parent_run IS NOT NULL AND parent_sure = 1 ORDER BY parent_time DESC LIMIT :spanning) p
 UNION ALL SELECT root_run, root_job, parent_time FROM (SELECT * FROM run
-WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run AND parent_sure = 1 ORDER BY parent_time DESC LIMIT :spanning) p) c
+WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run AND parent_sure = 1
+ORDER BY parent_time DESC LIMIT :spanning) p) c
 WHERE c.last >= :since AND c.last < :until AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.run)
 GROUP BY c.run, c.job ORDER BY max(c.last) DESC, c.run DESC"""
 """Runs of a job that never sent an event, as named by other runs; the newest of those other runs are read."""

@@ -56,7 +56,6 @@ class GraphWriter:
 
         `stitch`: whether the rule `stitch_siblings` is on.
         """
-        self.place = place
         self.connection = connect_writer(place, dialect) if isinstance(place, Path) else place
         self._watched = partial(suspected_on_damage, place) if isinstance(place, Path) else nullcontext
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
