@@ -112,7 +112,7 @@ def fold_on_spark(folder: Path, warm: Path, corpus: Path, warm_events: int, even
         **result,
         "cpu_us_per_event_by_process": by_kind,
         "batches": len(progress.samples),
-        "store_bytes": store_size(store.path),
+        "store_bytes": store_size(folder / "graph.db"),
         "rows": row_counts(store),
         "slices": _slices(progress.samples),
         "last_batches_ms": durations[-3:],
@@ -159,7 +159,7 @@ def fold_plainly(folder: Path, warm: Path, corpus: Path, warm_events: int, event
     counts = row_counts(store)
     assert counts["event_record"] + counts["quarantine"] == warm_events + events
     figure = per_event(events, cpu, wall, clock.calibration)
-    return {**figure, "store_bytes": store_size(store.path), "rows": counts, "slices": _slices(samples)}
+    return {**figure, "store_bytes": store_size(folder / "graph.db"), "rows": counts, "slices": _slices(samples)}
 
 
 def _apply_batch(store: GraphWriter, reader: LogReader, names: Names, limits: Limits, start: int, end: int) -> int:

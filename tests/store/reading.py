@@ -1,6 +1,6 @@
 """Questions to a store that a test writes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from tests.events import T0
@@ -8,6 +8,7 @@ from tests.events import T0
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.model.graph import Node
+from lineage_bridge.store.connection import Driver, RowCursor, StoreConnection, Values
 from lineage_bridge.store.query.search import Search
 from lineage_bridge.store.reader import StoreReader
 from lineage_bridge.store.runs.processing import ProcessingTypes
@@ -18,6 +19,28 @@ from lineage_bridge.store.write.asof import folded_again
 def reader_of(writer: GraphWriter) -> StoreReader:
     """A reader that sees all that was written, on the writer's own connection."""
     return StoreReader(writer.connection)
+
+
+class _Listening:
+    """A driver that remembers the statements that it runs."""
+
+    def __init__(self, raw: Driver) -> None:
+        self.raw, self.statements = raw, list[str]()
+        self.interrupt, self.close = raw.interrupt, raw.close
+
+    def execute(self, sql: str, values: Values = ()) -> RowCursor:
+        self.statements.append(sql)
+        return self.raw.execute(sql, values)
+
+    def executemany(self, sql: str, values: Iterable[Values]) -> RowCursor:
+        self.statements.append(sql)
+        return self.raw.executemany(sql, values)
+
+
+def listening_reader_of(writer: GraphWriter) -> tuple[StoreReader, list[str]]:
+    """A reader as above, and the statements that it will have run."""
+    driver = _Listening(writer.connection.raw)
+    return StoreReader(StoreConnection(driver, writer.connection.dialect)), driver.statements
 
 
 def found(reader: StoreReader, name: str, kind: NodeKind = NodeKind.DATASET) -> Node:

@@ -49,6 +49,7 @@ def copy_to(store: GraphWriter, file: Path) -> None:
 
 def rows_written(store: GraphWriter, write: Callable[[], object]) -> int:
     """How many rows something writes, temporary ones included."""
-    before = store.connection.raw.total_changes
+    before: int = store.connection.raw.total_changes
     write()
-    return store.connection.raw.total_changes - before
+    after: int = store.connection.raw.total_changes
+    return after - before

@@ -1,19 +1,20 @@
-"""Statements are written once, in portable SQL: all that the store runs is rendered for PostgreSQL too, and parsed as its SQL."""
+"""Statements are written once, in portable SQL: all that the store runs is run on SQLite and on PostgreSQL, and gives the same."""
 
 import re
-from collections.abc import Iterator
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-import sqlglot
-from sqlglot import exp
 from tests.events import RUNS, T0, columns, dataset, erase, records_of, run_event, schema, stored_record
+from tests.ports import HOST, free_ports
 from tests.quirks.small_world import small_world
-from tests.store.postgres import Postgres
-from tests.store.reading import reader_of
-from tests.store.writing import NAMES, apply, empty_store, settle
+from tests.store.postgresql import GraphDatabase
+from tests.store.reading import exported, reader_of
+from tests.store.tables import tables_of
+from tests.store.writing import NAMES, apply, settle
 
+from lineage_bridge.errors import StoreError, StoreVersionError
 from lineage_bridge.graph.ids import DAY_US, NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.graph.runs.ledger import LedgerWindow
@@ -26,8 +27,11 @@ from lineage_bridge.model.lineage import TraceOptions
 from lineage_bridge.model.runs import RunFilter
 from lineage_bridge.model.search import SearchFilter
 from lineage_bridge.model.statistics import StatisticsFilter
-from lineage_bridge.store.dialect import SQLITE, Dialect, FullText
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.dialect import SQLITE
+from lineage_bridge.store.postgresql.connection import connect_writer
 from lineage_bridge.store.reader import StoreReader
+from lineage_bridge.store.schema.sqlite import GRAPH
 from lineage_bridge.store.write.apply import GraphWriter
 
 SOURCES = Path(__file__).parents[2] / "src" / "lineage_bridge" / "store"
@@ -43,23 +47,8 @@ SPEAKS_SQLITE = {
     "tables_hash.py",
 }
 """Files about SQLite itself: the dialect, files and connections, damage, migrations and what they made."""
-FUNCTIONS = {"STRPOS", "GLOB_PATTERN", "FULL_TEXT_MATCHES", "FULL_TEXT_RANK"}
-"""What PostgreSQL has, or its schema would, and the parser does not know."""
 NOW, DAY = T0 + DAY_US, LedgerWindow(T0, T0 + DAY_US)
 LIMITS = WalkLimits()
-
-
-class Recording:
-    """SQLite's dialect, which remembers the statements that it rendered."""
-
-    full_text: FullText = SQLITE.full_text
-
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-
-    def render(self, sql: str) -> str:
-        self.seen.add(sql)
-        return SQLITE.render(sql)
 
 
 def ask(reader: StoreReader, kind: NodeKind, node: Node) -> None:
@@ -126,76 +115,86 @@ def ask_all(reader: StoreReader) -> None:
         pass
 
 
-@pytest.fixture(scope="module")
-def statements(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """All statements that writing some corpora, and every question about them, take."""
-    recording = Recording()
-    for seed in range(8):
-        path = tmp_path_factory.mktemp("dialect") / "graph.db"
-        path.write_bytes(empty_store())
-        with closing(GraphWriter(path, NAMES, stitch=seed % 2 == 0, dialect=recording)) as writer:
-            traced = [("ns", "a", "id")]
-            apply(
-                writer,
-                records_of(
-                    [run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b", columnLineage=columns(id=traced))])]
-                ),
-            )
-            apply(writer, small_world(seed), budget=1 if seed % 3 else 10_000)
-            settle(writer)
-            ask_all(reader_of(writer))
-            apply(writer, [stored_record(erase(*RUNS[:2]), offset=9_999, kind=RecordKind.OPERATOR)])
-            settle(writer)
-    return sorted(recording.seen)
+def put_and_ask(writer: GraphWriter, seed: int) -> list[bytes]:
+    """Write a corpus, ask every question about it, and erase some of it. Returns what was exported before."""
+    traced = [("ns", "a", "id")]
+    event = run_event(inputs=[dataset("a", schema=schema("id"))], outputs=[dataset("b", columnLineage=columns(id=traced))])
+    apply(writer, records_of([event]))
+    apply(writer, small_world(seed), budget=1 if seed % 3 else 10_000)
+    settle(writer)
+    ask_all(reader_of(writer))
+    lines = exported(writer)
+    apply(writer, [stored_record(erase(*RUNS[:2]), offset=9_999, kind=RecordKind.OPERATOR)])
+    settle(writer)
+    return lines
 
 
-def problems(sql: str, dialect: Dialect) -> Iterator[str]:
-    """What PostgreSQL would not understand."""
-    rendered = dialect.render(sql)
-    if found := ONLY_SQLITE.search(rendered):
-        yield f"{found[0]} is SQLite's"
-    for tree in sqlglot.parse(rendered, dialect="postgres", error_level=sqlglot.ErrorLevel.RAISE):
-        assert tree is not None
-        if isinstance(tree, exp.Command):
-            yield "not parsed"
-        for call in tree.find_all(exp.Min, exp.Max):
-            if call.expressions:
-                yield f"{call.sql()} has more than one argument"
-        for unknown in tree.find_all(exp.Anonymous):
-            if unknown.name.upper() not in FUNCTIONS:
-                yield f"unknown function {unknown.name}"
-        for insert in tree.find_all(exp.Insert):
-            if insert.args.get("alternative"):
-                yield "INSERT OR"
+@pytest.mark.servers
+@pytest.mark.parametrize("seed", range(4))
+def test_both_databases_understand_all_statements_and_hold_the_same(graph_database: GraphDatabase, tmp_path: Path, seed: int) -> None:
+    held = []
+    for place in (tmp_path / "graph.db", graph_database.emptied()):
+        with closing(GraphWriter(place, NAMES, stitch=seed % 2 == 0)) as writer:
+            held.append((put_and_ask(writer, seed), tables_of(writer)))
+    assert held[0] == held[1]
+    assert held[0][0]
 
 
-def test_all_statements_are_understood_by_another_database(statements: list[str]) -> None:
-    postgres = Postgres()
-    portable = [sql for sql in statements if "node_search" not in sql]
-    assert len(portable) > 200
-    assert {sql: found for sql in portable if (found := list(problems(sql, postgres)))} == {}
-
-
-@pytest.mark.parametrize("index", ["node_search", "node_search_text"])
-def test_statements_of_full_text_search_are_the_dialects_own(index: str) -> None:
-    text = Postgres.full_text
-    key, matches = text.matching(index, ":query")
-    found = f"SELECT n.id FROM {index} JOIN node n ON n.id = {index}.{key} WHERE {matches} ORDER BY {text.rank(index)} LIMIT :limit"
-    for sql in (found, text.add(index, ("namespace", "name")), text.remove(index, ("namespace", "name")), text.keys(index)):
-        assert list(problems(sql, Postgres())) == []
-
-
-@pytest.mark.parametrize(
-    ("sql", "problem"),
-    [
-        ("INSERT OR IGNORE INTO t VALUES (?)", "INSERT OR is SQLite's"),
-        ("SELECT max(a, b) FROM t", "MAX(a, b) has more than one argument"),
-        ("SELECT a FROM t CROSS JOIN u ON u.a = t.a", "CROSS JOIN is SQLite's"),
-        ("SELECT unixepoch()", "unknown function UNIXEPOCH"),
-    ],
+TEXTS = (
+    *("", "a", "b", "abc", "aXc", "a.c", "a*c", "a?c", "[a]", "a]", "^", "-", "z", "a-", "\\", "a\nc", "é", "{2}", "(a|b)", "$", "+"),
+    "A",
 )
-def test_functions_of_one_database_are_found(sql: str, problem: str) -> None:
-    assert problem.lower() in [found.lower() for found in problems(sql, Postgres())]
+GLOBS = (
+    *(
+        "*",
+        "?",
+        "",
+        "a*",
+        "*c",
+        "a?c",
+        "a.c",
+        "[abc]",
+        "[a-c]",
+        "[^a-c]",
+        "[]]",
+        "[^]]",
+        "a[]]",
+        "[z-a]",
+        "[a-]",
+        "[a-c-z]",
+        "[a",
+        "[[]a[]]",
+    ),
+    *("[*]", "a[?*.]c", "\\", "[\\]", "[^^]", "[-a]", "é", "[à-é]", "{2}", "(a|b)", "$", "+", "[[:alpha:]]", "^", "[^]", "[]", "a]"),
+)
+
+
+@pytest.mark.servers
+def test_globs_match_the_same_in_both_databases(graph_database: GraphDatabase) -> None:
+    texts = ", ".join("(CAST(? AS TEXT))" for _ in TEXTS)
+    sql = f"SELECT text FROM (SELECT column1 AS text FROM (VALUES {texts}) v) t WHERE text GLOB ? ORDER BY text"
+    with closing(StoreConnection(sqlite3.connect(":memory:"))) as sqlite, closing(graph_database.emptied()) as postgresql:
+        found = [{glob: set(connection.execute(sql, (*TEXTS, glob))) for glob in GLOBS} for connection in (sqlite, postgresql)]
+    assert found[0] == found[1]
+    assert sum(map(len, found[0].values())) > len(GLOBS)
+
+
+@pytest.mark.servers
+def test_a_server_that_does_not_answer_is_named() -> None:
+    (port,) = free_ports(1)
+    with pytest.raises(StoreError, match="cannot be reached"):
+        connect_writer(f"postgresql://postgres@{HOST}:{port}/shop")
+
+
+@pytest.mark.servers
+def test_tables_of_another_version_are_left_alone(graph_database: GraphDatabase) -> None:
+    with closing(graph_database.emptied()) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        try:
+            with pytest.raises(StoreVersionError, match="9999"):
+                connect_writer(graph_database.url)
+        finally:
+            connection.execute("UPDATE alembic_version SET version_num = ?", (GRAPH.version,))
 
 
 def test_no_other_file_has_what_one_database_alone_knows() -> None:

@@ -17,7 +17,8 @@ from lineage_bridge.store.write.apply import GraphWriter
 NAMES = Names(KEY)
 
 
-def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
+def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
+    writer = GraphWriter(tmp_path / "graph.db", NAMES)
     add(writer, run_event(inputs=[dataset("a")]))
     pool = ReaderPool(tmp_path / "graph.db")
     with pool.reader() as before:
@@ -27,6 +28,7 @@ def test_a_reader_sees_one_moment(writer: GraphWriter, tmp_path: Path) -> None:
     with pool.reader() as after:
         assert after.nodes.count(NodeKind.DATASET) == 2
     pool.close()
+    writer.close()
 
 
 def test_a_missing_or_newer_store_is_refused(tmp_path: Path) -> None:

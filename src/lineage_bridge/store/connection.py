@@ -1,6 +1,5 @@
 """The connection that runs all statements of the store, independent of the database."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, TypeAlias
 
@@ -32,6 +31,22 @@ class RowCursor(Protocol):
         """The remaining rows."""
 
 
+class Driver(Protocol):
+    """A database's connection, for statements in its own SQL: Python's module for SQLite has such ones."""
+
+    def execute(self, sql: str, values: Values = (), /) -> RowCursor:
+        """Run one statement."""
+
+    def executemany(self, sql: str, values: Iterable[Values], /) -> RowCursor:
+        """Run one statement for each of many values."""
+
+    def interrupt(self) -> None:
+        """Interrupt the running statement. May be called from another thread."""
+
+    def close(self) -> None:
+        """Close the connection; an open transaction is rolled back."""
+
+
 class _Rendered(dict[str, str]):
     """Portable statements with their translation to the dialect, each translated once."""
 
@@ -51,10 +66,11 @@ class StoreConnection:
 
     __slots__ = ("_execute", "_executemany", "_rendered", "dialect", "raw")
 
-    def __init__(self, raw: sqlite3.Connection, dialect: Dialect = SQLITE) -> None:
-        """`raw` is the driver's connection, for operations that only its own database has, such as copying a file."""
+    def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver, and more of its own
+        """`raw` is the driver's connection, also for operations that only its own database has, such as copying a file."""
+        driver: Driver = raw
         self.raw, self.dialect = raw, dialect
-        self._execute, self._executemany = raw.execute, raw.executemany
+        self._execute, self._executemany = driver.execute, driver.executemany
         self._rendered = _Rendered(dialect)
 
     def execute(self, sql: str, values: Values = ()) -> RowCursor:

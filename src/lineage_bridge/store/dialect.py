@@ -13,10 +13,14 @@ Full-text search differs in more than the words, so each dialect has statements 
 
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 NO_LIMIT: Final = 2**62
 """A LIMIT that no table exceeds."""
+
+
+Query: TypeAlias = Any
+"""A full-text query, as its dialect makes and combines them."""
 
 
 class FullText(Protocol):
@@ -25,32 +29,35 @@ class FullText(Protocol):
     def matching(self, index: str, value: str) -> tuple[str, str]:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
 
-    def rank(self, index: str) -> str:
-        """The expression by which matching rows are sorted, best match first."""
+    def rank(self, index: str, value: str) -> str:
+        """The expression by which rows that match the query in the placeholder `value` are sorted, best match first."""
 
-    def phrase(self, text: str) -> str:
-        """A query for a text, taken literally."""
+    def query_value(self, index: str, query: Query) -> str:
+        """The value of a placeholder for a query."""
 
-    def prefix(self, text: str) -> str:
-        """A query for a text whose last word may be the beginning of a longer word."""
+    def phrase(self, text: str, *, prefix: bool = False) -> Query:
+        """A query for a text, taken literally; with `prefix`, its last word may be the beginning of a longer word."""
 
-    def all_of(self, queries: Sequence[str]) -> str:
+    def all_of(self, queries: Sequence[Query]) -> Query:
         """A query that matches where all of these match."""
 
-    def any_of(self, queries: Sequence[str]) -> str:
+    def any_of(self, queries: Sequence[Query]) -> Query:
         """A query that matches where at least one of these matches."""
 
-    def beginning(self, column: str, phrase: str) -> str:
+    def beginning(self, column: str, phrase: Query) -> Query:
         """A query for a column that begins with a phrase."""
 
-    def within(self, columns: Sequence[str], query: str) -> str:
+    def within(self, columns: Sequence[str], query: Query) -> Query:
         """A query that is limited to some columns."""
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that adds a row: its values are the key and the columns."""
+        """A statement that adds a row, with the values of `row`."""
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that removes a row: its values are the key and the columns as they were added."""
+        """A statement that removes a row, with the values of `row` for the texts that were added."""
+
+    def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:
+        """The values of a row to add or to remove: its key and the texts of all columns."""
 
     def keys(self, index: str) -> str:
         """A query for the keys of all rows, as `id`."""
@@ -72,17 +79,17 @@ class Fts5:
         """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
         return "rowid", f"{index} MATCH {value}"
 
-    def rank(self, index: str) -> str:
+    def rank(self, index: str, value: str) -> str:  # noqa: ARG002 - SQLite ranks by the condition
         """The expression by which matching rows are sorted, best match first."""
         return f"{index}.rank"
 
-    def phrase(self, text: str) -> str:
-        """A query for a text, taken literally; names hold U+FFFD where NUL was sent."""
-        return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + '"'
+    def query_value(self, index: str, query: str) -> str:  # noqa: ARG002 - queries are text
+        """The value of a placeholder for a query."""
+        return query
 
-    def prefix(self, text: str) -> str:
-        """A query for a text whose last word may be the beginning of a longer word."""
-        return f"{self.phrase(text)} *"
+    def phrase(self, text: str, *, prefix: bool = False) -> str:
+        """A query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        return '"' + text.replace("\x00", "\ufffd").replace('"', '""') + ('" *' if prefix else '"')
 
     def all_of(self, queries: Sequence[str]) -> str:
         """A query that matches where all of these match."""
@@ -101,12 +108,16 @@ class Fts5:
         return f"{{{' '.join(columns)}}} : ({query})"
 
     def add(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that adds a row: its values are the key and the columns."""
+        """A statement that adds a row, with the values of `row`."""
         return f"INSERT INTO {index} (rowid, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
 
     def remove(self, index: str, columns: Sequence[str]) -> str:
-        """A statement that removes a row: its values are the key and the columns as they were added."""
+        """A statement that removes a row, with the values of `row` for the texts that were added: SQLite does not keep them."""
         return f"INSERT INTO {index} ({index}, rowid, {', '.join(columns)}) VALUES ('delete', ?{', ?' * len(columns)})"
+
+    def row(self, index: str, key: int, texts: Sequence[str]) -> Sequence[Any]:  # noqa: ARG002 - all indexes take texts
+        """The values of a row: its key and the texts."""
+        return key, *texts
 
     def keys(self, index: str) -> str:
         """A query for the keys of all rows, by the table in which SQLite keeps the sizes of their texts."""

@@ -13,7 +13,7 @@ from tests.aliases import alias_histories
 from tests.events import RUNS, T0, columns, dataset, facet, job_event, record_lists, records_of, run_event, schema
 from tests.store.reading import reader_of
 from tests.store.tables import copy_to, execute
-from tests.store.writing import NAMES, apply, opened, settle
+from tests.store.writing import NAMES, apply, empty_store, opened, settle
 
 from lineage_bridge.errors import CollisionError, GoneError, RequestError
 from lineage_bridge.graph.flows.derive import OF_RUNS
@@ -177,13 +177,15 @@ def test_a_cursor_behind_what_is_kept_is_gone() -> None:
 
 
 def test_a_cursor_outlives_a_restart_but_not_an_older_copy_nor_another_store(tmp_path: Path) -> None:
-    with opened() as writer:
+    file = tmp_path / "graph.db"
+    file.write_bytes(empty_store())
+    with closing(GraphWriter(file, NAMES)) as writer:
         apply(writer, records_of([run_event(inputs=[dataset("a")])]))
         early = now(writer)
         copy_to(writer, tmp_path / "older.db")
         apply(writer, records_of([run_event(time_us=T0 + 1, outputs=[dataset("b")])]))
         late = now(writer)
-        with closing(GraphWriter(writer.path, NAMES)) as again:
+        with closing(GraphWriter(file, NAMES)) as again:
             assert {change.node.name for change in page(again, early, kinds=("node",)).changes} == {"b"}
             assert changes_after(again, late) == []
             apply(again, records_of([run_event(time_us=T0 + 2, outputs=[dataset("c")])]))

@@ -8,12 +8,15 @@ from tests.store.reading import reader_of, search_of
 from tests.store.tables import execute
 from tests.store.writing import add
 
+from lineage_bridge.graph.contents.search_terms import FIELDS
 from lineage_bridge.graph.facts.fold import flat, fold_records
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.search import SearchFilter, SearchPage
 from lineage_bridge.ports.graph_store import Batch, Budget
+from lineage_bridge.store.dialect import Fts5
+from lineage_bridge.store.postgresql.full_text import TextVectors
 from lineage_bridge.store.write.apply import GraphWriter
 
 NAMES = Names(KEY)
@@ -33,7 +36,13 @@ def owned(*owners: str) -> dict[str, Any]:
 
 def consistent(writer: GraphWriter) -> bool:
     """The index and the texts it is made of agree, and the texts are what the facets say."""
-    execute(writer, "INSERT INTO node_search_text (node_search_text, rank) VALUES ('integrity-check', 1)")
+    search = writer.connection.dialect.full_text
+    if isinstance(search, Fts5):
+        execute(writer, "INSERT INTO node_search_text (node_search_text, rank) VALUES ('integrity-check', 1)")
+    for node, *texts in execute(writer, f"SELECT node, {', '.join(FIELDS)} FROM search_text").fetchall():
+        if isinstance(search, TextVectors):
+            same = "SELECT count(*) FROM node_search_text WHERE id = ? AND words = CAST(? AS tsvector)"
+            assert execute(writer, same, search.row("node_search_text", node, texts)).fetchone() == (1,)
     return all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
 
 

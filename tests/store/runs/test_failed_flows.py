@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.events import RUNS, T0, dataset, facet, run_event
-from tests.store.reading import node
+from tests.store.reading import listening_reader_of, node
 from tests.store.writing import add as add_events
 
 from lineage_bridge.graph.ids import NodeKind
@@ -130,9 +130,7 @@ def test_another_job_that_did_not_fail_leads_there_too(writer: GraphWriter) -> N
 
 
 def test_the_states_of_many_failed_runs_are_read_at_once(writer: GraphWriter) -> None:
-    reader = add(writer, *(run_event("FAIL", f"run {n}", time_us=T0 + n, **MOVE) for n in range(100)))
-    statements: list[str] = []
-    reader.nodes.connection.raw.set_trace_callback(statements.append)
+    add(writer, *(run_event("FAIL", f"run {n}", time_us=T0 + n, **MOVE) for n in range(100)))
+    reader, statements = listening_reader_of(writer)
     assert marked(reader) == {("a", "b", True)}
-    reader.nodes.connection.raw.set_trace_callback(None)
     assert 0 < sum("run_event" in statement for statement in statements) < 10

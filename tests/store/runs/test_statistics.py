@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.events import KEY, RUNS, T0, dataset, facet, run_event, stored_record
-from tests.store.reading import reader_of
+from tests.store.reading import listening_reader_of, reader_of
 from tests.store.writing import add
 
 from lineage_bridge.graph.facts.fold import flat, fold_records
@@ -95,10 +95,7 @@ def test_an_event_from_a_clock_far_ahead_counts_once_however_often_it_came(write
 def test_of_many_datasets_a_job_is_asked_about_its_own_alone(writer: GraphWriter) -> None:
     add(writer, wrote(60, 70))
     many = frozenset({NAMES.dataset("ns", "b"), *(NAMES.dataset("ns", f"other{number}") for number in range(500))})
-    reader = reader_of(writer)
-    statements: list[str] = []
-    reader.nodes.connection.raw.set_trace_callback(statements.append)
+    reader, statements = listening_reader_of(writer)
     (series,) = reader.runs.statistics(StatisticsFilter(T0, T0 + DAY_US, datasets=many)).series
-    reader.nodes.connection.raw.set_trace_callback(None)
     assert series.amount.rows == 70
     assert 0 < sum("io_sample" in statement for statement in statements) <= 2

@@ -68,7 +68,7 @@ class Derivation:
         """Add the staged nodes that the store lacks, or has with a later first time."""
         self.add_nodes(
             self.connection.execute(
-                "SELECT i.id, i.kind, i.namespace, i.name, min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
+                "SELECT i.id, min(i.kind), min(i.namespace), min(i.name), min(i.first) FROM in_node i LEFT JOIN node n ON n.id = i.id "
                 "WHERE n.id IS NULL OR i.first < n.first GROUP BY i.id"
             ).fetchall()
         )
@@ -88,8 +88,9 @@ class Derivation:
         self.connection.executemany(statements.EARLIER, later)
         new = [earliest[id_] for id_ in sorted(added)]
         # In the order of row ids: the full-text index writes its buffer whenever an id is lower than the one before.
+        search = self.connection.dialect.full_text
         self.connection.executemany(
-            self.connection.dialect.full_text.add("node_search", ("namespace", "name")), [(row[0], row[2], row[3]) for row in new]
+            search.add("node_search", ("namespace", "name")), [search.row("node_search", row[0], row[2:4]) for row in new]
         )
         for row in new:
             self.spellings.add(row[:4])

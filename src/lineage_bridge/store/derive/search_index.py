@@ -51,9 +51,10 @@ class SearchTextWriter:
         old = self.connection.execute(f"SELECT {_COLUMNS} FROM search_text WHERE node = ?", (node,)).fetchone()
         if old == new:
             return
+        search = self.connection.dialect.full_text
         if old:
-            self.connection.execute(self.connection.dialect.full_text.remove("node_search_text", FIELDS), (node, *old))
+            self.connection.execute(search.remove("node_search_text", FIELDS), search.row("node_search_text", node, old))
             self.connection.execute("DELETE FROM search_text WHERE node = ?", (node,))
         if new:
             self.connection.execute(f"INSERT INTO search_text (node, {_COLUMNS}) VALUES (?, {_MARKS})", (node, *new))
-            self.connection.execute(self.connection.dialect.full_text.add("node_search_text", FIELDS), (node, *new))
+            self.connection.execute(search.add("node_search_text", FIELDS), search.row("node_search_text", node, new))

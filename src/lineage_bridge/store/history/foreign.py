@@ -21,7 +21,7 @@ WHERE a.asserted_by = s.asserted_by AND a.job = s.job AND a.node = s.node AND a.
 GROUP BY s.principal, s.namespaces, s.job, s.node, s.side, s.why, c.key, c.facet
 ORDER BY until DESC, c.key, c.facet, s.node, s.job, s.side, s.principal, s.namespaces, s.why LIMIT ? OFFSET ?"""
 """Excludes an assertion of a run if another principal, whose assertion has effect, also sent it."""
-_COUNT = f"SELECT count(*) FROM (SELECT 1 FROM foreign_assertion WHERE {{filters}} LIMIT {_SCAN})"
+_COUNT = f"SELECT count(*) FROM (SELECT 1 FROM foreign_assertion WHERE {{filters}} LIMIT {_SCAN}) s"
 _NAMESPACES = msgspec.json.Decoder(tuple[str, ...])
 
 

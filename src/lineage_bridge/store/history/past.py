@@ -21,7 +21,7 @@ ELSE EXISTS (
 """Whether a run or statement that has the flow now already had its shape at that time."""
 _FEW_SHAPES = 64
 _IN_MANY_SHAPES = f"""SELECT n.id FROM node n WHERE n.id IN ({{}})
-AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1})) > {_FEW_SHAPES}"""
+AND (SELECT count(*) FROM (SELECT 1 FROM shape_io i WHERE i.dataset = n.id AND i.side = ? LIMIT {_FEW_SHAPES + 1}) s) > {_FEW_SHAPES}"""
 _PORT_HELD = f"EXISTS (SELECT 1 FROM shape_io f STRAIGHT_JOIN {_HAD_SHAPE} WHERE f.dataset = w.dataset AND f.side = w.side)"
 _PORT_OF_MANY_HELD = f"""EXISTS (SELECT 1 FROM job_shape j
 STRAIGHT_JOIN shape_io f ON f.shape = j.shape AND f.dataset = w.dataset AND f.side = w.side

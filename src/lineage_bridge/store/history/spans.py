@@ -13,7 +13,7 @@ from lineage_bridge.store.history.pending_shapes import PendingShape, PendingSha
 FEW_SHAPES = 64
 """If a job has more shapes than this, the shapes with an edge are looked up by the edge."""
 _HELD = f"""WITH RECURSIVE counted (job, shape, number) AS (
-    SELECT id, (SELECT min(shape) FROM job_shape WHERE job = id), 0 FROM (SELECT DISTINCT column1 AS id FROM (VALUES {{}}))
+    SELECT id, (SELECT min(shape) FROM job_shape WHERE job = id), 0 FROM (SELECT DISTINCT column1 AS id FROM (VALUES {{}}) v) ids
     UNION ALL SELECT job, (SELECT min(shape) FROM job_shape j WHERE j.job = counted.job AND j.shape > counted.shape), number + 1
     FROM counted WHERE shape IS NOT NULL AND number < {FEW_SHAPES}),
 held AS MATERIALIZED (SELECT m.job, m.shape, s.origin FROM counted m STRAIGHT_JOIN shape s ON s.shape = m.shape)"""
@@ -25,7 +25,7 @@ _HOLD_FLOW = """SELECT DISTINCT f.shape FROM shape_flow f JOIN shape s ON s.shap
 WHERE f.source = ? AND f.target = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = f.shape)"""
 _HOLD_OWN_FLOW = """SELECT DISTINCT f.shape FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = ?
 STRAIGHT_JOIN shape_flow f ON f.shape = j.shape AND f.source = ? AND f.target = ? WHERE j.job = ?"""
-_FEW = f"SELECT count(*) FROM (SELECT 1 FROM shape_io WHERE dataset = ? AND side = ? LIMIT {FEW_SHAPES + 1})"
+_FEW = f"SELECT count(*) FROM (SELECT 1 FROM shape_io WHERE dataset = ? AND side = ? LIMIT {FEW_SHAPES + 1}) s"
 _HOLD_PORT = """SELECT DISTINCT i.shape FROM shape_io i STRAIGHT_JOIN shape s ON s.shape = i.shape AND s.origin = ?
 WHERE i.dataset = ? AND i.side = ? AND EXISTS (SELECT 1 FROM job_shape j WHERE j.job = ? AND j.shape = i.shape)"""
 _HOLD_PORT_OF_MANY = """SELECT DISTINCT i.shape FROM job_shape j STRAIGHT_JOIN shape s ON s.shape = j.shape AND s.origin = ?

@@ -16,14 +16,14 @@ from lineage_bridge.store.query.within import NamespaceCondition
 
 _COLUMNS = "entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence, 0"
 _STATED_ALIASES = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
-WHERE stated_at <> {NEVER_US} AND kind = 'operator' AND (:entity IS NULL OR entity = :entity)
+WHERE stated_at <> {NEVER_US} AND kind = 'operator' AND (CAST(:entity AS BIGINT) IS NULL OR entity = :entity)
 AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
 _VETOES = f"""SELECT {_COLUMNS}, NULL, vetoed_at FROM alias x
-WHERE vetoed = 1 AND kind <> '{PREFERRED}' AND (:entity IS NULL OR entity = :entity)
+WHERE vetoed = 1 AND kind <> '{PREFERRED}' AND (CAST(:entity AS BIGINT) IS NULL OR entity = :entity)
 AND {{}} ORDER BY entity, whole, a_namespace, a_name, b_namespace, b_name, kind, evidence"""
 _CHOSEN = f"""SELECT {_COLUMNS}, stated_by, stated_at FROM alias x
-WHERE kind = '{PREFERRED}' AND (stated_at, stated_event) > (vetoed_at, vetoed_event) AND (:entity IS NULL OR entity = :entity)
-AND {{}} ORDER BY entity, a_namespace, a_name"""
+WHERE kind = '{PREFERRED}' AND (stated_at, stated_event) > (vetoed_at, vetoed_event)
+AND (CAST(:entity AS BIGINT) IS NULL OR entity = :entity) AND {{}} ORDER BY entity, a_namespace, a_name"""
 _SPACES = """SELECT DISTINCT 1, 1, a_namespace, '', b_namespace, prefix, 'rule', rule, parts, NULL, NULL
 FROM (SELECT namespace AS a_namespace, other_namespace AS b_namespace, '' AS a_name, '' AS b_name, prefix, rule, parts
 FROM namespace_alias) x
@@ -98,7 +98,7 @@ class AliasList:
 def _where(which: AliasFilter) -> str:
     """The condition on either end; indexes are used for each alternative."""
     if which.namespace is None:
-        return "1"
+        return "1 = 1"
     if which.name is None:
         return "(x.a_namespace = :namespace OR x.b_namespace = :namespace)"
     return "((x.a_namespace = :namespace AND x.a_name = :name) OR (x.b_namespace = :namespace AND x.b_name = :name))"

@@ -9,7 +9,7 @@ MOST = 10
 """The most descriptions returned for one statement."""
 _DESCRIPTIONS = f"""SELECT DISTINCT description FROM annotation r
 WHERE lineage_set = :lineage_set AND target IN (:target, 0) AND target_field = :target_field
-AND source IN (:source, 0) AND source_field = :source_field AND description <> '' AND (:at IS NULL OR EXISTS (
+AND source IN (:source, 0) AND source_field = :source_field AND description <> '' AND (CAST(:at AS BIGINT) IS NULL OR EXISTS (
 SELECT 1 FROM facet_lineage_set m WHERE m.facet = r.facet AND m.key IN ('columnLineage', 'lineage') AND m.first <= :at))
 ORDER BY description LIMIT {MOST}"""
 

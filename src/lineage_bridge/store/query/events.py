@@ -22,7 +22,7 @@ _COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND
 _QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel,
  q.principal
 FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
-AND (:code IS NULL OR q.code = :code) AND (:event IS NULL OR q.event = :event)
+AND (CAST(:code AS TEXT) IS NULL OR q.code = :code) AND (CAST(:event AS BLOB) IS NULL OR q.event = :event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""
 _NEWEST = """SELECT q.code, {} FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT ?"""

@@ -10,7 +10,7 @@ from lineage_bridge.model.graph import Node
 from lineage_bridge.model.history import AliasFilter, AliasRecord
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.dialect import NO_LIMIT
+from lineage_bridge.store.dialect import NO_LIMIT, Query
 from lineage_bridge.store.identity.aliases import AliasList
 from lineage_bridge.store.identity.groups import Identities
 from lineage_bridge.store.query.within import NamespaceCondition
@@ -73,14 +73,14 @@ class Nodes:
         scored.sort(key=lambda pair: (-pair[0], pair[1].namespace, pair[1].name))
         return [node for score, node in scored[:limit] if score > 0.5]
 
-    def _match(self, query: str, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
+    def _match(self, query: Query, kind: NodeKind | None, limit: int, offset: int) -> list[Node]:
         search = self.connection.dialect.full_text
         key, matches = search.matching("node_search", ":query")
+        order = f"{search.rank('node_search', ':query')}, length(n.name), n.namespace, n.name"
         rows = self.connection.execute(
             f"SELECT n.id, n.kind, n.namespace, n.name FROM node_search JOIN node n ON n.id = node_search.{key} WHERE {matches} "
-            f"AND (:kind IS NULL OR n.kind = :kind) ORDER BY {search.rank('node_search')}, length(n.name), n.namespace, n.name "
-            "LIMIT :limit OFFSET :offset",
-            {"query": query, "kind": kind, "limit": limit, "offset": offset},
+            f"AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind) ORDER BY {order} LIMIT :limit OFFSET :offset",
+            {"query": search.query_value("node_search", query), "kind": kind, "limit": limit, "offset": offset},
         )
         return [_node(row) for row in rows]
 

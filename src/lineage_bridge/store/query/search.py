@@ -10,7 +10,7 @@ from lineage_bridge.model.search import Match, SearchFilter, SearchPage
 from lineage_bridge.openlineage.facets import OwnershipFacet, TagsFacet, read_as
 from lineage_bridge.store.chunks import batches, chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.dialect import FullText
+from lineage_bridge.store.dialect import FullText, Query
 from lineage_bridge.store.query.nodes import Nodes
 
 CANDIDATES = 2_000
@@ -18,11 +18,12 @@ CANDIDATES = 2_000
 _TRIGRAM = 3
 _TEXT_FIELDS = {"column": "columns", "owner": "owners", "tag": "tags", "description": "description", "sql": "sql", "failure": "failure"}
 _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n ON n.id = {index}.{key}
-WHERE {matches} AND (:kind IS NULL OR n.kind = :kind) AND (:namespace IS NULL OR n.namespace = :namespace) AND {within} LIMIT :limit"""
+WHERE {matches} AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind)
+AND (CAST(:namespace AS TEXT) IS NULL OR n.namespace = :namespace) AND {within} LIMIT :limit"""
 _NAMES, _TEXTS = "node_search", "node_search_text"
-_EXACT = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
-UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space
-WHERE space.namespace IS NOT NULL LIMIT 1000)
+_EXACT = """WITH RECURSIVE space (namespace, number) AS (SELECT min(namespace), 1 FROM node
+UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace), number + 1 FROM space
+WHERE space.namespace IS NOT NULL AND number < 1000)
 SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ? AND {}"""
 _WITH_FACET = """SELECT n.id, n.kind, n.namespace, n.name FROM current_facet c JOIN facet f ON f.facet = c.facet
 JOIN node n ON n.id = c.node WHERE c.job = 0 AND c.key = ? AND f.deleted = 0 AND {} LIMIT ?"""
@@ -73,15 +74,21 @@ class Search:
         found.update(self.connection.execute(_EXACT.format(self._condition), (which.text, *self.within.values)))
         return found, True
 
-    def _rows(self, index: str, query: str, which: SearchFilter) -> set[_Row]:
+    def _rows(self, index: str, query: Query, which: SearchFilter) -> set[_Row]:
         key, matches = self.search.matching(index, ":query")
         sql = _MATCHING.format(index=index, key=key, matches=matches, within=self.within.by_name("n.namespace"))
-        values = {"query": query, "kind": which.kind, "namespace": which.namespace, "limit": self.candidates, **self.within.named}
+        values = {
+            "query": self.search.query_value(index, query),
+            "kind": which.kind,
+            "namespace": which.namespace,
+            "limit": self.candidates,
+            **self.within.named,
+        }
         return set(self.connection.execute(sql, values))
 
     def _scanned(self, words: Sequence[str]) -> set[_Row]:
         """Nodes that contain words too short for the index, found by a plain scan."""
-        where = " AND ".join("(INSTR(lower(namespace), lower(?)) OR INSTR(lower(name), lower(?)))" for _ in words)
+        where = " AND ".join("(INSTR(lower(namespace), lower(?)) > 0 OR INSTR(lower(name), lower(?)) > 0)" for _ in words)
         values = [*(word for word in words for _ in range(2)), *self.within.values, self.candidates]
         sql = f"SELECT id, kind, namespace, name FROM node n WHERE {where} AND {self._condition} LIMIT ?"
         return set(self.connection.execute(sql, values))
@@ -143,7 +150,9 @@ class Search:
 
     def _match(self, node: Node, which: SearchFilter, words: list[str], named: bool) -> Match:
         """The match of a node: its name, and lines of its facet texts under any of its names."""
-        names = self.nodes.members(node.id) if words else []
+        if not words:
+            return Match(node, named, ())
+        names = self.nodes.members(node.id)
         rows = self.connection.execute(f"SELECT {', '.join(FIELDS)} FROM search_text WHERE node IN ({marks(names)})", names).fetchall()
         texts = [dict(zip(FIELDS, row, strict=True)) for row in rows]
         lines = (
@@ -156,10 +165,10 @@ class Search:
         return Match(node, named, tuple(dict.fromkeys(lines)))
 
 
-def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> str:
+def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> Query:
     """The query for the text index; empty if the search has no words or filters for it."""
     columns = [_TEXT_FIELDS[field] for field in which.fields if field in _TEXT_FIELDS]
-    terms = [search.prefix(plain(word)) for word in words if plain(word)]
+    terms = [search.phrase(plain(word), prefix=True) for word in words if plain(word)]
     if not columns or not terms:
         return ""
     scope = [*columns, *(["title"] if "name" in which.fields else [])]
@@ -168,7 +177,7 @@ def _text_query(search: FullText, which: SearchFilter, words: list[str]) -> str:
     return search.all_of(parts)
 
 
-def _filter_queries(search: FullText, which: SearchFilter) -> list[str]:
+def _filter_queries(search: FullText, which: SearchFilter) -> list[Query]:
     """The queries of the index of texts for the filters on owner and tag."""
     filters = (("owners", which.owner), ("tags", which.tag))
     return [search.within([column], search.phrase(plain(text))) for column, text in filters if text is not None and plain(text)]

@@ -25,7 +25,7 @@ _EARLIER = """SELECT asserted_by, job, last, 1 FROM run_shape WHERE job = :job A
 ORDER BY last DESC, asserted_by DESC"""
 _INSIDE = """SELECT r.run, r.job, p.last, 1 FROM (SELECT run, job FROM run WHERE parent_run = :parent LIMIT :scan) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job
-WHERE p.last >= :since AND p.first < :until AND (:job IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
+WHERE p.last >= :since AND p.first < :until AND (CAST(:job AS BIGINT) IS NULL OR r.job = :job) ORDER BY p.last DESC, r.run DESC, r.job"""
 _CHILDREN = """SELECT r.run, r.job FROM (SELECT run, job FROM run WHERE parent_run = ? AND parent_job {} ({}) LIMIT ?) r
 JOIN run_shape p ON p.asserted_by = r.run AND p.job = r.job ORDER BY p.first, r.run, r.job"""
 _DEPENDENCIES = """SELECT direction, other_job, other_run, dependency, sequence, status FROM job_dependency
@@ -33,9 +33,10 @@ WHERE run = ? AND job IN ({}) LIMIT ?"""
 
 _UNOBSERVED = """SELECT c.run, c.job, max(c.last), 0 FROM (
 SELECT parent_run AS run, parent_job AS job, parent_time AS last FROM (SELECT * FROM run
-WHERE parent_job = :job AND parent_run IS NOT NULL AND parent_sure = 1 ORDER BY parent_time DESC LIMIT :spanning)
+WHERE parent_job = :job AND parent_run IS NOT NULL AND parent_sure = 1 ORDER BY parent_time DESC LIMIT :spanning) p
 UNION ALL SELECT root_run, root_job, parent_time FROM (SELECT * FROM run
-WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run AND parent_sure = 1 ORDER BY parent_time DESC LIMIT :spanning)) c
+WHERE root_job = :job AND root_run IS NOT NULL AND root_run <> parent_run AND parent_sure = 1
+ORDER BY parent_time DESC LIMIT :spanning) p) c
 WHERE c.last >= :since AND c.last < :until AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = c.run)
 GROUP BY c.run, c.job ORDER BY max(c.last) DESC, c.run DESC"""
 """Runs of a job that never sent an event, as named by other runs; the newest of those other runs are read."""
@@ -90,7 +91,7 @@ class RunLists:
         if which.until is None:
             return _Candidates(self.connection.execute(_EARLIER, values), False)
         (later,) = self.connection.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM run_shape WHERE job = :job AND origin = 1 AND last >= :until LIMIT :spanning)", values
+            "SELECT count(*) FROM (SELECT 1 FROM run_shape WHERE job = :job AND origin = 1 AND last >= :until LIMIT :spanning) s", values
         ).fetchone()
         rows = chain(self.connection.execute(_LATER, values), self.connection.execute(_EARLIER, values))
         return _Candidates(rows, later == _SPANNING)
@@ -98,7 +99,7 @@ class RunLists:
     def _inside(self, which: RunFilter) -> _Candidates:
         values = self._values(which)
         (children,) = self.connection.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM run WHERE parent_run = :parent LIMIT :scan + 1)", values
+            "SELECT count(*) FROM (SELECT 1 FROM run WHERE parent_run = :parent LIMIT :scan + 1) s", values
         ).fetchone()
         return _Candidates(self.connection.execute(_INSIDE, values), children > _SCAN)
 

@@ -19,9 +19,9 @@ from lineage_bridge.store.runs.processing import ProcessingTypes
 _RUN = """SELECT run, job, parent_time, parent_run, parent_job, root_run, root_job, nominal_time, nominal_start, nominal_end, raw_id
 FROM run WHERE run IN ({})"""
 _NAMED = """SELECT parent_raw, parent_job, max(parent_time) FROM (SELECT parent_raw, parent_job, parent_time FROM run
-WHERE parent_run = :run AND parent_sure = 1 LIMIT 1000) GROUP BY parent_job UNION ALL
+WHERE parent_run = :run AND parent_sure = 1 LIMIT 1000) p GROUP BY parent_raw, parent_job UNION ALL
 SELECT root_raw, root_job, max(parent_time) FROM (SELECT root_raw, root_job, parent_time FROM run
-WHERE root_run = :run AND root_run <> parent_run AND parent_sure = 1 LIMIT 1000) GROUP BY root_job"""
+WHERE root_run = :run AND root_run <> parent_run AND parent_sure = 1 LIMIT 1000) p GROUP BY root_raw, root_job"""
 """The jobs under which other runs name a run, and when last; at most a thousand of those other runs are read."""
 _BY_RAW_ID = """SELECT run FROM run WHERE raw_id = ? UNION SELECT parent_run FROM run WHERE parent_raw = ?
 AND parent_sure = 1 UNION SELECT root_run FROM run WHERE root_raw = ? AND root_run <> parent_run AND parent_sure = 1 ORDER BY 1"""
@@ -196,7 +196,7 @@ class Runs:
         named: dict[Node, tuple[int, str | None]] = {}
         for raw_id, job, last in self.connection.execute(_NAMED, {"run": run}):
             node = self.nodes.by_id(self.nodes.head(job))
-            named[node] = max(named.get(node, (last, raw_id)), (last, raw_id), key=lambda pair: pair[0])
+            named[node] = max(named.get(node, (last, raw_id)), (last, raw_id), key=lambda pair: (pair[0], pair[1] or ""))
         return [
             RunRecord(str(UUID(bytes=run)), raw_id, job, *_UNSEEN, last, None, None, (), (), observed=False)
             for job, (last, raw_id) in sorted(named.items(), key=lambda pair: (pair[0].namespace, pair[0].name))

@@ -14,7 +14,11 @@ from lineage_bridge.graph.relations import NODE, RELATIONS
 
 METADATA = MetaData()
 
-_TYPES: dict[Type, TypeEngine[Any]] = {Type.INT: BigInteger(), Type.TEXT: Text(), Type.BYTES: LargeBinary()}
+_KEY = Integer().with_variant(BigInteger(), "postgresql")
+"""A key that is SQLite's row id."""
+_WORDS = Text().with_variant(Text(collation="C"), "postgresql")
+"""Texts, which both databases compare byte by byte."""
+_TYPES: dict[Type, TypeEngine[Any]] = {Type.INT: BigInteger(), Type.TEXT: _WORDS, Type.BYTES: LargeBinary()}
 _INT, _TEXT, _BYTES = Type.INT, Type.TEXT, Type.BYTES
 
 
@@ -41,10 +45,10 @@ def _table(
 node = Table(
     "node",
     METADATA,
-    Column("id", Integer(), primary_key=True, autoincrement=False),
+    Column("id", _KEY, primary_key=True, autoincrement=False),
     Column("kind", BigInteger(), nullable=False),
-    Column("namespace", Text(), nullable=False),
-    Column("name", Text(), nullable=False),
+    Column("namespace", _WORDS, nullable=False),
+    Column("name", _WORDS, nullable=False),
     Column("first", BigInteger(), nullable=False),
     Index("node_by_name", "namespace", "name", "kind", "first"),
 )
@@ -269,8 +273,8 @@ _table("change_epoch", {"number": _INT}, {"epoch": _TEXT, "since": _INT})
 Table(
     "search_text",
     METADATA,
-    Column("node", Integer(), primary_key=True, autoincrement=False),
-    *(Column(field, Text(), nullable=False) for field in FIELDS),
+    Column("node", _KEY, primary_key=True, autoincrement=False),
+    *(Column(field, _WORDS, nullable=False) for field in FIELDS),
 )
 _table("search_queue", {"node": _INT})
 

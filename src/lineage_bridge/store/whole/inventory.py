@@ -52,7 +52,7 @@ _UNOBSERVED = """SELECT id FROM node n WHERE {} AND CASE kind
 WHEN 2 THEN NOT EXISTS (SELECT 1 FROM run_shape p WHERE p.job = n.id AND p.origin = 1)
 WHEN 1 THEN NOT EXISTS (SELECT 1 FROM job_io i WHERE i.dataset = n.id) OR EXISTS (SELECT 1 FROM current_facet c
     JOIN facet f ON f.facet = c.facet WHERE c.node = n.id AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0)
-ELSE 0 END ORDER BY namespace, name, kind"""
+ELSE 1 = 0 END ORDER BY namespace, name, kind"""
 _DECLARING = """SELECT c.node FROM current_facet c JOIN facet f ON f.facet = c.facet JOIN node n ON n.id = c.node AND n.kind = 1
 WHERE c.node IN ({}) AND c.job = 0 AND c.key IN ('columnLineage', 'lineage') AND f.deleted = 0"""
 _RENAMES = "SELECT DISTINCT previous FROM lifecycle WHERE change = 'RENAME'"

@@ -5,6 +5,8 @@ The position is advanced by compare-and-set, so a batch counts once, whoever app
 
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from lineage_bridge.errors import CollisionError, PositionError
@@ -40,7 +42,7 @@ class GraphWriter:
 
     def __init__(
         self,
-        path: Path,
+        place: Path | StoreConnection,
         names: Names,
         *,
         feed: bool = True,
@@ -48,12 +50,14 @@ class GraphWriter:
         fresh: Callable[[int], str] = secrets.token_hex,
         dialect: Dialect = SQLITE,
     ) -> None:
-        """With `feed`, changes are recorded in an epoch of their own; `fresh` makes its name from that many random bytes.
+        """`place` is a file of SQLite, or a connection that writes.
+
+        With `feed`, changes are recorded in an epoch of their own; `fresh` makes its name from that many random bytes.
 
         `stitch`: whether the rule `stitch_siblings` is on.
         """
-        self.path = path
-        self.connection = connect_writer(path, dialect)
+        self.connection = connect_writer(place, dialect) if isinstance(place, Path) else place
+        self._watched = partial(suspected_on_damage, place) if isinstance(place, Path) else nullcontext
         self.changes, self.fresh = ChangeRecorder(self.connection, on=feed), fresh
         if feed:
             self.begin_epoch()
@@ -89,7 +93,7 @@ class GraphWriter:
 
         Raises PositionError if it does not start at the store's position, CollisionError for names that share an id.
         """
-        with suspected_on_damage(self.path):
+        with self._watched():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 self._advance(batch)
@@ -107,7 +111,7 @@ class GraphWriter:
         """Derive keys that earlier batches left; returns the number of keys that are still left."""
         if not self.left():
             return 0
-        with suspected_on_damage(self.path):
+        with self._watched():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 self.derivation.settle(budget)
@@ -123,7 +127,7 @@ class GraphWriter:
     def left(self) -> int:
         """How many keys are still to be derived."""
         counts = " UNION ALL ".join(f"SELECT count(*) AS keys FROM {table}" for table in _WAITING)
-        return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts})").fetchone()[0])
+        return int(self.connection.execute(f"SELECT sum(keys) FROM ({counts}) q").fetchone()[0])
 
     def _advance(self, batch: Batch) -> None:
         for (source, partition), (start, end) in sorted(batch.ranges.items()):

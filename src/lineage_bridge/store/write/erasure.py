@@ -31,7 +31,7 @@ WHERE s.asserted_by = ? AND c.key = 'parent'"""
 _REMAINING = """CREATE TEMP TABLE still AS SELECT facet_set, min(first) AS first FROM (
 SELECT facet_set, first FROM assertion
 UNION ALL SELECT d.dataset_facet_set, s.first FROM assertion s STRAIGHT_JOIN declared_io d ON d.facet_set = s.facet_set
-) GROUP BY facet_set"""
+) asserted GROUP BY facet_set"""
 _DELETE_UNASSERTED = (
     "DELETE FROM declared_io WHERE facet_set NOT IN (SELECT facet_set FROM still)",
     """DELETE FROM facet_set WHERE facet_set NOT IN (SELECT facet_set FROM still)
@@ -48,7 +48,7 @@ _DELETE_UNASSERTED = (
 )
 _LATER = """UPDATE facet_lineage_set SET first = since.first FROM since
 WHERE since.facet = facet_lineage_set.facet AND since.key = facet_lineage_set.key
-AND since.first > facet_lineage_set.first RETURNING facet"""
+AND since.first > facet_lineage_set.first RETURNING facet_lineage_set.facet"""
 _FIRSTS = (
     "SELECT i.dataset, i.first FROM run_io i WHERE i.dataset IN (SELECT node FROM touched)",
     "SELECT s.node, s.first FROM touched t STRAIGHT_JOIN assertion s ON s.node = t.node",
@@ -171,10 +171,8 @@ class Erasure:
                 continue
             row = self.connection.execute("SELECT kind, namespace, name FROM node WHERE id = ?", (node,)).fetchone()
             if row:
-                self.connection.execute(
-                    self.connection.dialect.full_text.remove("node_search", ("namespace", "name")),
-                    (node, *row[1:]),
-                )
+                search = self.connection.dialect.full_text
+                self.connection.execute(search.remove("node_search", ("namespace", "name")), search.row("node_search", node, row[1:]))
                 self.connection.execute("DELETE FROM mentioned_node WHERE node = ?", (node,))
                 self.derivation.changes.run("node", "DELETE FROM node WHERE id = ?", (node,))
                 self.derivation.spellings.drop((node, *row))

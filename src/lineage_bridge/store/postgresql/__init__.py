@@ -1,0 +1,1 @@
+"""The graph store in PostgreSQL: its dialect, its schema and its connections."""

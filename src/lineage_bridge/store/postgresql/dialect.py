@@ -1,0 +1,69 @@
+"""SQL as PostgreSQL understands it."""
+
+import re
+from itertools import count
+from typing import Final
+
+from lineage_bridge.store.dialect import FullText
+from lineage_bridge.store.postgresql.full_text import TextVectors
+
+_TOKEN: Final = re.compile(
+    r"""x'(?P<bytes>[0-9a-f]*)'|'(?:[^']|'')*'|"[^"]*"|(?P<named>:[a-z]\w*)|(?P<mark>\?)|(?P<index>\ INDEXED\ BY\ \w+)
+    |(?P<glob>GLOB\ (?P<pattern>\?|:\w+))|(?P<word>\b(?:STRAIGHT_JOIN|INSTR)\b)""",
+    re.VERBOSE,
+)
+_WORDS: Final = {"STRAIGHT_JOIN": "JOIN", "INSTR": "strpos"}
+_CAST: Final = re.compile(r"\bAS BLOB\)")
+_COLUMN_TYPE: Final = re.compile(r"\b(?:BLOB|TEXT)\b")
+_COLUMN_TYPES: Final = {"BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
+_WRITING: Final = "BEGIN; LOCK TABLE position IN EXCLUSIVE MODE"
+"""Begins a transaction that waits for the end of any other one that writes; readers wait for none."""
+
+
+class Placed(str):
+    """A statement with numbered placeholders. `names` are those of the values, by their numbers; empty for values by position."""
+
+    __slots__ = ("names",)
+    names: tuple[str, ...]
+
+
+class Postgresql:
+    """The dialect of PostgreSQL 15 and newer; `glob_pattern` is a function of the schema."""
+
+    full_text: FullText = TextVectors()
+
+    def render(self, sql: str) -> Placed:
+        """A statement in portable SQL, with `$1`, `$2`... for its values."""
+        if sql == "BEGIN IMMEDIATE":
+            return _placed(_WRITING, ())
+        sql = _CAST.sub("AS BYTEA)", sql)
+        if sql.startswith("CREATE TEMP TABLE"):
+            sql = _COLUMN_TYPE.sub(lambda found: _COLUMN_TYPES[found[0]], sql)
+        numbers, names = count(1), dict[str, int]()
+
+        def number(mark: str) -> str:
+            if mark == "?":
+                return f"${next(numbers)}"
+            return f"${names.setdefault(mark[1:], len(names) + 1)}"
+
+        def written(found: re.Match[str]) -> str:
+            if found["bytes"] is not None:
+                return f"'\\x{found['bytes']}'::bytea"
+            if found["glob"]:
+                return f"~ glob_pattern({number(found['pattern'])})"
+            if found["named"] or found["mark"]:
+                return number(found[0])
+            if found["index"]:
+                return ""
+            return _WORDS.get(found[0], found[0])
+
+        return _placed(_TOKEN.sub(written, sql), tuple(names))
+
+
+def _placed(sql: str, names: tuple[str, ...]) -> Placed:
+    placed = Placed(sql)
+    placed.names = names
+    return placed
+
+
+POSTGRESQL: Final = Postgresql()

@@ -1,0 +1,155 @@
+"""Full-text search in PostgreSQL's own text vectors: no extension is needed, and both indexes find what SQLite's find.
+
+Each row of an index is one vector. Its lexemes are a column's number and a token of that column, at the token's position: trigrams of
+names, so that a part of a name is a phrase of trigrams, and words of texts. A lexeme without a token stands before the first one.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from lineage_bridge.graph.contents.search_terms import FIELDS, plain
+
+_MAX_LEXEME = 2_000
+"""The maximum length of a lexeme in bytes; PostgreSQL's own is 2,046. A longer token is cut, in texts and queries alike."""
+_MAX_VECTOR = 900_000
+"""The maximum length of the lexemes of a vector in bytes; PostgreSQL's own is 1 MiB, with the positions. What follows is not searched."""
+_MAX_POSITION = 16_383
+"""The maximum position that PostgreSQL tells from the next."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Adjacent tokens of a text, in one of some columns (any, if None)."""
+
+    text: str
+    prefix: bool = False
+    first: bool = False
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Queries, all or any of which must match."""
+
+    queries: tuple["TextQuery", ...]
+    operator: str
+
+
+TextQuery: TypeAlias = Phrase | Combined
+
+
+def _folded(text: str) -> str:
+    """Each character in lower case, so that positions stay what they are."""
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def _trigrams(text: str) -> list[str]:
+    folded = _folded(text)
+    return [folded[i : i + 3] for i in range(len(folded) - 2)]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, without accents."""
+    letters = (char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
+    return plain("".join(letters)).split()
+
+
+_COLUMNS: Final[dict[str, tuple[str, ...]]] = {"node_search": ("namespace", "name"), "node_search_text": FIELDS}
+_TOKENS: Final[dict[str, Callable[[str], list[str]]]] = {"node_search": _trigrams, "node_search_text": _words}
+
+
+class TextVectors:
+    """Implements FullText over tables of a key and a vector."""
+
+    def matching(self, index: str, value: str) -> tuple[str, str]:
+        """The column of `index` that holds the key, and the condition that a row matches the query in the placeholder `value`."""
+        return "id", f"{index}.words @@ CAST({value} AS tsquery)"
+
+    def rank(self, index: str, value: str) -> str:
+        """What matching rows are sorted by, the best match first."""
+        return f"-ts_rank({index}.words, CAST({value} AS tsquery))"
+
+    def query_value(self, index: str, query: TextQuery) -> str:
+        """The query as PostgreSQL writes it."""
+        return _written(index, query)
+
+    def phrase(self, text: str, *, prefix: bool = False) -> TextQuery:
+        """A query for a text, taken literally; names hold U+FFFD where NUL was sent. See FullText for `prefix`."""
+        return Phrase(text.replace("\x00", "\ufffd"), prefix)
+
+    def all_of(self, queries: Sequence[TextQuery]) -> TextQuery:
+        """A query that matches what every one of these matches."""
+        return Combined(tuple(queries), "&")
+
+    def any_of(self, queries: Sequence[TextQuery]) -> TextQuery:
+        """A query that matches what at least one of these matches."""
+        return Combined(tuple(queries), "|")
+
+    def beginning(self, column: str, phrase: TextQuery) -> TextQuery:
+        """A query for a column that begins with a phrase."""
+        if not isinstance(phrase, Phrase):
+            raise TypeError("only a phrase can begin a column")
+        return Phrase(phrase.text, phrase.prefix, True, (column,))
+
+    def within(self, columns: Sequence[str], query: TextQuery) -> TextQuery:
+        """A query that looks at some columns only."""
+        if isinstance(query, Phrase):
+            return Phrase(query.text, query.prefix, query.first, tuple(columns))
+        return Combined(tuple(self.within(columns, part) for part in query.queries), query.operator)
+
+    def add(self, index: str, columns: Sequence[str]) -> str:  # noqa: ARG002 - a vector holds all columns
+        """Add a row."""
+        return f"INSERT INTO {index} (id, words) VALUES (?, CAST(? AS tsvector))"
+
+    def remove(self, index: str, columns: Sequence[str]) -> str:  # noqa: ARG002 - a vector holds all columns
+        """Remove a row."""
+        return f"DELETE FROM {index} WHERE id = ? AND words = CAST(? AS tsvector)"
+
+    def row(self, index: str, key: int, texts: Sequence[str]) -> tuple[int, str]:
+        """The key and the vector of the texts of all columns."""
+        return key, " ".join(_vector(index, texts))
+
+    def keys(self, index: str) -> str:
+        """A query for the keys of all rows, as `id`."""
+        return f"SELECT id FROM {index}"
+
+
+def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
+    size = 0
+    for number, text in enumerate(texts):
+        places: dict[str, list[int]] = {"": [1]}
+        for position, token in enumerate(_TOKENS[index](text)[: _MAX_POSITION - 1], 2):
+            places.setdefault(_cut(token), []).append(position)
+        for token, positions in places.items():
+            lexeme = _quoted(number, token)
+            size += len(lexeme.encode()) + 2 * len(positions) + 4
+            if size > _MAX_VECTOR:
+                return
+            yield f"{lexeme}:{','.join(map(str, positions))}"
+
+
+def _written(index: str, query: TextQuery) -> str:
+    """A query as text; empty if it has no tokens, which matches nothing."""
+    if isinstance(query, Combined):
+        parts = [part for some in query.queries if (part := _written(index, some))]
+        return f" {query.operator} ".join(f"({part})" for part in parts)
+    tokens = [_cut(token) for token in _TOKENS[index](query.text)]
+    if not tokens:
+        return ""
+    columns = _COLUMNS[index]
+    numbers = [columns.index(column) for column in query.columns or columns]
+    if query.first:
+        tokens.insert(0, "")
+    end = ":*" if query.prefix else ""
+    return " | ".join(f"({' <-> '.join(_quoted(number, token) for token in tokens)}{end})" for number in numbers)
+
+
+def _cut(token: str) -> str:
+    return token if len(token) < _MAX_LEXEME // 4 else token.encode()[:_MAX_LEXEME].decode(errors="ignore")
+
+
+def _quoted(number: int, token: str) -> str:
+    text = f"{number}{token}".replace("\\", "\\\\").replace("'", "''")
+    return f"'{text}'"

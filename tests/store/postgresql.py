@@ -1,0 +1,34 @@
+"""The graph store in a real PostgreSQL: tests share the tables of one server, which each finds empty."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.servers import postgres
+
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.postgresql.connection import connect_writer
+from lineage_bridge.store.schema.tables import METADATA
+
+TABLES = (*METADATA.tables, "node_search", "node_search_text")
+
+
+class GraphDatabase:
+    """A database with the tables of a graph store. One test at a time uses it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def emptied(self) -> StoreConnection:
+        """A connection that writes, to tables without rows."""
+        connection = connect_writer(self.url)
+        # Far faster than other tables, or than TRUNCATE.
+        connection.execute("; ".join(f'DELETE FROM "{table}"' for table in TABLES))
+        return connection
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[GraphDatabase]:
+    """A server over fresh data."""
+    with postgres.started(folder) as server:
+        yield GraphDatabase(f"postgresql://{server.user}@{server.host}:{server.port}/{server.database}")
