@@ -334,8 +334,8 @@ def test_answers_that_make_no_sense_end_the_publication(ours: Server, place: Pla
     assert published(ours).outcomes == {"done": 3}
 
 
-@pytest.mark.parametrize(("of_page", "said"), [(0, "the same page again"), (1, "finds 10,000 assets or more")])
-def test_a_search_that_does_not_end_is_given_up(tmp_path: Path, of_page: int, said: str) -> None:
+@pytest.mark.parametrize(("of_page", "answered"), [(0, "the same page again"), (1, "finds 10,000 assets or more")])
+def test_a_search_that_does_not_end_is_given_up(tmp_path: Path, of_page: int, answered: str) -> None:
     pages = count()
 
     def page(_: Request) -> Answer:
@@ -348,7 +348,7 @@ def test_a_search_that_does_not_end_is_given_up(tmp_path: Path, of_page: int, sa
         asked = {"url": url, "token": f"${{file:{tmp_path / 'token'}}}", "connection": CONNECTION}
         api = AtlanApi(AtlanSettings.model_validate(asked))
         try:
-            with pytest.raises(SourceError, match=said):
+            with pytest.raises(SourceError, match=answered):
                 api.search("Process", {}, ())
         finally:
             api.close()
