@@ -6,6 +6,7 @@ from tests.ingest.test_ingest import MemoryLog, ingested
 from lineage_bridge.ingest.cut_body import mask_beginning
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload
 from lineage_bridge.openlineage.redaction import mask
+from lineage_bridge.openlineage.secret_rules.companions import values_left_open
 
 SECRET = b"Hunter2-Xk93"
 
@@ -23,6 +24,8 @@ SECRET = b"Hunter2-Xk93"
         b'{"a": {"content": ["%s"], "',
         b'{"rows": [["a", "%s"]], "columns": ["x", "',
         b'{"a": "{\\"value\\": \\"%s\\", \\"na',
+        b'{"message": "config: {\\"value\\": \\"%s\\", \\"na',
+        b'{"a": "{\\"value\\": \\"%s\\",\\',
         b'{"a": {"value": "%s"]], "k": ["',
     ],
 )
@@ -42,10 +45,22 @@ def test_other_values_stay(text: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", [b"password", b"size"])
-def test_no_record_of_a_body_that_is_too_large_has_such_a_value(name: bytes) -> None:
+def test_no_record_of_a_body_that_is_too_large_or_was_cut_has_such_a_value(name: bytes) -> None:
     log = MemoryLog()
     body = b'{"value": "%s", "filler": "%s", "name": "%s"}' % (SECRET, b"x " * SAMPLE_BYTES, name)
-    for payload in (Payload(body[:-9], truncated=True), Payload(body[:-1])):
+    for payload in (Payload(body[:-9], truncated=True), Payload(body[:-1]), Payload(b'{"settings": [{"value": "%s", "na' % SECRET)):
         ingested(payload, log)
-    assert len(log.records) == 2
+    assert len(log.records) == 3
     assert not any(SECRET in record.body for record in log.records)
+
+
+def test_the_work_is_counted_by_what_is_in_the_text() -> None:
+    def steps(levels: int) -> int:
+        text = b"[" * levels + b'"x",' * 50 + b"]" * levels
+        spent: list[int] = []
+        found = values_left_open(text, lambda _: True)
+        mask_beginning(text, spent.append)
+        assert len(found) == 50
+        return sum(spent)
+
+    assert steps(2000) > steps(1000) > 1000 * 1500

@@ -6,13 +6,19 @@ from lineage_bridge.openlineage.secret_rules.companions import values_left_open
 from lineage_bridge.openlineage.secret_rules.values import MASK, looks_secret
 
 _MASKED = token_of(MASK)
+_SIGNS, _SIGN_NS = (b'"', b",", b"[", b"{"), 1_500
 
 
 def mask_beginning(body: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
     """The beginning of a body with all recognised secrets masked, and also each `value` (and whatever may contain one) of an object that is
     still open at the end, since its `name` may follow: `{"value": "x", "name": "pass`. `spend` and `key` are those of `mask`.
     """
-    masked = mask(body, spend, key)
+    return mask_open_values(mask(body, spend, key), spend)
+
+
+def mask_open_values(masked: bytes, spend: Spend = no_limit) -> bytes:
+    """What `mask` returned for a body that may have been cut, also by its sender, with those values masked too."""
+    spend(sum(map(masked.count, _SIGNS)) * _SIGN_NS)
     pieces: list[bytes] = []
     end = 0
     for start, stop in values_left_open(masked, looks_secret):

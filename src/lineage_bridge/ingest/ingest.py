@@ -11,7 +11,7 @@ from lineage_bridge.graph.identity.limits import is_within, matches
 from lineage_bridge.graph.ids import event_id, graph_id
 from lineage_bridge.graph.log_record import NO_NOTE, LogRecord, RecordKind, RecordNote, read_note, write_note
 from lineage_bridge.graph.record_origin import RecordOrigin
-from lineage_bridge.ingest.cut_body import mask_beginning
+from lineage_bridge.ingest.cut_body import mask_beginning, mask_open_values
 from lineage_bridge.ingest.effort import EVENT_NS, LEAST_EVENT, OBJECT_NS, TINY_EVENT_NS, Effort, TooCostlyError, too_costly
 from lineage_bridge.ingest.own_publication import PUBLICATION_BYTES, own_publication
 from lineage_bridge.ingest.payload import SAMPLE_BYTES, Payload, SplitPayload, beginning, split_payload
@@ -162,6 +162,8 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
     verdict = judge(masked, arrival_us, effort.spend)
     if isinstance(verdict, Rejected):
         kept = masked[:SAMPLE_BYTES] if verdict.code == "too_large" else masked
+        if verdict.code == "not_json":  # its sender may have cut it
+            kept = mask_open_values(kept, effort.spend)
         return _rejected(kept, verdict, sender, arrival_us)
     if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(key))):
         return _rejected(masked, own, sender, arrival_us)

@@ -16,9 +16,9 @@ _VALUES = re.compile(r"(?:v|val|vals|argument|\w{0,40}values?)", re.IGNORECASE)
 _TEXTS = re.compile(r"(?:content|contents|data|text|default|default_?value|current|setting|plaintext|secret)", re.IGNORECASE)
 """Keys of members whose content another member names: any content with a key of `_VALUES`, secret-looking content with one of `_TEXTS`."""
 _VALUED = re.compile(rb'(?i)"(?:v|val|vals|argument|content|contents|data|text|default|current|setting|plaintext|\w{0,40}values?)"\s*:')
-_JSON_INSIDE = re.compile(rb'"\s*[{\[](?:[^"\\]|\\.)*\Z', re.DOTALL)
-"""A string that begins like JSON and has no end."""
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
+_UNENDED = re.compile(rb'"(?:[^"\\]|\\.)*\\?\Z', re.DOTALL)
+"""A string without an end."""
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\\Z)?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
 SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?keys|tokens|creds|pins)|basic_?auth|auth)")
@@ -79,9 +79,8 @@ class _OpenContainer:
 
     __slots__ = ("is_object", "key", "start", "values")
 
-    def __init__(self, start: int, *, is_object: bool) -> None:
-        self.start, self.is_object, self.key = start, is_object, ""
-        self.values: list[Span] = []
+    def __init__(self, start: int, values: list[Span], *, is_object: bool) -> None:
+        self.start, self.is_object, self.key, self.values = start, is_object, "", values
 
     @property
     def has_value(self) -> bool:
@@ -91,15 +90,18 @@ class _OpenContainer:
 
 def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
     """Where the values of the objects are that are still open at the end of a text, and that a member behind it may name a secret; and the
-    elements of lists that look like secrets, since the names of their columns may follow.
+    elements of lists that look like secrets, since the names of their columns may follow; and a last string without an end that may have
+    JSON.
 
     In the order of the text, none within another.
     """
-    frames, end = [_OpenContainer(0, is_object=False)], len(raw)
+    frames, end = [_OpenContainer(0, [], is_object=False)], len(raw)
     for token in _TOKEN.finditer(raw):
         sign, top = token[0], frames[-1]
         if sign in (b"{", b"["):
-            frames.append(_OpenContainer(token.start(), is_object=sign == b"{"))
+            # A list that nothing names has its elements in common with what encloses it: they are still open when it ends.
+            values = top.values if sign == b"[" and not top.has_value else []
+            frames.append(_OpenContainer(token.start(), values, is_object=sign == b"{"))
         elif sign in (b"}", b"]"):
             if len(frames) > 1 and top.is_object == (sign == b"}"):
                 _close(frames, token.end())
@@ -109,20 +111,19 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
             top.key = text_of(sign) or " "
         elif _may_be_named(top, sign, looks_secret):
             top.values.append(token.span())
-        if token.end() == end and _JSON_INSIDE.match(sign):
+        if token.end() == end and (b"{" in sign or b"[" in sign) and _UNENDED.fullmatch(sign):
             top.values.append(token.span())
     inside = next((inner.start for outer, inner in pairwise(frames) if outer.has_value), end)
-    left = sorted({span for frame in frames for span in frame.values if span[0] < inside})
+    lists = {id(frame.values): frame.values for frame in frames}.values()
+    left = sorted({span for values in lists for span in values if span[0] < inside})
     return [*left, (inside, end)] if inside < end else left
 
 
 def _close(frames: list[_OpenContainer], end: int) -> None:
-    """Close the innermost container. What its end completes is no longer open, but the elements of lists are."""
+    """Close the innermost container. If another member may name it, it is remembered as a whole."""
     closed, outer = frames.pop(), frames[-1]
     if outer.has_value:
         outer.values.append((closed.start, end))
-    elif not closed.is_object:
-        outer.values += closed.values
 
 
 def _may_be_named(frame: _OpenContainer, text: bytes, looks_secret: Callable[[str], bool]) -> bool:
