@@ -31,13 +31,13 @@ settings.register_profile("quick", UNTIMED, phases=[Phase.explicit, Phase.reuse,
 settings.load_profile("suite")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_configure() -> None:
     """Lets programs that tests start be interrupted, also in a run that a shell started in the background: there SIGINT is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks tests by what they ask for; puts them in the order in which workers take them, if there are workers."""
     fixtures.mark(items)
