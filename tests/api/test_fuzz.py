@@ -43,9 +43,9 @@ _bodies = st.builds(
 )
 _sent = st.one_of(
     _bodies.map(lambda body: (body, "")),
-    _bodies.map(lambda body: (gzip.compress(body), "gzip")),
+    _bodies.map(lambda body: (gzip.compress(body, mtime=0), "gzip")),
     st.binary(max_size=40).map(lambda body: (body, "gzip")),
-    st.builds(lambda body, cut: (gzip.compress(body)[:cut], "gzip"), _bodies, st.integers(0, 200)),
+    st.builds(lambda body, cut: (gzip.compress(body, mtime=0)[:cut], "gzip"), _bodies, st.integers(0, 200)),
 )
 _types = st.sampled_from(["application/json", "application/x-ndjson", "text/plain", "", "multipart/form-data", "x"])
 _words = st.text(max_size=12) | st.sampled_from(["*", "[", "[a", "ns", "a", "\x00", "jobs", "-1", "1e9", "e30", "2026-01-01"])
