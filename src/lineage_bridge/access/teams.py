@@ -42,6 +42,6 @@ class Teams:
         return tuple(sorted({*limits.namespaces, *owned})) or (NO_NAMESPACE,)
 
     def principal(self, name: str, scopes: frozenset[AccessScope], ingest: NamespaceLimits, read: NamespaceLimits) -> Principal:
-        """A principal with these scopes, whose events and queries are limited to these namespaces."""
+        """A principal with these scopes, whose events and questions are limited to these namespaces."""
         seen = self.globs(read) if AccessScope.READ in scopes else ()
         return Principal(name, scopes, self.globs(ingest), Visibility(seen, self._neighbours) if seen else None)
