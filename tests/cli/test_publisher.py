@@ -55,7 +55,7 @@ def test_a_killed_publisher_goes_on_where_it_was(server: Server, faulty: Callabl
 
         def published() -> bool:
             server.fold()  # also the head of the audit trail, which the server appends without waiting for it
-            return stands()["state"] == "idle"
+            return bool(stands()["state"] == "idle")
 
         send("first-to-follow")
         client.post("/api/v1/targets", json.dumps({"name": name, "kind": "openlineage", "settings": settings}).encode())
