@@ -1,7 +1,7 @@
-"""Values and JSON as types of msgspec, for several threads.
+"""Converts values and JSON to msgspec's types, safely for several threads.
 
-msgspec analyses a type when it is used first, and shows the result to other threads before it is complete: one of them that uses it ends
-the process. So each type is analysed under a lock here. A decoder that a module makes when it is loaded needs no such care.
+msgspec analyses a type at its first use, and other threads can see the result before it is complete; one that uses it then crashes the
+process. So each type is analysed under a lock here. A decoder that a module makes when it is loaded needs no such care.
 """
 
 from functools import cache

@@ -19,9 +19,9 @@ SpanKind: TypeAlias = Literal["INTERNAL", "SERVER", "CLIENT"]
 Attributes: TypeAlias = Mapping[str, str | int | float | bool]
 """Named by OpenTelemetry's semantic conventions, or beginning with `lineage_bridge.`"""
 _EXPORT_S: Final = 3.0
-"""The longest that one delivery to the collector takes, tries included. A process that ends delivers what waits."""
+"""The longest time, in seconds, of one delivery to the collector with its retries. A process that ends delivers the spans that wait."""
 _WAITING: Final = 2048
-"""How many spans wait for the collector; the oldest of more are dropped."""
+"""The maximum number of spans that wait for the collector; beyond it, the oldest are dropped."""
 _AT_ONCE: Final = 1024
 
 
@@ -32,7 +32,7 @@ class TraceSpan:
         self._recorded = recorded
 
     def describe(self, name: str, attributes: Attributes) -> None:
-        """Name it when it is known what it was, and record attributes."""
+        """Give the span its final name, and record attributes."""
         if self._recorded is not None:
             self._recorded.update_name(name)
             self._recorded.set_attributes(attributes)
@@ -52,7 +52,7 @@ class TraceSpan:
 
 
 class _Tracing:
-    """The tracer of this process, and what sends its spans, once there are any."""
+    """The tracer of this process and the provider that exports its spans; None until tracing is started."""
 
     tracer: Any = None
     provider: Any = None
@@ -65,8 +65,9 @@ _UNRECORDED: Final = TraceSpan()
 def start(collector: str, share: float, program: str, version: str) -> None:
     """Record the spans of this process from now on, and send them to `collector`, the address of an OTLP receiver over HTTP.
 
-    `share` (0 to 1) of the traces that begin here are recorded; those that a caller has begun, if the caller records them. The variables
-    OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE and OTEL_RESOURCE_ATTRIBUTES count. Raises ConfigError without the extra.
+    `share` (0 to 1) of the traces that begin here are recorded; of those that a caller has begun, the ones that the caller records. The
+    variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_EXPORTER_OTLP_CERTIFICATE and OTEL_RESOURCE_ATTRIBUTES count. Raises ConfigError without the
+    extra.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415  # an extra
@@ -142,7 +143,7 @@ def trace_headers() -> dict[str, str]:
 
 
 def _context(parent: str) -> Any:  # noqa: ANN401 - a context of OpenTelemetry
-    """The context of a `traceparent` header; None, which is the current one, if it is empty. One that cannot be read begins a trace."""
+    """The context of a `traceparent` header; None, which is the current one, if it is empty. An invalid header begins a new trace."""
     if not parent:
         return None
     from opentelemetry.context import Context  # noqa: PLC0415  # an extra

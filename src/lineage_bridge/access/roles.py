@@ -25,7 +25,7 @@ class Roles:
             for granting in role.granted_by:
                 if granting not in known:
                     raise ConfigError(
-                        f"the role {name!r} is granted by {granting!r}, which is no issuer", f"there is {', '.join(sorted(known))}"
+                        f"the role {name!r} is granted by {granting!r}, which is no issuer", f"the issuers are {', '.join(sorted(known))}"
                     )
 
     def known(self, roles: Iterable[str]) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def _scopes(name: str, role: RoleSettings) -> frozenset[AccessScope]:
     try:
         scopes = frozenset(map(AccessScope, role.scopes))
     except ValueError as error:
-        raise ConfigError(f"the role {name!r} has an unknown scope: {error}", f"there is {', '.join(AccessScope)}") from error
+        raise ConfigError(f"the role {name!r} has an unknown scope: {error}", f"use {', '.join(AccessScope)}") from error
     if (role.namespaces or role.teams) and not scopes <= LIMITABLE:
         raise ConfigError(
             f"the role {name!r} is limited to namespaces, so it can only have the scopes 'ingest' and 'read'",

@@ -32,7 +32,7 @@ class Teams:
         for name in names:
             if name not in self._namespaces:
                 known = ", ".join(sorted(self._namespaces)) or "none"
-                raise ConfigError(f"{whose} names {name!r}, which is no team", f"teams are sections [teams.NAME]; there is {known}")
+                raise ConfigError(f"{whose} names {name!r}, which is no team", f"teams are sections [teams.NAME]; the teams are {known}")
 
     def globs(self, limits: NamespaceLimits) -> tuple[str, ...]:
         """The globs of limits; empty without limits. A team that is not in the settings owns nothing."""
@@ -42,6 +42,6 @@ class Teams:
         return tuple(sorted({*limits.namespaces, *owned})) or (NO_NAMESPACE,)
 
     def principal(self, name: str, scopes: frozenset[AccessScope], ingest: NamespaceLimits, read: NamespaceLimits) -> Principal:
-        """A principal with these scopes, whose events and queries are limited to these namespaces."""
+        """A principal with these scopes, whose events and questions are limited to these namespaces."""
         seen = self.globs(read) if AccessScope.READ in scopes else ()
         return Principal(name, scopes, self.globs(ingest), Visibility(seen, self._neighbours) if seen else None)

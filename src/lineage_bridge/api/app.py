@@ -71,7 +71,7 @@ class _App(FastAPI):
         return self.openapi_schema
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The server starts a pipelined request in the context of the one before it, whose client may be taken for gone by now.
+        # The server starts a pipelined request in the context of the one before it, whose client may already count as disconnected.
         CURRENT_TURN.set(None)
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)
@@ -106,7 +106,7 @@ def create_app(services: Services) -> FastAPI:
         metrics.routes(services),
         logins.routes(services),
     )
-    # Most requests bring one event. This route skips FastAPI's dependencies, which cost more than judging; the guard lies before both.
+    # Most requests send one event. This route skips FastAPI's dependencies, which cost more than validation; the guard comes before it too.
     app.router.routes.insert(0, Route(f"{PREFIX}/lineage", intake.post_lineage, methods=["POST"], include_in_schema=False))
     pages.install_pages(app)
     pages.install_web_page(app, WebPage(), has_logins=services.logins is not None)

@@ -31,7 +31,10 @@ KINDS: Final = {"dataset": NodeKind.DATASET, "job": NodeKind.JOB}
 
 
 def api_router(tag: str, prefix: str = "", **options: Any) -> APIRouter:  # noqa: ANN401 - FastAPI's own options
-    """A router of calls below `/api/v1`. Its routes have their whole paths: including it under a prefix would build each a second time."""
+    """A router for routes below `/api/v1`.
+
+    They have their whole paths, because including them under a prefix would build each a second time.
+    """
     return APIRouter(prefix=PREFIX + prefix, tags=[tag], **{"route_class": DeferredRoute, **options})
 
 

@@ -15,7 +15,7 @@ from lineage_bridge.wiring.inputs import run_inputs
 def inputs(settings: Settings, attached: bool) -> None:
     """Run only the reading of inputs.
 
-    Takes in the events of topics, through the API on the same data folder.
+    Reads events from topics, streams and files, and ingests them through the API on the same data folder.
     """
     begin(settings, "inputs", attached=attached)
     run_inputs(settings)

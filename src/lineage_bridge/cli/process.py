@@ -20,6 +20,6 @@ def begin(settings: Settings, program: str, *, attached: bool = False) -> None:
 
 
 def explain_variable() -> None:
-    """Say what a variable means that was the server's own key in the prototype."""
+    """Warn that the variable with the server's own key in the prototype is now the key that commands send."""
     if os.environ.get(API_KEY):
         print_message(f"{API_KEY} is the key that commands send to a server, not a key of this one: see lineage-bridge key --help")

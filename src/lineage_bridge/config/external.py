@@ -38,7 +38,7 @@ class ExternalAddress:
 
     @property
     def host(self) -> str:
-        """The name of the host; one that is an IPv6 address in brackets."""
+        """The host's name or address; an IPv6 address is in brackets."""
         name = urlsplit(self.origin).hostname or ""
         return f"[{name}]" if ":" in name else name
 

@@ -23,7 +23,7 @@ class _TextLines(logging.Formatter):
         super().__init__(_TEXT.format(program=program))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
-        """The line without a traceback. Characters that would begin another line, or that a terminal obeys, are written as escapes."""
+        """The line without a traceback. Characters that would begin another line or control a terminal are escaped."""
         id_, line = REQUEST_ID.get(), _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], super().formatMessage(record))
         return f"{line} [request {id_}]" if id_ else line
 

@@ -89,7 +89,9 @@ class Settings(BaseModel):
         description="collector that traces are sent to, by OpenTelemetry's OTLP over HTTP; empty: none",
     )
     traces_share: float = Field(default=1.0, ge=0, le=1, description="share of the traces that begin here that are recorded")
-    stop_timeout_s: float = Field(default=60.0, gt=0, le=3600, description="seconds in which a server that is stopped ends")
+    stop_timeout_s: float = Field(
+        default=60.0, gt=0, le=3600, description="maximum seconds that a stopped server takes to end before the rest is killed"
+    )
     spark_master: str = Field(default="local[*]", min_length=1, description="where Spark runs")
     spark_memory: str = Field(default="1g", pattern="^[1-9][0-9]*[kmgKMG]$", description="heap of Spark's driver, as Java writes it")
     trigger_ms: int = Field(default=250, ge=1, le=60_000, description="time between two batches")

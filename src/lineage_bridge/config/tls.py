@@ -30,7 +30,7 @@ class ServerCertificate:
         if state in (self._loaded, self._refused):
             return False
         try:
-            self._read()  # the files are tried first: the context in use would keep a certificate whose key is refused
+            self._read()  # try the files in a new context first: the one in use would keep a certificate whose key does not match
             self.context.load_cert_chain(self._certificate, self._key)
         except (ConfigError, OSError) as error:
             log.warning("%s; the certificate that was loaded before stays in use", error)

@@ -1,1 +1,1 @@
-"""Values that queries of the store return, and that the API and the command line present."""
+"""The values that the parts exchange: answers to questions about the graph, and the state of the server."""

@@ -120,7 +120,10 @@ class LoginIdentity:
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """A session, without the secret in its cookie, which `digest` recognises. Times are UTC microseconds; `used_us` is a minute behind."""
+    """A session, without the secret in its cookie, which `digest` recognises.
+
+    Times are UTC microseconds; `used_us` is at most a minute behind.
+    """
 
     digest: bytes
     identity: LoginIdentity

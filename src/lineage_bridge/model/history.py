@@ -40,7 +40,10 @@ class SchemaHistory:
 
 
 class FacetPage(NamedTuple):
-    """Which versions of a facet are listed: at most `limit`, fewer where the texts reach `max_bytes`, but not none. None: without texts."""
+    """Which versions of a facet are listed: at most `limit` of them.
+
+    They are fewer, but at least one, if their texts reach `max_bytes`. Without `max_bytes` (None), texts are not read.
+    """
 
     limit: int
     offset: int
@@ -51,7 +54,7 @@ class FacetPage(NamedTuple):
 class FacetEntry:
     """One version of a facet, stated on one side by up to 20 jobs. `first` and `last` are (UTC microseconds, event id).
 
-    `text` is empty where texts were not asked for.
+    `text` is empty unless texts were requested.
     """
 
     facet: bytes

@@ -129,7 +129,10 @@ class Proof:
 
 @dataclass(frozen=True)
 class TracedColumn:
-    """A column that a trace reached, `distance` hops from its origin; None if the trace ended before it, for the reason `end`."""
+    """A column that a trace reached, `distance` hops from its origin.
+
+    If the trace ended before it, `distance` is None and `end` the reason.
+    """
 
     node: Node
     field: str

@@ -25,14 +25,14 @@ class KeyRepository(Protocol):
         """All keys, those of one name next to each other, the oldest first."""
 
     def add(self, key: ApiKey, expire_others_us: int | None = None) -> bool:
-        """Store a key; whether it is stored.
+        """Store a key; return whether it was stored.
 
-        Without `expire_others_us` it is not if there is an active key of its name. With it, there has to be one, and the active keys
-        of the name expire then, at the latest.
+        Without `expire_others_us`, no key of its name may be active. With it, one has to be, and the active keys of the name expire at that
+        time at the latest.
         """
 
     def revoke(self, name: str, now_us: int) -> int:
-        """Revoke the keys with this name or id; how many there were that had not been revoked before."""
+        """Revoke the keys with this name or id; return how many of them were not revoked before."""
 
     def note_uses(self, uses: Mapping[str, int]) -> None:
         """Store when keys were last used, by id."""
@@ -55,7 +55,7 @@ class KeyService(Protocol):
         """All keys, by name."""
 
     def revoke(self, name: str) -> int:
-        """Revoke the keys with this name or id, at once; how many. Raises NotFoundError."""
+        """Revoke the keys with this name or id, at once; return how many. Raises NotFoundError."""
 
     def rotate(self, name: str, grace_us: int, by: str) -> tuple[ApiKey, str]:
         """A new key with the rights of the active key of this name, which then works for `grace_us` more.
@@ -68,7 +68,7 @@ class AuditRepository(Protocol):
     """Stores the audit trail. Safe for many threads and processes at once."""
 
     def append(self, make: Callable[[AuditHead], AuditEntry]) -> AuditEntry:
-        """Store the entry that `make` returns for the present head, durably; no other comes between."""
+        """Durably store the entry that `make` returns for the current head; no other entry is stored in between."""
 
     def head(self) -> AuditHead:
         """The end of the chain."""
@@ -99,7 +99,7 @@ class AuditTrail(Protocol):
         """Entries with a number below `below`, of a principal and of an action, the newest first."""
 
     def faults(self, known: Iterable[AuditHead] = ()) -> Iterator[str]:
-        """The faults of the trail, as sentences; `known` are earlier heads of it."""
+        """The faults of the trail, as sentences. `known` are heads of it that were recorded earlier."""
 
     def erase(self, principal: str, by: Change) -> int:
         """Erase the changes of a principal and those that name it, record that as the change `by`; return how many there were."""

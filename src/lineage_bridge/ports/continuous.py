@@ -48,10 +48,10 @@ class FollowRepository(Protocol):
         """The state of a target; None if it does not follow the feed yet."""
 
     def begin(self, name: str, state: FollowState) -> None:
-        """Store the first state of a target, or replace it, whatever it was."""
+        """Store the state with which a target begins to follow the feed; replaces any earlier state."""
 
     def advance(self, name: str, state: FollowState) -> bool:
-        """Replace the state of a target; whether it still follows."""
+        """Replace the state of a target; return False, and store nothing, if it no longer follows the feed."""
 
     def report(self, name: str) -> PublicationReport | None:
         """The last continuous publication."""

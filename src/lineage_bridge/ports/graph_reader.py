@@ -24,7 +24,7 @@ class ProgressReader(Protocol):
         """(source, partition) to the offset up to which the store has applied the log."""
 
     def settling(self) -> bool:
-        """Whether keys still wait to be derived."""
+        """Whether some derived values of applied events are still to be computed."""
 
 
 class NodeReader(Protocol):
@@ -92,7 +92,7 @@ class LineageReader(Protocol):
         at_us: int | None = None,
         ended: bool = False,
     ) -> Walk:
-        """Follow flows `upstream`, `downstream` or `both` (their union) for `depth` hops; without `ended`, none that has ended."""
+        """Follow flows `upstream`, `downstream` or `both` (their union) for `depth` hops; flows that have ended only with `ended`."""
 
     def impact(self, node: Node, direction: str, depth: int, limits: WalkLimits, at_us: int | None = None) -> Impact:
         """The nodes that a change of this node affects, or that this node depends on."""
@@ -118,7 +118,7 @@ class LineageReader(Protocol):
     def declared_flows(
         self, datasets: Collection[Node], limits: WalkLimits, *, now_us: int, at_us: int | None = None, ended: bool = False
     ) -> tuple[Edge, ...]:
-        """The flows that these datasets declare for themselves: each has its dataset in the place of the job."""
+        """The flows that these datasets declare for themselves; the `job` of each is the dataset that declares it."""
 
 
 class RunReader(Protocol):
@@ -165,7 +165,7 @@ class EventReader(Protocol):
         """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
-        """Quarantined records by reason, of the newest 10,000 in one pass; with `of`, those whose beginning it accepts."""
+        """The newest 10,000 quarantined records, counted by reason; with `of`, only those whose sample it accepts."""
 
 
 class InventoryReader(Protocol):
@@ -251,4 +251,4 @@ class GraphReader(Protocol):
         """
 
     def interrupt(self) -> None:
-        """Abort the running query, and refuse later ones. May be called from another thread."""
+        """Abort the running statement, and refuse later ones. May be called from another thread."""

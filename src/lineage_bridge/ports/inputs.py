@@ -18,7 +18,10 @@ class PartitionPlace(NamedTuple):
 
 
 class FilePlace(NamedTuple):
-    """The next event to read of a file. `mark` is how the file was when everything in it was read; empty if that is not known."""
+    """The next event to read of a file.
+
+    `mark` tells whether the file has changed since everything in it was read; empty if that is not known.
+    """
 
     where: StreamPartition
     place: EventPlace
@@ -100,7 +103,7 @@ class InputRepository(Protocol):
         """Add an input, or replace its settings."""
 
     def remove(self, name: str) -> None:
-        """Delete an input that a user added. Where it had got to stays."""
+        """Delete an input that a user added. Its positions stay."""
 
     def paused(self) -> frozenset[str]:
         """The names of the paused inputs."""
@@ -162,7 +165,7 @@ class InputLog(Protocol):
         """The positions from which an input continues; with keys of files, only the positions in those files."""
 
     def begin(self, name: str, start: InputStart) -> None:
-        """Store where partitions begin that have no position yet."""
+        """Store the first positions of partitions that have none yet."""
 
     def append(self, name: str, batch: InputBatch) -> None:
         """Append the records that the log does not have yet, and wait until they are durable."""

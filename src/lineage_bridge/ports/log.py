@@ -1,4 +1,4 @@
-"""The event log, as those see it who append to it, read it back or fold it."""
+"""The event log, for callers that append to it, read it back or fold it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future

@@ -40,7 +40,7 @@ class StreamRow(NamedTuple):
 
 
 class JudgedRow(NamedTuple):
-    """The records of the events of a row, none if it holds none; and the number of its events that are left out by the jobs' names."""
+    """The records of a row's events, and the number of its events that were left out because of their jobs' names."""
 
     records: list[LogRecord]
     filtered: int = 0
@@ -54,7 +54,8 @@ class TakenRows(NamedTuple):
     """The rows that were read and folded: their number, those without a value, the bytes written to the archive, and when the newest row
     was written to the stream. `filtered` events were left out.
 
-    `is_cut`: the ranges hold more bytes than are taken in at once. Nothing of them was: plan fewer rows, as `read` and `size` suggest.
+    `is_cut`: the ranges hold more bytes than are taken in at once. Then nothing was taken in: plan fewer rows, as `read` and `size`
+    suggest.
     """
 
     read: int
@@ -79,7 +80,10 @@ class StreamFeed(Protocol):
         """The position from which an input continues in each partition that it has begun."""
 
     def advance(self, name: str, places: Mapping[StreamPartition, EventPlace]) -> None:
-        """Store durably from where each partition is read on. What is before was read, is not wanted, or can no longer be read."""
+        """Durably store the position at which each partition is read next.
+
+        Everything before it was read, is not wanted, or can no longer be read.
+        """
 
     def take(
         self, name: str, ranges: Sequence[StreamRange], read: SparkRead, judge: JudgeRow, still: Callable[[], bool]

@@ -62,7 +62,7 @@ class PublicationReport(msgspec.Struct, frozen=True):
     `counts` are of the planned operations by action, `outcomes` by outcome. `operations` and `drift` have the first ones only;
     `operations_left_out` and `drift_left_out` are how many more there are. `unchanged` objects are at the target as they should be, `kept`
     are no longer in the graph but were not deleted, by reason; `not_expressible` is what the target cannot represent, by kind. `written` is
-    how many things were created or changed there, by kind, where an object is more than one thing there. `code` is the kind of `error`;
+    how many things were created or changed there, by kind, if one object can become several things there. `code` is the kind of `error`;
     `given_up`: the rest was not tried, because every other call would have failed too, and `retry_after_s` is how long the target asks to
     wait.
     """
@@ -112,7 +112,10 @@ class TargetRecord(NamedTuple):
 
 
 class PublicationLedger(Protocol):
-    """The published objects of each target. Safe for many processes and threads at once."""
+    """The published objects of each target; `place` is the target's name with the address that it publishes to.
+
+    Safe for many processes and threads at once.
+    """
 
     def entries(self, place: str) -> dict[str, LedgerEntry]:
         """The entries by key."""
@@ -137,7 +140,7 @@ class TargetRepository(Protocol):
         """Add a target, or replace its settings."""
 
     def remove(self, name: str) -> None:
-        """Delete a target that a user added. What was published stays known."""
+        """Delete a target that a user added. The ledger of what was published stays."""
 
     def paused(self) -> frozenset[str]:
         """The names of the paused targets."""

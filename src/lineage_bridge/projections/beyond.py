@@ -15,7 +15,7 @@ class NextHop(NamedTuple):
 
 
 def cut_walk(walk: Walk, depth: int) -> tuple[Walk, Mapping[int, NextHop]]:
-    """The walk without what is further away than `depth` hops, and of each node at the cut (by id) what lies beyond it."""
+    """The walk without nodes further away than `depth` hops; and, by the id of each node at the cut, how many nodes lie beyond it."""
     far = {id_ for id_, distance in walk.distances.items() if distance > depth}
     if not far:
         return replace(walk, depth=depth), {}

@@ -71,14 +71,14 @@ def port_links(ports: Iterable[Port], heads: Mapping[int, Node]) -> Iterator[Gra
 
 
 class EdgeBuilder:
-    """Makes edges of links. `entries`: id of the node at either end -> what is known of it."""
+    """Builds edges from links. `entries`: node id to the inventory entry, for the nodes at both ends."""
 
     def __init__(self, entries: Mapping[int, InventoryEntry]) -> None:
         self.entries = entries
         self._facets: dict[int, ImportFacet | None] = {}
 
     def edge(self, link: GraphLink) -> LineageEdge:
-        """An edge; one that was only declared is as an import stated it, if one did."""
+        """The edge of a link. If it was only declared, and an import states it, it has the import's values."""
         src, dst = self.entries[link.src.id], self.entries[link.dst.id]
         imported = self._imported(link, src, dst) if link.origin == Origin.DECLARED else None
         return LineageEdge(
@@ -94,7 +94,7 @@ class EdgeBuilder:
         )
 
     def edge_with_columns(self, reader: GraphReader, link: GraphLink) -> LineageEdge:
-        """An edge; one from a job to what it writes, with the job's statements about columns."""
+        """The edge of a link; from a job to an output, with the job's statements about columns."""
         edge = self.edge(link)
         if link.side != Side.OUTPUT:
             return edge
@@ -114,7 +114,7 @@ def _names(entry: InventoryEntry) -> list[tuple[str, str]]:
 
 
 def column_lineage(reader: GraphReader, dataset: InventoryEntry, job: InventoryEntry) -> str | None:
-    """The text of a job's `columnLineage` facet of what it writes, under any name of the two."""
+    """The text of a job's `columnLineage` facet for an output, under any of their names."""
     pairs = ((member, name) for member in dataset.members for name in job.members)
     texts = [text for pair in pairs if (text := reader.nodes.facets(*pair).get("columnLineage"))]
     return texts[-1] if texts else None

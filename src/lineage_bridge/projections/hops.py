@@ -25,7 +25,10 @@ class Hops:
 
 
 def walk_hops(reader: GraphReader, origin: Node, direction: str, hops: int, now_us: int) -> Walk:
-    """A walk that reaches everything within `hops` edges: in half as many flows, unless some flows are single edges."""
+    """A walk that reaches everything within `hops` edges.
+
+    A flow is two edges, so half as many flows suffice, unless some flows are single edges.
+    """
     flows = (hops + 1 + (origin.kind == NodeKind.JOB)) // 2
     walk = reader.lineage.walk(origin, direction, flows, WalkLimits(), now_us=now_us)
     if not any(map(is_direct, walk.edges)):
@@ -46,7 +49,7 @@ def hops_of_walk(reader: GraphReader, walk: Walk, hops: int) -> Hops:
 
 
 def is_direct(edge: Edge) -> bool:
-    """Whether an edge lies between two nodes without being what a job reads or writes."""
+    """Whether a flow is shown as a single edge between its two ends, because no job reads the one and writes the other."""
     source, target, job = edge[:3]
     is_between_jobs = any(end.kind == NodeKind.JOB and end != job for end in (source, target))
     return is_between_jobs or job.kind == NodeKind.DATASET or edge.evidence == Evidence.RENAMED

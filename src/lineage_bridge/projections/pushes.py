@@ -1,4 +1,4 @@
-"""Pushes: publications as calls of the LineageBridge prototype ask for them and answer them. Pure."""
+"""Pushes: publications in the request and answer formats of the LineageBridge prototype. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -10,10 +10,10 @@ from lineage_bridge.projections.shapes import PushResult
 
 
 class PushProvider(NamedTuple):
-    """A catalog that can be pushed to. `kind` is that of its targets; `extra` is what they need of the package, `library` what it brings.
+    """A catalog that can be pushed to, by targets of `kind`. They need the package's extra `extra`, which installs `library`.
 
-    `options` are those of the prototype, each with the setting of a target that says so, or with the only value that it may have.
-    `takes_events`: what is published there are events, one for each object.
+    `options` are those of the prototype, each with the setting of a target that decides it, or with the only value that it may have.
+    `takes_events`: one event is published there for each object.
     """
 
     name: str

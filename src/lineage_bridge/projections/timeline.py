@@ -76,9 +76,9 @@ def read_timeline(reader: GraphReader, around: Surroundings, between: Between, *
 
 
 class _Walks:
-    """What lies around a node at different times, each walked once.
+    """Walks around a node at different times, at most one for each time.
 
-    `is_spent` when no more may be walked; `is_cut` when a change was looked for less finely for that.
+    `is_spent`: the maximum number of walks is reached; `is_cut`: because of it, the time of some change was narrowed down less.
     """
 
     def __init__(self, reader: GraphReader, around: Surroundings, now_us: int) -> None:
@@ -96,7 +96,10 @@ class _Walks:
         return self._found[at_us]
 
     def links(self, at_us: int) -> Mapping[tuple[int, int, int], Node]:
-        """The flows and ports at a time, by their ends and their job; with the job."""
+        """The job of each flow and port at a time.
+
+        Keys: ids of source, target and job; or of dataset and job, with the side between them.
+        """
         walk = self.at(at_us)
         flows = {(edge.source.id, edge.target.id, edge.job.id): edge.job for edge in walk.edges}
         return flows | {(port.dataset.id, int(port.side), port.job.id): port.job for port in walk.ports}

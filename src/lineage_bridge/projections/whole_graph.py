@@ -1,4 +1,4 @@
-"""The one graph read as nodes and edges: in portions, so that memory is that of one portion."""
+"""The one graph read as nodes and edges, in portions, so that memory only holds one portion."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -144,12 +144,12 @@ class GraphCounter:
         return id_
 
     def stats(self) -> GraphStats:
-        """What has been counted."""
+        """The counts so far."""
         return GraphStats(len(self.parents), self.edge_count, sum(id_ == parent for id_, parent in self.parents.items()), [])
 
 
 def graph_stats(graph: GraphReader, now_us: int) -> GraphStats:
-    """How large the graph is."""
+    """The size of the graph."""
     counter = GraphCounter()
     for _, heads in graph.inventory.heads(KINDS):
         for node in heads:

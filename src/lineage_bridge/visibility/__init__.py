@@ -1,1 +1,1 @@
-"""The graph as principals limited to namespaces see it: one rule for each query of `ports.GraphReader`. The glossary explains "own"."""
+"""The graph as principals limited to namespaces see it: one rule for each question of `ports.GraphReader`. The glossary explains "own"."""

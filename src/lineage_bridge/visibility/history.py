@@ -26,7 +26,7 @@ from lineage_bridge.visibility.nodes import LINEAGE
 
 _PORTION: Final = 2_000
 _MOST_PORTIONS: Final = 10
-"""The maximum number of pages of the change feed that one query reads to find changes the principal may see."""
+"""The maximum number of pages of the change feed that one question reads to find changes the principal may see."""
 _HUB: Final = "hub"
 _WithText = TypeVar("_WithText", FacetEntry, ForeignStatement)
 

@@ -1,4 +1,4 @@
-"""Queries that follow flows, across the border."""
+"""Questions that follow flows, across the border."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ _UNSEEN: Final = Passed(0, None, None)
 
 
 class LimitedLineage:
-    """Implements ports.LineageReader. Queries start at own nodes; other nodes are not found."""
+    """Implements ports.LineageReader. Questions start at own nodes; other nodes are not found."""
 
     def __init__(self, lineage: LineageReader, border: Border) -> None:
         self._lineage, self._border = lineage, border

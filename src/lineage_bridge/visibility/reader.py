@@ -1,4 +1,4 @@
-"""The reader of the graph that a limited principal gets. Each kind of query has a class with a rule for each of its methods."""
+"""The reader of the graph that a limited principal gets. Each kind of question has a class with a rule for each of its methods."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -47,7 +47,7 @@ class LimitedReader:
         return LimitedReader(self._reader, self._visibility, self._own & frozenset(namespaces))
 
     def interrupt(self) -> None:
-        """Abort the running query, and refuse later ones."""
+        """Abort the running statement, and refuse later ones."""
         self._reader.interrupt()
 
     def _limited(self, reader: GraphReader) -> GraphReader:

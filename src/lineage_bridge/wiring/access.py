@@ -67,7 +67,7 @@ def authenticator(settings: Settings, stack: ExitStack) -> KeyAuthenticator:
 
 
 class _KeyUses:
-    """Stores when keys were last used, once a minute and at the end."""
+    """Stores once a minute, and at the end, when keys were last used."""
 
     def __init__(self, authenticator: KeyAuthenticator, repository: ApiKeyRepository) -> None:
         self._authenticator, self._repository = authenticator, repository

@@ -238,7 +238,7 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
         settings.body_bytes_per_s,
         shared=ConnectionLimits.networks(settings.trusted_proxy.addresses),
     )
-    # A thread that computes gives way sooner to the one that takes in events.
+    # Threads that compute yield Python's lock sooner to the one that accepts events.
     sys.setswitchinterval(SWITCH_S)
     certificate = server_certificate(settings)
 
@@ -255,7 +255,7 @@ def serve_api(settings: Settings, listener: socket.socket, log_disk: LogDisk = _
             timeout_notify=RELOAD_S,
             log_config=None,
             access_log=False,
-            # Who sends a request is the address of its connection, not what a header says.
+            # The address of a client is that of its connection, whatever headers say.
             proxy_headers=False,
             timeout_graceful_shutdown=DRAIN_S,
             server_header=False,

@@ -29,7 +29,7 @@ _STREAM = (LOG_SOURCE, 0)
 
 
 def check(settings: Settings, *, acknowledged: bool = False) -> LogCheck:
-    """Read every record of the log and of the archive. With `acknowledged`, all present damage is recorded as known to an operator."""
+    """Read every record of the log and of the archive. With `acknowledged`, all current damage is recorded as known to an operator."""
     found = check_all(settings.paths.log, settings.paths.archive)
     if acknowledged:
         acknowledge(settings.paths.log, found.damage)

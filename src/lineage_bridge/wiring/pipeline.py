@@ -59,7 +59,10 @@ def run_pipeline(settings: Settings, store: Callable[[Path, Names], AbstractCont
 
 
 def _streams(settings: Settings) -> "Streams":
-    """The inputs that the pipeline reads beside the log. Spark has their archives if there is such an input now."""
+    """The inputs that the pipeline reads beside the log.
+
+    Spark starts with the Java archives that they need if there is such an input now.
+    """
     from lineage_bridge.pipeline.streams.beside import Streams  # noqa: PLC0415  # loads Spark
 
     inputs = input_service(settings).configured()

@@ -54,7 +54,7 @@ def _is_not_from_py4j(record: logging.LogRecord) -> bool:
 
 
 def pipeline_status(paths: DataFolder) -> dict[str, Any] | None:
-    """The status that the pipeline last wrote; None if it never ran or was stopped in order."""
+    """The status that the pipeline last wrote; None if it never ran or was stopped normally."""
     try:
         status = json.loads(paths.pipeline_status.read_bytes())
     except (OSError, ValueError):

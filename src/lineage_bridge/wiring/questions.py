@@ -39,7 +39,7 @@ def answer_questions(settings: Settings, listener: socket.socket) -> None:
     from lineage_bridge.api.services import Services  # noqa: PLC0415  # of the same part
 
     os.nice(NICENESS)
-    # A thread that computes gives way sooner to the one that sends answers.
+    # Threads that compute yield Python's lock sooner to the one that sends answers.
     sys.setswitchinterval(SWITCH_S)
     paths, records = settings.paths, all_records(settings)
     elsewhere: Any = _ElsewhereOnly()

@@ -23,7 +23,7 @@ class Publications:
     def begin(self, caller: Caller, name: str, under_way: Callable[[], Collection[str]], start: Callable[[], _BegunT]) -> _BegunT:
         """Start a publication to a target. `under_way` are the names of targets that are published to.
 
-        Raises OverloadedError if others run already that leave this caller none.
+        Raises OverloadedError if the publications that already run leave none for this caller.
         """
         with self._lock:
             names = under_way()
@@ -31,7 +31,9 @@ class Publications:
             if name not in names and not may_take(self._size, Counter(self._callers.values()), caller):
                 whose = "your publications" if caller.name in self._callers.values() else "other publications"
                 raise OverloadedError(
-                    f"{whose} take all the room there is", "publish again when some have ended, or cancel one", "too_many_publications"
+                    f"{whose} already use up the number that may run at once",
+                    "publish again when some have ended, or cancel one",
+                    "too_many_publications",
                 )
             begun = start()
             self._callers[name] = caller.name

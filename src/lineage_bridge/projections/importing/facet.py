@@ -1,4 +1,4 @@
-"""The facet that keeps what no other facet holds of an imported node and its edges."""
+"""The facet with everything about an imported node and its edges that no other facet can express."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -13,7 +13,7 @@ Name = tuple[str, str]
 
 
 class ImportedEdge(Struct, frozen=True):
-    """What an import stated of an edge; `attributes` is JSON text."""
+    """What an import stated about an edge; `attributes` is JSON text."""
 
     source: dict[str, str]
     target: dict[str, str]
@@ -23,7 +23,7 @@ class ImportedEdge(Struct, frozen=True):
 
 
 class ImportFacet(Struct, frozen=True):
-    """What an import stated of a node, and of the edges that its event states; `attributes` is JSON text."""
+    """What an import stated about a node, and about the edges that its event states; `attributes` is JSON text."""
 
     edges: list[ImportedEdge] = []
     attributes: str = "{}"

@@ -33,7 +33,7 @@ class ImportedNode:
 
 
 def node_facets(node: ImportedNode) -> dict[str, Json]:
-    """The facets of a node as it was exported; without any, the standard facets that its attributes amount to."""
+    """The facets of a node as it was exported; without any, the standard facets that express its attributes."""
     given, left = node.given, dict(node.given.attributes or {})
     facets = dict(given.facets) if given.facets is not None else _standard_facets(node, left)
     if node.kind == NodeKind.JOB:
@@ -48,7 +48,7 @@ def node_facets(node: ImportedNode) -> dict[str, Json]:
 
 
 def _standard_facets(node: ImportedNode, left: Json) -> dict[str, Json]:
-    """The facets of the standard, and of Confluent, that attributes amount to; these attributes are removed from `left`."""
+    """The standard's and Confluent's facets that express the attributes; attributes so expressed are removed from `left`."""
     facets: dict[str, Json] = {}
     env, cluster = environment(node.name[0])
     scope = {"environment_id": env, "cluster_id": cluster}
@@ -69,14 +69,14 @@ def _standard_facets(node: ImportedNode, left: Json) -> dict[str, Json]:
 
 
 def _import_members(given: NodeIn, left: Json) -> Json:
-    """The members of the import's own facet: what no other facet holds."""
+    """The members of the import's own facet: what no other facet can express."""
     members = {"environment_name": given.environment_name, "cluster_name": given.cluster_name, "url": given.url, "tags": given.tags}
     given_members: Json = {key: value for key, value in members.items() if value}
     return given_members | ({"attributes": json.dumps(left, sort_keys=True)} if left else {})
 
 
 def _add_job_type(node: ImportedNode, facets: dict[str, Json]) -> None:
-    """Make sure that the job will have the type it is given with."""
+    """Give the job the facet for its imported type, unless its other facets already result in that type."""
     facet = facets.get("jobType")
     if job_type(*node.name, json.dumps(facet) if facet else None) != node.type:
         facets["jobType"] = EVENTS.job_type("STREAMING" if node.type in _STREAMING else "BATCH", STATED, node.type.upper())

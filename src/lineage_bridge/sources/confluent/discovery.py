@@ -63,7 +63,10 @@ def _try_to_list(http: HttpClient, kind: int, environment: str) -> list[Mapping[
 def _parse_each(
     listing: "_Listing", environment: str, entries: Iterable[Mapping[str, Any]], previous: Iterable[Any], unseen: list[Unseen]
 ) -> list[Any]:
-    """The resources of a listing. For an entry that cannot be read, the previous resource is kept; if it has no id, all that it may be."""
+    """The resources of a listing.
+
+    For an entry that cannot be read, the previous resource with its id is kept; without an id, all that are not listed.
+    """
     found: list[Any] = []
     unreadable: set[str] = set()
     for entry in entries:

@@ -99,7 +99,7 @@ class GraphCompleteness:
     _end: int | None = field(default=None)
 
     def is_complete(self) -> bool:
-        """Whether the graph does; once it does, the next call starts over."""
+        """Whether the graph contains it. Once it does, the next call measures anew what was accepted."""
         if self._end is None:
             self._end = self.records.durable_end()
         try:
@@ -127,4 +127,4 @@ def _write_report(path: Path, report: FollowersReport) -> None:
     try:
         replace_file(path, msgspec.json.encode(report))
     except OSError as error:
-        _log.warning("how targets stand cannot be written to %s: %s", path, error.strerror)
+        _log.warning("the status of targets cannot be written to %s: %s", path, error.strerror)

@@ -185,7 +185,7 @@ def publish(
 
 
 def _started_us(last: PublicationReport | None) -> int:
-    """When this publication started: when the process that started this one says in its report, which thereby stays recognizable."""
+    """When this publication started: the time in the report that the parent process wrote, so that both write the same; else now."""
     return last.started_us if last is not None and last.state == "running" and last.pid == os.getppid() else now_us()
 
 

@@ -23,7 +23,7 @@ from lineage_bridge.projections.importing.shapes import GraphIn
 
 
 def routes(services: Services, intake: Intake) -> APIRouter:
-    """The call that imports."""
+    """The route for imports."""
     router = api_router("graphs", "/graphs")
 
     async def post_import(request: Request, graph_id: GraphId) -> Response:

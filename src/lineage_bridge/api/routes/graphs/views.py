@@ -1,4 +1,4 @@
-"""The calls for views: the graph as OpenLineage events."""
+"""The routes for views: the graph as OpenLineage events."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated
@@ -23,7 +23,7 @@ Systems = Annotated[
 
 
 def routes(services: Services) -> APIRouter:
-    """The calls for views."""
+    """The routes for views."""
     router = question_router(services, "graphs", "/graphs")
 
     @router.get("/confluent/view", response_model=None, responses=response_docs({200: ViewAnswer}, writes=False))

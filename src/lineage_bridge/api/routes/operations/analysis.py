@@ -52,7 +52,7 @@ def routes(services: Services) -> APIRouter:
         """Results of the last `lineage-bridge analyse`: the numbers of nodes down- and upstream of each node, cycles, orphans, unused
         datasets.
         """
-        # Whoever is limited has every line judged, so this counts as a question that reads long lists.
+        # For a limited principal every line is checked, so this counts as a question that reads long lists.
         async with services.lanes[Cost.HEAVY].slot(caller_in(request.scope)):
             return await to_thread.run_sync(read, request, part, limit, offset)
 

@@ -16,7 +16,7 @@ _LAST = 2**63 - 1
 
 
 def routes(services: Services) -> APIRouter:
-    """The route of the audit trail."""
+    """The route for the audit trail."""
     router = api_router("keys")
 
     @router.get("/audit", response_model=None, responses=response_docs({200: AuditPage}, writes=False))

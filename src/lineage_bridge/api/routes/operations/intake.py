@@ -1,4 +1,4 @@
-"""The calls that bring events."""
+"""The routes that accept events."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -10,7 +10,7 @@ from lineage_bridge.api.schemas.names import ErrorAnswer
 
 
 def routes(intake: Intake) -> APIRouter:
-    """The calls that bring events. A trailing slash is accepted too: not every producer repeats its body after a redirect."""
+    """The routes that accept events. They also match with a trailing slash: not every producer repeats its body after a redirect."""
     router = api_router("intake")
     refused = {400: RejectedAnswer, 403: RejectedAnswer, 413: RejectedAnswer, 415: ErrorAnswer}
 

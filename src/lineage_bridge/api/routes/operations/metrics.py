@@ -21,7 +21,7 @@ _LANES = msgspec.json.Decoder(dict[str, dict[str, int]])
 
 
 def routes(services: Services) -> APIRouter:
-    """The route of the metrics."""
+    """The route for metrics."""
     router = APIRouter(tags=["operations"])
 
     @router.get("/metrics", response_class=PlainTextResponse, responses=response_docs({}, writes=False))

@@ -163,14 +163,14 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
         responses=response_docs({200: TargetItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
     def cancel_publication(name: str) -> Response:
-        """Cancel the plan or publication that was asked for: it ends soon, as `cancelled`. What it has made stays, and is in the ledger."""
+        """Cancel the plan or publication that was requested: it ends soon, as `cancelled`. Its changes stay, and are in the ledger."""
         return json_response(_item(services.targets.cancel(name)))
 
     router.add_api_route(
         "/targets/{name}/publish",
         post_publication,
         methods=["POST"],
-        description="Start a publication, or only a plan, in a process of its own; GET /targets/{name}/publication shows how it goes.",
+        description="Start a publication, or only a plan, in a process of its own; GET /targets/{name}/publication shows its progress.",
         response_model=None,
         openapi_extra=body_docs(PublishRequest),
         responses=response_docs({202: TargetItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
@@ -179,7 +179,7 @@ def _publication_routes(router: APIRouter, services: Services) -> None:
 
 def begin_publication(services: Services, caller: Caller, name: str, order: PublishRequest) -> TargetRecord:
     """Start a publication to a target. Raises NotFoundError, RequestError, and OverloadedError while too many run."""
-    services.targets.record(name)  # an unknown target is unknown, however many run
+    services.targets.record(name)  # report an unknown target as such, even while too many publications run
     return services.publications.begin(
         caller,
         name,

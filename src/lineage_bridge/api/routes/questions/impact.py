@@ -123,7 +123,7 @@ def _paths_route(router: APIRouter, services: Services) -> None:
     def get_paths(
         source_namespace: Annotated[str, Query(description="The dataset or job where the path starts"), Mended],
         source_name: Annotated[str, Query(), Mended],
-        target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
+        target_namespace: Annotated[str, Query(description="The dataset or job where the path ends"), Mended],
         target_name: Annotated[str, Query(), Mended],
         source_kind: Kind = "dataset",
         target_kind: Kind = "dataset",

@@ -30,12 +30,12 @@ _SPINE = WalkLimits(nodes=500, edges=1_000)
 
 
 def routes(services: Services) -> APIRouter:
-    """The call for a ledger."""
+    """The route for ledgers."""
     router = question_router(services, "graph", "/graph")
 
     @router.get("/ledger", response_model=None, responses=response_docs({200: LedgerAnswer, 404: ErrorAnswer}, writes=False))
     def get_ledger(
-        target_namespace: Annotated[str, Query(description="Where it goes"), Mended],
+        target_namespace: Annotated[str, Query(description="The dataset or job where the path ends"), Mended],
         target_name: Annotated[str, Query(), Mended],
         source_namespace: Annotated[
             str | None, Query(description="The dataset or job where the path starts; by default everything upstream"), Mended

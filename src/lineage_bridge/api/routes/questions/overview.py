@@ -18,7 +18,7 @@ from lineage_bridge.projections.overview import Overview, by_first, read_overvie
 
 
 def routes(services: Services) -> APIRouter:
-    """The call for the overview."""
+    """The route for the overview."""
     router = question_router(services, "graph")
 
     @router.get("/overview", response_model=None, responses=response_docs({200: OverviewAnswer}, writes=False))

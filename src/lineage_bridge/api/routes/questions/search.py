@@ -24,7 +24,7 @@ EVERYWHERE: tuple[In, ...] = ("name", "column", "owner", "tag", "description", "
 
 
 def routes(services: Services) -> APIRouter:
-    """The call to search."""
+    """The route for searches."""
     router = question_router(services, "graph")
 
     @router.get("/search", response_model=None, responses=response_docs({200: SearchAnswer}, writes=False))

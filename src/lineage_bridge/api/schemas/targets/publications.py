@@ -29,7 +29,7 @@ class PublishRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PublicationItem(Struct, frozen=True, omit_defaults=True):
-    """A plan, or a publication and how it goes. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
+    """A plan or a publication, and its progress. `state` is `running`, `done`, `failed`, `cancelled` or `interrupted`.
 
     `counts` are planned operations by action, `outcomes` operations by outcome: `done`, `refused`, `failed` (perhaps made), `not_tried`.
     `written` is how many things were created or changed in the target, by what they are, if its kind counts them.

@@ -4,10 +4,10 @@ from msgspec import Struct
 
 
 class PushProviderItem(Struct, frozen=True):
-    """A catalog that can be pushed to. `available`: this release has its kind of target. `installed`: what its `extra` brings is there.
+    """A catalog that can be pushed to. `available`: this release has its kind of target. `installed`: its `extra` is installed.
 
-    `configured`: it has targets, which are `targets`. `needs` are the settings that a target must have, `options` what the body of a push
-    may say.
+    `configured`: it has targets, which are `targets`. `needs` are the settings that a target must have, `options` those that the body of a
+    push may have.
     """
 
     provider: str

@@ -1,4 +1,4 @@
-"""Paths: cuts off segments at the end that name only a part of a dataset.
+"""Cuts off the last segments of a path if they name only a part of a dataset, such as a partition or a date.
 
 A path of one segment is not cut, nor is a year alone or a segment such as `prefix_date`.
 """

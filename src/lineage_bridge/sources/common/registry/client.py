@@ -145,7 +145,7 @@ class RegistryClient:
     def _registered(
         self, unseen: list[Unseen], *, everything: bool
     ) -> tuple[dict[str, RegisteredSchema | None] | None, dict[str, list[RegisteredSchema]]]:
-        """Of each subject the newest version, and with `everything` all of them; None where the listing does not name subjects.
+        """The newest version of each subject and, with `everything`, all its versions; None if the listing does not name subjects.
 
         A subject with an entry that cannot be read has no newest version.
         """
@@ -157,7 +157,7 @@ class RegistryClient:
         if listed and not any({"version", "id"} <= entry.keys() for entry in entries):
             return None, {}
         if len(entries) < len(listed):
-            unseen.append(Unseen("schemas", f"{len(listed) - len(entries)} of the listing name no subject"))
+            unseen.append(Unseen("schemas", f"{len(listed) - len(entries)} entries of the listing name no subject"))
         found: dict[str, list[RegisteredSchema]] = {}
         newest: dict[str, RegisteredSchema | None] = {}
         for entry in entries:

@@ -64,7 +64,7 @@ class Link(NamedTuple):
 class LinkListing(NamedTuple):
     """The links that copy to a cluster, by name.
 
-    `hidden`: links that may exist although they are not among them; None if any may, and if mirrors may be missing from any.
+    `hidden`: names of further links that may exist. None: any other link may exist, and the mirrors of those listed may be incomplete.
     """
 
     links: tuple[Link, ...]

@@ -21,7 +21,7 @@ _CONFIGURED_EVERY_US = 600_000_000
 
 
 def recorded_names(before: Snapshot | None, now_us: int) -> RecordedNames:
-    """Return the names in a snapshot.
+    """Return the names in a snapshot, and the topics whose configurations need not be fetched now.
 
     All configurations are fetched only once in ten minutes: they rarely change, and are most of the size of the answers.
     """
