@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from lineage_bridge.errors import StoreVersionError
+from lineage_bridge.errors import StoreMissingError, StoreVersionError
 from lineage_bridge.store.schema.sqlite import GRAPH
 
 SEARCH: Final = tuple(
@@ -44,12 +44,19 @@ def create(connection: Any) -> None:  # noqa: ANN401 - psycopg is imported by th
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext(current_schema()))")
-        if connection.execute("SELECT to_regclass('alembic_version')").fetchone()[0] is not None:
+        if _has_tables(connection):
             _require_version(connection)
             return
         for statement in statements():
             connection.execute(statement)
         connection.execute("INSERT INTO alembic_version VALUES (%s)", (GRAPH.version,))
+
+
+def require_tables(connection: Any) -> None:  # noqa: ANN401 - as above
+    """Raise StoreMissingError if the schema has no tables of a graph, StoreVersionError if they are of another version."""
+    if not _has_tables(connection):
+        raise StoreMissingError("there is no graph store in PostgreSQL", "start the server, which creates it: lineage-bridge serve")
+    _require_version(connection)
 
 
 def statements() -> list[str]:
@@ -66,6 +73,10 @@ def statements() -> list[str]:
         made.append(str(CreateTable(table).compile(dialect=dialect)))
         made += [str(CreateIndex(index).compile(dialect=dialect)) for index in sorted(table.indexes, key=lambda index: str(index.name))]
     return made
+
+
+def _has_tables(connection: Any) -> bool:  # noqa: ANN401 - as above
+    return connection.execute("SELECT to_regclass('alembic_version')").fetchone()[0] is not None
 
 
 def _require_version(connection: Any) -> None:  # noqa: ANN401 - as above

@@ -70,7 +70,7 @@ class Inventory:
         Each portion comes with a reader that caches nothing of the other portions.
         """
         within = self.nodes.within
-        rows = self.connection.execute(_NODES.format(marks(kinds), within.by_position("namespace")), [*map(int, kinds), *within.values])
+        rows = self.connection.scan(_NODES.format(marks(kinds), within.by_position("namespace")), [*map(int, kinds), *within.values])
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection, within=within)
             nodes.load(some)
@@ -123,7 +123,7 @@ class Inventory:
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
         within = self.nodes.within
-        rows = self.connection.execute(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
+        rows = self.connection.scan(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection, within=within)
             inventory = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
