@@ -48,11 +48,14 @@ class Driver(Protocol):
 
 
 @runtime_checkable
-class ScanningDriver(Protocol):
-    """A driver whose `execute` fetches all rows of a query at once, so that it has another call for queries with many."""
+class BulkDriver(Protocol):
+    """A driver that has calls of its own for many rows: its `execute` fetches all rows of a query at once."""
 
     def scan(self, sql: str, values: Values = (), /) -> RowCursor:
         """Run a query whose rows are fetched as they are read."""
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], /) -> None:
+        """Add rows to a table."""
 
 
 class _Rendered(dict[str, str]):
@@ -79,7 +82,7 @@ class StoreConnection:
         driver: Driver = raw
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = driver.execute, driver.executemany
-        self._scan = raw.scan if isinstance(raw, ScanningDriver) else driver.execute
+        self._scan = raw.scan if isinstance(raw, BulkDriver) else driver.execute
         self._rendered = _Rendered(dialect)
 
     def execute(self, sql: str, values: Values = ()) -> RowCursor:
@@ -93,6 +96,13 @@ class StoreConnection:
     def scan(self, sql: str, values: Values = ()) -> RowCursor:
         """Run a query with more rows than should be in memory at once: they are fetched as they are read, within its transaction."""
         return self._scan(self._rendered[sql], values)
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows to a table, by the fastest way of its database."""
+        if isinstance(self.raw, BulkDriver):
+            self.raw.load(table, columns, rows)
+        else:
+            self.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", rows)
 
     def interrupt(self) -> None:
         """Interrupt the running statement, and refuse later ones with AbandonedError. May be called from another thread."""

@@ -113,12 +113,13 @@ def connect_reader(url: str) -> StoreConnection:
 
 def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     try:
-        parameters = {**_DEFAULTS, **conninfo_to_dict(url)}
+        given = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         # Its words repeat parts of the address, which may be a password.
         raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
     try:
-        connection = psycopg.connect(make_conninfo(**parameters), autocommit=True)
+        defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
+        connection = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
         raise StoreUnreachableError(
