@@ -13,6 +13,7 @@ LineageBridgeError
 │   ├── StoreVersionError   the store has another version of the schema
 │   ├── StoreDamagedError   the store's file is damaged
 │   ├── StoreLockedError    another pipeline writes this store
+│   ├── StoreUnreachableError  the database of the store does not answer, or the connection to it broke
 │   ├── PositionError       the store's position is not the one at which a batch starts
 │   └── CollisionError      two names have the same node id
 ├── NotFoundError           the graph has no such node, run or event
@@ -93,6 +94,10 @@ class StoreDamagedError(StoreError):
 
 class StoreLockedError(StoreError):
     """Another pipeline writes this store."""
+
+
+class StoreUnreachableError(StoreError):
+    """The database of the store does not answer, or the connection to it broke; a later call may succeed."""
 
 
 class PositionError(StoreError):

@@ -31,6 +31,7 @@ from lineage_bridge.errors import (
     RequestError,
     StoreError,
     StoreMissingError,
+    StoreUnreachableError,
     UnavailableError,
 )
 from lineage_bridge.projections.shapes import Name
@@ -53,6 +54,7 @@ _KINDS: Final[tuple[tuple[type[LineageBridgeError], int, str], ...]] = (
     (LogFullError, 507, "log_full"),
     (LogError, 503, "log_failed"),
     (StoreMissingError, 503, "no_graph_yet"),
+    (StoreUnreachableError, 503, "store_unreachable"),
     (StoreError, 503, "store_failed"),
 )
 """HTTP status and reason code of each kind of error. The first kind that matches is used."""

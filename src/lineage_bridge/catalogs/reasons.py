@@ -11,6 +11,7 @@ from lineage_bridge.errors import (
     StoppedError,
     StoreError,
     StoreMissingError,
+    StoreUnreachableError,
     TimedOutError,
     UnauthenticatedError,
     UnreachableError,
@@ -29,6 +30,7 @@ _CODES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (SourceError, "wrong_answer"),
     (ConfigError, "bad_setting"),
     (StoreMissingError, "no_graph_yet"),
+    (StoreUnreachableError, "store_unreachable"),
     (StoreError, "store_failed"),
 )
 """The code of each class of errors; the first class that matches counts."""

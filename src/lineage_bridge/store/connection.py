@@ -1,7 +1,7 @@
 """The connection that runs all statements of the store, independent of the database."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 from lineage_bridge.errors import AbandonedError
 from lineage_bridge.store.dialect import SQLITE, Dialect
@@ -47,6 +47,17 @@ class Driver(Protocol):
         """Close the connection; an open transaction is rolled back."""
 
 
+@runtime_checkable
+class BulkDriver(Protocol):
+    """A driver that has calls of its own for many rows: its `execute` fetches all rows of a query at once."""
+
+    def scan(self, sql: str, values: Values = (), /) -> RowCursor:
+        """Run a query whose rows are fetched as they are read."""
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], /) -> None:
+        """Add rows to a table."""
+
+
 class _Rendered(dict[str, str]):
     """Portable statements with their translation to the dialect, each translated once."""
 
@@ -64,13 +75,14 @@ class _Rendered(dict[str, str]):
 class StoreConnection:
     """Runs statements written in the store's portable SQL (store/dialect.py). Transactions begin and end by statements."""
 
-    __slots__ = ("_execute", "_executemany", "_rendered", "dialect", "raw")
+    __slots__ = ("_execute", "_executemany", "_rendered", "_scan", "dialect", "raw")
 
     def __init__(self, raw: Any, dialect: Dialect = SQLITE) -> None:  # noqa: ANN401 - a Driver, and more of its own
         """`raw` is the driver's connection, also for operations that only its own database has, such as copying a file."""
         driver: Driver = raw
         self.raw, self.dialect = raw, dialect
         self._execute, self._executemany = driver.execute, driver.executemany
+        self._scan = raw.scan if isinstance(raw, BulkDriver) else driver.execute
         self._rendered = _Rendered(dialect)
 
     def execute(self, sql: str, values: Values = ()) -> RowCursor:
@@ -81,9 +93,20 @@ class StoreConnection:
         """Run one statement for each of many values."""
         return self._executemany(self._rendered[sql], values)
 
+    def scan(self, sql: str, values: Values = ()) -> RowCursor:
+        """Run a query with more rows than should be in memory at once: they are fetched as they are read, within its transaction."""
+        return self._scan(self._rendered[sql], values)
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows to a table, by the fastest way of its database."""
+        if isinstance(self.raw, BulkDriver):
+            self.raw.load(table, columns, rows)
+        else:
+            self.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", rows)
+
     def interrupt(self) -> None:
         """Interrupt the running statement, and refuse later ones with AbandonedError. May be called from another thread."""
-        self._execute = self._executemany = _refuse
+        self._execute = self._executemany = self._scan = _refuse
         self.raw.interrupt()
 
     def close(self) -> None:

@@ -67,6 +67,8 @@ class Dialect(Protocol):
     """The SQL of one database, where databases differ."""
 
     full_text: FullText
+    merges_sets: bool
+    """Whether many rows are merged by one statement, which takes each key once; otherwise each row is a call of a statement."""
 
     def render(self, sql: str) -> str:
         """Translate a statement in portable SQL to this database's SQL."""
@@ -128,6 +130,7 @@ class Sqlite:
     """SQL for SQLite."""
 
     full_text: FullText = Fts5()
+    merges_sets = False
     _words: Final = {"LEAST": "min", "GREATEST": "max", "STRAIGHT_JOIN": "CROSS JOIN", "INSTR": "instr"}
     _word: Final = re.compile(r"\b(?:LEAST|GREATEST|STRAIGHT_JOIN|INSTR)\b")
 

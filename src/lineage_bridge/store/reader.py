@@ -1,10 +1,13 @@
 """Readers of the store. A reader works within one read transaction, so all its answers have the same position."""
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, LifoQueue
+from queue import Empty, Full, LifoQueue
+from typing import Protocol
 
+from lineage_bridge.errors import StoreUnreachableError
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.damage import file_identity, suspected_on_damage
 from lineage_bridge.store.history.questions import HistoryQuestions
@@ -55,43 +58,82 @@ class StoreReader:
         return StoreReader(self._connection, nodes)
 
 
-class ReaderPool:
-    """Readers over a store file; connections are reused. Safe for many threads at once."""
+class ReadPlace(Protocol):
+    """Where readers find a store."""
 
-    def __init__(self, path: Path, size: int = 16) -> None:
-        self.path = path
+    def connect(self) -> StoreConnection:
+        """A connection that only reads. Raises StoreError."""
+
+    def identity(self) -> object:
+        """A value that changes when another store takes the place of this one: connections to the earlier one are not used again."""
+
+    def watched(self) -> AbstractContextManager[None]:
+        """A context manager for questions, which reports damage that they meet."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of SQLite."""
+
+    path: Path
+
+    def connect(self) -> StoreConnection:
+        return connect_reader(self.path)
+
+    def identity(self) -> object:
+        return file_identity(self.path)
+
+    def watched(self) -> AbstractContextManager[None]:
+        return suspected_on_damage(self.path)
+
+
+class ReaderPool:
+    """Readers over a store; connections are reused. Safe for many threads at once."""
+
+    def __init__(self, place: Path | ReadPlace, size: int = 16) -> None:
+        """`place` is a file of SQLite, or another place."""
+        self.place: ReadPlace = _File(place) if isinstance(place, Path) else place
         self._idle: LifoQueue[StoreConnection] = LifoQueue(size)
-        self._file: tuple[int, int] | None = None
+        self._identity: object = None
 
     @contextmanager
     def reader(self) -> Iterator[StoreReader]:
-        """A reader within one read transaction. Raises StoreMissingError, StoreVersionError, StoreDamagedError."""
-        with suspected_on_damage(self.path):
-            connection = self._connection()
+        """A reader within one read transaction. Raises StoreMissingError, StoreVersionError, StoreDamagedError, StoreUnreachableError."""
+        with self.place.watched():
+            connection = self._begun()
             try:
-                connection.execute("BEGIN")
                 yield StoreReader(connection)
                 connection.execute("ROLLBACK")
             except BaseException:
                 connection.close()
                 raise
-        if self._idle.full():
-            connection.close()
-        else:
-            self._idle.put_nowait(connection)
-
-    def _connection(self) -> StoreConnection:
-        """A connection to the file that is there now: it may have been replaced since the last query."""
-        file = file_identity(self.path)
-        if file != self._file:
-            self.close()
-            self._file = file
         try:
-            return self._idle.get_nowait()
-        except Empty:
-            return connect_reader(self.path)
+            self._idle.put_nowait(connection)
+        except Full:
+            connection.close()
+
+    def _begun(self) -> StoreConnection:
+        """A connection in a read transaction: an idle one, if one of them still is a connection to the store that is there now."""
+        identity = self.place.identity()
+        if identity != self._identity:
+            self.close()
+            self._identity = identity
+        while True:
+            try:
+                connection, is_fresh = self._idle.get_nowait(), False
+            except Empty:
+                connection, is_fresh = self.place.connect(), True
+            try:
+                connection.execute("BEGIN")
+            except BaseException as error:
+                connection.close()
+                if is_fresh or not isinstance(error, StoreUnreachableError):
+                    raise
+            else:
+                return connection
 
     def close(self) -> None:
         """Close the idle connections."""
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait().close()

@@ -167,3 +167,29 @@ def test_very_many_matches_are_cut_visibly_and_contain_exact_names(writer: Graph
     assert cut.matches[0].node.name == "orders"
     assert {match.node.name for match in cut.matches} >= {"orders_0", "orders_1", "orders_2"}
     assert not few.page(SearchFilter("orders_17")).truncated
+
+
+def test_words_side_by_side_are_found_however_often_each_stands_in_a_text(writer: GraphWriter) -> None:
+    query = f"{'user name ' * 400} name user {'id ' * 300} user id"
+    add(writer, run_event(job="load", job_facets={"sql": facet(query=query)}, outputs=[dataset("a")]))
+    assert found(writer, "user_id", fields=("sql",)) == ["load"]
+    assert found(writer, "name_user", fields=("sql",)) == ["load"]
+    assert found(writer, "id_name", fields=("sql",)) == []
+
+
+def test_a_part_of_a_name_is_found_however_often_it_repeats_itself(writer: GraphWriter) -> None:
+    add(writer, run_event(outputs=[dataset("ab" * 600 + "_orders_" + "b" * 300 + "c")]))
+    for text in ("bab_orders", "ab" * 300 + "_", "bbbc", "b" * 280):
+        assert len(found(writer, text)) == 1, text
+    assert found(writer, "b" * 301) == found(writer, "aab") == []
+
+
+def test_what_must_match_and_has_nothing_to_search_for_matches_nothing(writer: GraphWriter) -> None:
+    add(writer, run_event(outputs=[dataset("orders")]))
+    search = writer.connection.dialect.full_text
+    key, matches = search.matching("node_search", ":query")
+    for parts, count in ((("ord",), 1), (("ord", "or"), 0), (("or", "ord"), 0), (("or",), 0)):
+        query = search.all_of([search.phrase(part) for part in parts])
+        value = search.query_value("node_search", query)
+        rows = writer.connection.execute(f"SELECT {key} FROM node_search WHERE {matches}", {"query": value}).fetchall()
+        assert len(rows) == count, parts

@@ -13,9 +13,11 @@ from lineage_bridge.graph.facts.fold import flat, fold_records, without_erased
 from lineage_bridge.graph.flows.derive import derive
 from lineage_bridge.graph.ids import NodeKind
 from lineage_bridge.graph.log_record import OffsetRange, RecordKind, StoredRecord
+from lineage_bridge.graph.merge_rules import Row
 from lineage_bridge.graph.relations import BY_NAME
 from lineage_bridge.ports.graph_store import Batch, Budget
 from lineage_bridge.store.derive.verify import MAY_HOLD_MORE
+from lineage_bridge.store.write.apply import GraphWriter
 
 
 @settings(max_examples=80, deadline=None)
@@ -148,3 +150,38 @@ def test_every_parent_an_erased_run_ever_named_goes_with_it() -> None:
         apply(writer, [stored_record(erase(RUNS[0]), offset=9, kind=RecordKind.OPERATOR)])
         assert contents(writer, "node") == set()
         assert all(d.surplus == d.missing == 0 for d in reader_of(writer).whole.differences(NAMES))
+
+
+def parts_of(count: int) -> tuple[dict[str, list[Row]], list[StoredRecord]]:
+    """The rows of events, as two workers folded them that know nothing of each other: keys repeat between them."""
+    events = [
+        run_event(run=RUNS[n % 2], inputs=[dataset(f"i{n % 7}", text=facet(n=str(n)))], outputs=[dataset("out")], time_us=T0 + n)
+        for n in range(count)
+    ]
+    records = records_of(events)
+    rows: dict[str, list[Row]] = {}
+    for part in (records[::2], records[1::2], records[::3]):
+        for name, some in flat(fold_records(part, NAMES)):
+            rows.setdefault(name, []).extend(some)
+    return rows, records
+
+
+@pytest.mark.parametrize("count", [4, 200])
+def test_the_parts_of_a_batch_may_repeat_keys(writer: GraphWriter, count: int) -> None:
+    rows, records = parts_of(count)
+    for _ in range(2):
+        writer.apply(Batch({}, rows), Budget(10**6))
+    settle(writer)
+    tables = fold_records(records, NAMES)
+    for name in BY_NAME.keys() - CONTENT_ADDRESSED - {"node"}:
+        assert contents(writer, name) == {key + values for key, values in tables[name].items()}, name
+    assert [found for found in reader_of(writer).whole.differences(NAMES) if found.surplus or found.missing] == []
+
+
+def test_nothing_is_left_of_a_batch_where_it_was_staged(writer: GraphWriter) -> None:
+    rows, _ = parts_of(200)
+    writer.apply(Batch({}, rows), Budget(10**6))
+    with pytest.raises(PositionError):
+        writer.apply(Batch({("log", 0): OffsetRange(5, 6)}, rows), Budget(10**6))
+    writer.apply(Batch({}, {}), Budget(10**6))
+    assert writer.connection.execute("SELECT count(*) FROM in_run_io").fetchone() == (0,)

@@ -68,13 +68,13 @@ def verify(connection: StoreConnection, names: Names, on_progress: Callable[[str
     del tables
     for table in STORED:
         on_progress(table)
-        kept = {tuple(row) for row in connection.execute(f'SELECT * FROM "{table}"')}
+        kept = {tuple(row) for row in connection.scan(f'SELECT * FROM "{table}"')}
         expected = derived.pop(table, set())
         yield Difference(table, len(kept), 0 if table in MAY_HOLD_MORE else len(kept - expected), len(expected - kept))
     groups = {identity[:4] for identity in Identities(connection).all()}
     expected = derived.get("identity", set())
     yield Difference("identity", len(groups), len(groups - expected), len(expected - groups))
-    kept = {tuple(row) for row in connection.execute("SELECT id, first FROM node")}
+    kept = {tuple(row) for row in connection.scan("SELECT id, first FROM node")}
     expected = derived.get("live", set())
     yield Difference("node", len(kept), len(kept - expected), len(expected - kept))
     for index, ids in SEARCH.items():
@@ -98,6 +98,6 @@ def read_tables(connection: StoreConnection) -> Tables:
         relation = BY_NAME[name]
         columns = ", ".join(f'"{column}"' for column in relation.names)
         size = relation.key_size
-        rows: dict[Row, Row] = {row[:size]: row[size:] for row in connection.execute(f'SELECT {columns} FROM "{name}"')}
+        rows: dict[Row, Row] = {row[:size]: row[size:] for row in connection.scan(f'SELECT {columns} FROM "{name}"')}
         tables[name] = rows
     return tables

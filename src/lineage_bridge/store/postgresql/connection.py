@@ -1,23 +1,39 @@
-"""Connections to the graph store in PostgreSQL. The only module that imports the driver."""
+"""Opens connections to the graph store in PostgreSQL."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
 
 import psycopg
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Dumper, Loader
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
-from lineage_bridge.errors import StoreError
-from lineage_bridge.store.connection import RowCursor, StoreConnection, Values
-from lineage_bridge.store.postgresql.dialect import POSTGRESQL, Placed
-from lineage_bridge.store.postgresql.schema import create
+from lineage_bridge.errors import ConfigError, StoreError, StoreUnreachableError
+from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.postgresql.dialect import POSTGRESQL
+from lineage_bridge.store.postgresql.driver import PostgresqlDriver, store_error
+from lineage_bridge.store.postgresql.schema import create, require_tables
 
 MINIMUM = 150_000
 """The oldest version of the server, as it numbers them."""
 _PREPARED = 1_000
 """How many statements a connection keeps prepared."""
+_DEFAULTS: Final = {
+    "application_name": "lineage-bridge",
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+"""libpq's parameters where the address has none: a server that vanished is noticed within a minute."""
+_SESSION: Final = "SET jit = off; SET cursor_tuple_fraction = 1"
+"""The store's questions are short, so that compiling them costs more than it saves; scans are read to their end."""
+_READER: Final = f"{_SESSION}; SET default_transaction_read_only = on; SET default_transaction_isolation = 'repeatable read'"
+"""All statements of a transaction see one moment."""
 
 
 class _BoolDumper(Dumper):
@@ -44,66 +60,87 @@ def _adapt(adapters: AdaptersMap) -> None:
     adapters.register_loader("numeric", _SumLoader)
 
 
-class PostgresqlDriver:
-    """A connection that runs rendered statements, in the way of Python's module for SQLite."""
+@dataclass(frozen=True, repr=False)
+class PostgresqlDatabase:
+    """Implements ReadPlace: the schema that connections to an address of PostgreSQL work in."""
 
-    def __init__(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
-        """`connection` is in autocommit mode: transactions begin and end by statements."""
-        self.connection = connection
+    url: str
 
-    def execute(self, sql: str, values: Values = ()) -> RowCursor:
-        """Run one rendered statement."""
-        cursor = psycopg.RawCursor(self.connection)
-        if values:
-            return cursor.execute(sql, _by_number(sql, values))
-        return cursor.execute(sql, prepare=False if sql.startswith("BEGIN") else None)
+    def connect(self) -> StoreConnection:
+        """See `connect_reader`."""
+        return connect_reader(self.url)
 
-    def executemany(self, sql: str, values: Iterable[Values]) -> RowCursor:
-        """Run one rendered statement for each of many values."""
-        cursor = psycopg.RawCursor(self.connection)
-        cursor.executemany(sql, [_by_number(sql, some) for some in values])
-        return cursor
+    def identity(self) -> object:
+        """Always the same: the tables are changed by transactions only."""
+        return None
 
-    def interrupt(self) -> None:
-        """Interrupt the running statement. May be called from another thread."""
-        self.connection.cancel_safe()
-
-    def close(self) -> None:
-        """Close the connection; an open transaction is rolled back."""
-        self.connection.close()
+    def watched(self) -> AbstractContextManager[None]:
+        """PostgreSQL takes care of its files itself."""
+        return nullcontext()
 
 
 def connect_writer(url: str) -> StoreConnection:
     """A connection that writes; missing tables are created.
 
-    Raises StoreError for a server that is too old or cannot be reached, StoreVersionError for tables of another version.
+    Raises StoreUnreachableError for a server that cannot be reached, StoreVersionError for tables of another version, StoreError for a
+    server that is too old or whose database is not in UTF-8, ConfigError for an address that is none.
     """
-    connection = _connected(url)
+    connection = _connected(url, _SESSION)
     try:
         create(connection)
+    except psycopg.Error as error:
+        connection.close()
+        raise store_error(error) from error
     except BaseException:
         connection.close()
         raise
     return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
 
 
-def _connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
+def connect_reader(url: str) -> StoreConnection:
+    """A connection that only reads; each of its transactions sees one moment. Raises StoreMissingError, and as `connect_writer`."""
+    connection = _connected(url, _READER)
     try:
-        connection = psycopg.connect(url, autocommit=True)
-    except psycopg.OperationalError as error:
-        reason = str(error).strip()
-        raise StoreError(f"PostgreSQL cannot be reached: {reason}", "check that the server runs and that its address is right") from error
-    if connection.info.server_version < MINIMUM:
+        require_tables(connection)
+    except psycopg.Error as error:
         connection.close()
-        raise StoreError(f"PostgreSQL {connection.info.server_version // 10_000} is too old", "use version 15 or newer")
+        raise store_error(error) from error
+    except BaseException:
+        connection.close()
+        raise
+    return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
+
+
+def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # Its words repeat parts of the address, which may be a password.
+        raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
+    try:
+        defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
+        connection = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split())
+        raise StoreUnreachableError(
+            f"PostgreSQL cannot be reached: {reason}", "check that the server runs, that its address is right and that it knows the user"
+        ) from error
+    try:
+        _require_server(connection)
+        connection.execute(session)
+    except psycopg.Error as error:
+        connection.close()
+        raise store_error(error) from error
+    except BaseException:
+        connection.close()
+        raise
     connection.prepared_max = _PREPARED
     _adapt(connection.adapters)
     return connection
 
 
-def _by_number(sql: str, values: Values) -> Sequence[Any]:
-    if isinstance(values, Mapping):
-        if not isinstance(sql, Placed):
-            raise TypeError("a statement with named values is not rendered")
-        return [values[name] for name in sql.names]
-    return values
+def _require_server(connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+    if connection.info.server_version < MINIMUM:
+        raise StoreError(f"PostgreSQL {connection.info.server_version // 10_000} is too old", "use version 15 or newer")
+    if (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":
+        raise StoreError(f"the database is in {encoding}", "use a database with the encoding UTF8")

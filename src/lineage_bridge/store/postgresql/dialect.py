@@ -1,14 +1,17 @@
 """SQL as PostgreSQL understands it."""
 
 import re
+from collections.abc import Callable
 from itertools import count
 from typing import Final
 
 from lineage_bridge.store.dialect import FullText
 from lineage_bridge.store.postgresql.full_text import TextVectors
+from lineage_bridge.store.postgresql.long_texts import LOOK_UP, with_conflict_keys, with_first_texts
 
 _TOKEN: Final = re.compile(
-    r"""x'(?P<bytes>[0-9a-f]*)'|'(?:[^']|'')*'|"[^"]*"|(?P<named>:[a-z]\w*)|(?P<mark>\?)|(?P<index>\ INDEXED\ BY\ \w+)
+    LOOK_UP
+    + r"""|x'(?P<bytes>[0-9a-f]*)'|'(?:[^']|'')*'|"[^"]*"|(?P<named>:[a-z]\w*)|(?P<mark>\?)|(?P<index>\ INDEXED\ BY\ \w+)
     |(?P<glob>GLOB\ (?P<pattern>\?|:\w+))|(?P<word>\b(?:STRAIGHT_JOIN|INSTR)\b)""",
     re.VERBOSE,
 )
@@ -16,6 +19,9 @@ _WORDS: Final = {"STRAIGHT_JOIN": "JOIN", "INSTR": "strpos"}
 _CAST: Final = re.compile(r"\bAS BLOB\)")
 _COLUMN_TYPE: Final = re.compile(r"\b(?:BLOB|TEXT)\b")
 _COLUMN_TYPES: Final = {"BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
+_STAGING: Final = "CREATE TEMP TABLE in_"
+_EMPTIED: Final = " ON COMMIT DELETE ROWS"
+"""Nobody else cleans up what was deleted from a temporary table, and a writer may live for months."""
 _WRITING: Final = "BEGIN; LOCK TABLE position IN EXCLUSIVE MODE"
 """Begins a transaction that waits for the end of any other one that writes; readers wait for none."""
 
@@ -31,14 +37,15 @@ class Postgresql:
     """The dialect of PostgreSQL 15 and newer; `glob_pattern` is a function of the schema."""
 
     full_text: FullText = TextVectors()
+    merges_sets = True
 
     def render(self, sql: str) -> Placed:
         """A statement in portable SQL, with `$1`, `$2`... for its values."""
         if sql == "BEGIN IMMEDIATE":
             return _placed(_WRITING, ())
-        sql = _CAST.sub("AS BYTEA)", sql)
+        sql = with_first_texts(with_conflict_keys(_CAST.sub("AS BYTEA)", sql)))
         if sql.startswith("CREATE TEMP TABLE"):
-            sql = _COLUMN_TYPE.sub(lambda found: _COLUMN_TYPES[found[0]], sql)
+            sql = _COLUMN_TYPE.sub(lambda found: _COLUMN_TYPES[found[0]], sql) + (_EMPTIED if sql.startswith(_STAGING) else "")
         numbers, names = count(1), dict[str, int]()
 
         def number(mark: str) -> str:
@@ -46,18 +53,23 @@ class Postgresql:
                 return f"${next(numbers)}"
             return f"${names.setdefault(mark[1:], len(names) + 1)}"
 
-        def written(found: re.Match[str]) -> str:
-            if found["bytes"] is not None:
-                return f"'\\x{found['bytes']}'::bytea"
-            if found["glob"]:
-                return f"~ glob_pattern({number(found['pattern'])})"
-            if found["named"] or found["mark"]:
-                return number(found[0])
-            if found["index"]:
-                return ""
-            return _WORDS.get(found[0], found[0])
+        return _placed(_TOKEN.sub(lambda found: _written(found, number), sql), tuple(names))
 
-        return _placed(_TOKEN.sub(written, sql), tuple(names))
+
+def _written(found: re.Match[str], number: Callable[[str], str]) -> str:
+    """A token of a statement in PostgreSQL's SQL; `number` is the number of a value's placeholder."""
+    if found["text"]:
+        value = found["value"]
+        return f"key_text({found['text']}) = key_text({number(value) if value[0] in '?:' else value})"
+    if found["bytes"] is not None:
+        return f"'\\x{found['bytes']}'::bytea"
+    if found["glob"]:
+        return f"~ glob_pattern({number(found['pattern'])})"
+    if found["named"] or found["mark"]:
+        return number(found[0])
+    if found["index"]:
+        return ""
+    return _WORDS.get(found[0], found[0])
 
 
 def _placed(sql: str, names: tuple[str, ...]) -> Placed:

@@ -17,6 +17,10 @@ _MAX_VECTOR = 900_000
 """The maximum length of the lexemes of a vector in bytes; PostgreSQL's own is 1 MiB, with the positions. What follows is not searched."""
 _MAX_POSITION = 16_383
 """The maximum position that PostgreSQL tells from the next."""
+_MAX_POSITIONS = 255
+"""How many positions PostgreSQL keeps of a lexeme. Further ones belong to lexemes of their own, which end with `_FURTHER` and a number."""
+_FURTHER = "\x1f"
+"""No word contains it, and what follows it makes a lexeme longer than a trigram."""
 
 
 @dataclass(frozen=True)
@@ -122,18 +126,22 @@ def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
         places: dict[str, list[int]] = {"": [1]}
         for position, token in enumerate(_TOKENS[index](text)[: _MAX_POSITION - 1], 2):
             places.setdefault(_cut(token), []).append(position)
-        for token, positions in places.items():
-            lexeme = _quoted(number, token)
-            size += len(lexeme.encode()) + 2 * len(positions) + 4
-            if size > _MAX_VECTOR:
-                return
-            yield f"{lexeme}:{','.join(map(str, positions))}"
+        for token, every in places.items():
+            for start in range(0, len(every), _MAX_POSITIONS):
+                lexeme = _quoted(number, f"{token}{_FURTHER}{start // _MAX_POSITIONS}" if start else token)
+                positions = every[start : start + _MAX_POSITIONS]
+                size += len(lexeme.encode()) + 2 * len(positions) + 4
+                if size > _MAX_VECTOR:
+                    return
+                yield f"{lexeme}:{','.join(map(str, positions))}"
 
 
 def _written(index: str, query: TextQuery) -> str:
     """A query as text; empty if it has no tokens, which matches nothing."""
     if isinstance(query, Combined):
         parts = [part for some in query.queries if (part := _written(index, some))]
+        if query.operator == "&" and len(parts) < len(query.queries):
+            return ""
         return f" {query.operator} ".join(f"({part})" for part in parts)
     tokens = [_cut(token) for token in _TOKENS[index](query.text)]
     if not tokens:
@@ -142,8 +150,18 @@ def _written(index: str, query: TextQuery) -> str:
     numbers = [columns.index(column) for column in query.columns or columns]
     if query.first:
         tokens.insert(0, "")
-    end = ":*" if query.prefix else ""
-    return " | ".join(f"({' <-> '.join(_quoted(number, token) for token in tokens)}{end})" for number in numbers)
+    return " | ".join(f"({_adjacent(number, tokens, query.prefix)})" for number in numbers)
+
+
+def _adjacent(number: int, tokens: list[str], prefix: bool) -> str:
+    """Tokens of a column one after the other. Each may stand at a position that belongs to a further lexeme; a prefix includes those."""
+    *before, last = tokens
+    end = f"{_quoted(number, last)}:*" if prefix else _anywhere(number, last) if before else _quoted(number, last)
+    return " <-> ".join([*(_anywhere(number, token) for token in before), end])
+
+
+def _anywhere(number: int, token: str) -> str:
+    return f"({_quoted(number, token)} | {_quoted(number, token + _FURTHER)}:*)"
 
 
 def _cut(token: str) -> str:

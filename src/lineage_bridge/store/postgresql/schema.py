@@ -1,8 +1,10 @@
 """The tables of the graph store in PostgreSQL, in the schema that a connection works in."""
 
+import re
 from typing import Any, Final
 
-from lineage_bridge.errors import StoreVersionError
+from lineage_bridge.errors import StoreMissingError, StoreVersionError
+from lineage_bridge.store.postgresql.long_texts import KEY_TEXT, indexed
 from lineage_bridge.store.schema.sqlite import GRAPH
 
 SEARCH: Final = tuple(
@@ -14,6 +16,9 @@ SEARCH: Final = tuple(
     )
 )
 """The indexes that search reads."""
+
+_PRIMARY_KEY: Final = re.compile(r",\s*PRIMARY KEY \(([^)]*)\)")
+_COLUMNS: Final = re.compile(r"\(([^)]*)\)")
 
 GLOB_PATTERN: Final = r"""
 CREATE FUNCTION glob_pattern(glob TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $glob$
@@ -44,7 +49,7 @@ def create(connection: Any) -> None:  # noqa: ANN401 - psycopg is imported by th
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext(current_schema()))")
-        if connection.execute("SELECT to_regclass('alembic_version')").fetchone()[0] is not None:
+        if _has_tables(connection):
             _require_version(connection)
             return
         for statement in statements():
@@ -52,20 +57,44 @@ def create(connection: Any) -> None:  # noqa: ANN401 - psycopg is imported by th
         connection.execute("INSERT INTO alembic_version VALUES (%s)", (GRAPH.version,))
 
 
+def require_tables(connection: Any) -> None:  # noqa: ANN401 - as above
+    """Raise StoreMissingError if the schema has no tables of a graph, StoreVersionError if they are of another version."""
+    if not _has_tables(connection):
+        raise StoreMissingError("there is no graph store in PostgreSQL", "start the server, which creates it: lineage-bridge serve")
+    _require_version(connection)
+
+
 def statements() -> list[str]:
     """The statements that create everything."""
     # SQLAlchemy takes most of a second to import, and only a process that creates tables needs it.
+    from sqlalchemy import Text  # noqa: PLC0415 - as above
     from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - as above
     from sqlalchemy.schema import CreateIndex, CreateTable  # noqa: PLC0415 - as above
 
     from lineage_bridge.store.schema.tables import METADATA  # noqa: PLC0415 - as above
 
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy does not say
-    made = ["CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)", GLOB_PATTERN, *SEARCH]
+    made = ["CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)", GLOB_PATTERN, *KEY_TEXT, *SEARCH]
     for table in METADATA.tables.values():
-        made.append(str(CreateTable(table).compile(dialect=dialect)))
-        made += [str(CreateIndex(index).compile(dialect=dialect)) for index in sorted(table.indexes, key=lambda index: str(index.name))]
+        texts = frozenset(column.name for column in table.columns if isinstance(column.type, Text))
+        made += _with_text_key(str(CreateTable(table).compile(dialect=dialect)), table.name, texts)
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            sql = str(CreateIndex(index).compile(dialect=dialect))
+            made.append(_COLUMNS.sub(lambda found: f"({indexed(found[1], texts)})", sql, count=1))  # noqa: B023 - called at once
     return made
+
+
+def _with_text_key(sql: str, table: str, texts: frozenset[str]) -> list[str]:
+    """The statements that create a table; a key with texts is an index of its own, which can hold long ones."""
+    key = _PRIMARY_KEY.search(sql)
+    columns = indexed(key[1], texts) if key else ""
+    if "key_text(" not in columns:
+        return [sql]
+    return [_PRIMARY_KEY.sub("", sql), f'CREATE UNIQUE INDEX {table}_key ON "{table}" ({columns})']
+
+
+def _has_tables(connection: Any) -> bool:  # noqa: ANN401 - as above
+    return connection.execute("SELECT to_regclass('alembic_version')").fetchone()[0] is not None
 
 
 def _require_version(connection: Any) -> None:  # noqa: ANN401 - as above

@@ -18,7 +18,7 @@ from lineage_bridge.store.query.within import NamespaceCondition
 _BY_ID = "SELECT id, kind, namespace, name FROM node WHERE id IN ({})"
 _FACETS = """SELECT c.key, c.rank, c.time, c.event, c.facet, f.deleted, f.text FROM current_facet c JOIN facet f ON f.facet = c.facet
 WHERE c.node IN ({}) AND c.job IN ({}) AND ({}) ORDER BY c.key"""
-_NAMESPACES = """WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
+_NAMESPACES = """WITH RECURSIVE space (namespace) AS (SELECT (SELECT min(namespace) FROM node)
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
 SELECT namespace FROM space WHERE namespace IS NOT NULL"""
 _KINDS = {int(kind): kind for kind in NodeKind}
@@ -100,7 +100,7 @@ class Nodes:
 
     def namespaces(self) -> list[str]:
         """The namespaces of all nodes, sorted."""
-        return [row[0] for row in self.connection.execute(_NAMESPACES)]
+        return sorted(row[0] for row in self.connection.execute(_NAMESPACES))
 
     def has_namespace(self, kind: NodeKind, namespace: str) -> bool:
         """Whether any node of a kind is in exactly this namespace."""

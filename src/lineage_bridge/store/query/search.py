@@ -21,7 +21,7 @@ _MATCHING = """SELECT n.id, n.kind, n.namespace, n.name FROM {index} JOIN node n
 WHERE {matches} AND (CAST(:kind AS BIGINT) IS NULL OR n.kind = :kind)
 AND (CAST(:namespace AS TEXT) IS NULL OR n.namespace = :namespace) AND {within} LIMIT :limit"""
 _NAMES, _TEXTS = "node_search", "node_search_text"
-_EXACT = """WITH RECURSIVE space (namespace, number) AS (SELECT min(namespace), 1 FROM node
+_EXACT = """WITH RECURSIVE space (namespace, number) AS (SELECT (SELECT min(namespace) FROM node), 1
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace), number + 1 FROM space
 WHERE space.namespace IS NOT NULL AND number < 1000)
 SELECT n.id, n.kind, n.namespace, n.name FROM space JOIN node n ON n.namespace = space.namespace AND n.name = ? AND {}"""

@@ -98,7 +98,7 @@ class Export:
     def datasets(self) -> Iterator[Line]:
         """Datasets, each with the best label of its edges."""
         states: dict[int, list[Label]] = {}
-        for row in self.connection.execute("SELECT id FROM node WHERE kind = 1"):
+        for row in self.connection.scan("SELECT id FROM node WHERE kind = 1"):
             states.setdefault(self.head(row[0]), []).extend(self.labels_of(row[0]))
         for id_, labels in states.items():
             yield {**self.name(id_), "state": best(labels).value}
@@ -119,7 +119,7 @@ class Export:
 
     def jobs(self) -> Iterator[Line]:
         """Jobs."""
-        for row in self.connection.execute("SELECT id FROM node WHERE kind = 2"):
+        for row in self.connection.scan("SELECT id FROM node WHERE kind = 2"):
             yield self.name(row[0])
 
     def run_lines(self) -> Iterator[Line]:
@@ -209,9 +209,7 @@ class Export:
     def column_flows(self) -> Iterator[Line]:
         """Columns: each source of each target, with all transformations stated."""
         found: dict[tuple[int, str, int, str, int, int], set[tuple[str, str, int]]] = {}
-        for job, carrier, origin, target, target_field, source, source_field, *change in self.connection.execute(
-            _COLUMN_FLOWS, (NO_SOURCE,)
-        ):
+        for job, carrier, origin, target, target_field, source, source_field, *change in self.connection.scan(_COLUMN_FLOWS, (NO_SOURCE,)):
             if source_field or target_field:
                 to, of = target or carrier, source or job
                 key = self.head(of), source_field, self.head(to), target_field, self.head(job), origin
@@ -234,7 +232,7 @@ class Export:
     def schemas(self) -> Iterator[Line]:
         """The schemas of each dataset under its names, each once; `current` is the one that counts for all of them."""
         found: dict[int, list[tuple[int, int, bytes, bytes, str]]] = {}
-        for node, *row in self.connection.execute(_SCHEMAS):
+        for node, *row in self.connection.scan(_SCHEMAS):
             found.setdefault(self.head(node), []).append((row[0], row[1], row[2], row[3], row[4]))
         for dataset, rows in found.items():
             versions: set[str] = set()

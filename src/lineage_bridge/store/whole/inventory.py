@@ -29,7 +29,7 @@ _NODES = "SELECT id, kind FROM node WHERE kind IN ({}) AND {} ORDER BY namespace
 _TIMES = "SELECT id, first, (SELECT last FROM run_shape p WHERE p.job = n.id ORDER BY last DESC LIMIT 1) FROM node n WHERE id IN ({})"
 _NAMED = """SELECT i.dataset, max(j.last) FROM shape_io i STRAIGHT_JOIN job_shape j ON j.shape = i.shape WHERE i.dataset IN ({})
 GROUP BY i.dataset"""
-_SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT min(namespace) FROM node
+_SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT (SELECT min(namespace) FROM node)
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
 SELECT namespace FROM space WHERE namespace IS NOT NULL
 UNION SELECT a_namespace FROM alias WHERE whole = 1 UNION SELECT b_namespace FROM alias WHERE whole = 1
@@ -70,7 +70,7 @@ class Inventory:
         Each portion comes with a reader that caches nothing of the other portions.
         """
         within = self.nodes.within
-        rows = self.connection.execute(_NODES.format(marks(kinds), within.by_position("namespace")), [*map(int, kinds), *within.values])
+        rows = self.connection.scan(_NODES.format(marks(kinds), within.by_position("namespace")), [*map(int, kinds), *within.values])
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection, within=within)
             nodes.load(some)
@@ -123,7 +123,7 @@ class Inventory:
     def quiet(self) -> Iterator[tuple[GraphReader, list[Node]]]:
         """Jobs without an observed run, and datasets that no job names or that declare their own lineage; in portions, see `heads`."""
         within = self.nodes.within
-        rows = self.connection.execute(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
+        rows = self.connection.scan(_UNOBSERVED.format(within.by_position("n.namespace")), within.values)
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection, within=within)
             inventory = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)

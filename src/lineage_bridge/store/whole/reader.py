@@ -37,7 +37,7 @@ class WholeGraph:
 
     def record_addresses(self, source: str, partition: int) -> Iterator[tuple[int, bytes]]:
         """Offset and event id of each record of a partition that the graph knows: accepted events and quarantined records."""
-        for offset, event in self.connection.execute(_ADDRESSES, (source, partition, source, partition)):
+        for offset, event in self.connection.scan(_ADDRESSES, (source, partition, source, partition)):
             yield offset, bytes(event)
 
     def erased_runs(self) -> list[bytes]:

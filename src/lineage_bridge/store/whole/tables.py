@@ -45,13 +45,11 @@ class WholeGraphTables:
             return self._flows()
         if table is GraphTable.HUB and not self.endings.empty:
             return self._hubs()
-        return iter(self.connection.execute(_ROWS[table]))
+        return iter(self.connection.scan(_ROWS[table]))
 
     def _flows(self) -> Iterator[Row]:
         """Flows that have not ended and that no explicit flow under another name of the job replaces; also renames."""
-        rows = self.connection.execute(
-            "SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin"
-        )
+        rows = self.connection.scan("SELECT source, target, job, origin, min(evidence), 0 FROM flow GROUP BY source, target, job, origin")
         while some := rows.fetchmany(_MANY):
             self.endings.load({end for edge in some for end in edge[:2]})
             hidden = self.counted.not_counting(some)
@@ -61,7 +59,7 @@ class WholeGraphTables:
         yield from (edge[:2] for edge in self.endings.renamed(renamed, Direction.DOWN))
 
     def _hubs(self) -> Iterator[Row]:
-        rows = self.connection.execute("SELECT h.hub, i.side, i.dataset, h.job, h.origin FROM hub h JOIN hub_io i ON i.hub = h.hub")
+        rows = self.connection.scan("SELECT h.hub, i.side, i.dataset, h.job, h.origin FROM hub h JOIN hub_io i ON i.hub = h.hub")
         while some := rows.fetchmany(_MANY):
             self.endings.load({row[2] for row in some})
             for hub, side, dataset, job, origin in some:
@@ -71,8 +69,8 @@ class WholeGraphTables:
     def _nodes(self) -> Iterator[Row]:
         """(id, the canonical id of its group, kind, canonical namespace and name, whether it is a dashboard)."""
         identities = {identity.node: identity for identity in Identities(self.connection).all()}
-        dashboards = {node for node, text in self.connection.execute(_KIND_OF) if _is_dashboard(text)}
-        for id_, kind, namespace, name in self.connection.execute(_NODES):
+        dashboards = {node for node, text in self.connection.scan(_KIND_OF) if _is_dashboard(text)}
+        for id_, kind, namespace, name in self.connection.scan(_NODES):
             group = identities.get(id_)
             head, spelling = (group.head, group[2:4]) if group else (id_, (namespace, name))
             yield id_, head, kind, *spelling, int(id_ in dashboards)

@@ -21,12 +21,14 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.damage import suspected_on_damage
 from lineage_bridge.store.derive.derivation import Derivation
 from lineage_bridge.store.dialect import SQLITE, Dialect
-from lineage_bridge.store.merging import SQL_TYPES, merge_sql
+from lineage_bridge.store.merging import SQL_TYPES, merge_sql, merged
 from lineage_bridge.store.schema.sqlite import connect_writer
 from lineage_bridge.store.write.changes import ChangeRecorder
 from lineage_bridge.store.write.erasure import Erasure
 
 _EPOCH_BYTES = 6
+_FEW = 20
+"""So few rows are merged one by one also where one statement merges many."""
 _STAGED = ("node", "run_io")
 _DIRECT = tuple(r for r in RELATIONS if r.name not in (*_STAGED, "facet_set", "facet", "erased", "alias"))
 
@@ -159,8 +161,7 @@ class GraphWriter:
         self.derivation.add_facets(rows.get("facet", []))
         touched = self.derivation.asserters_with_new_members()
         if rows.get("run_io"):
-            columns = ", ".join(f'"{c}"' for c in BY_NAME["run_io"].names)
-            self.connection.execute(merge_sql(BY_NAME["run_io"], f"SELECT {columns} FROM in_run_io WHERE true"))
+            self.connection.execute(_merge_staged(BY_NAME["run_io"]))
         self.derivation.keep_up(rows, touched, budget)
         if newly_erased:
             self.erasure.erase(newly_erased)
@@ -224,7 +225,8 @@ class GraphWriter:
 
 def _prepare(connection: StoreConnection) -> None:
     """Create the temporary tables that a batch is staged in."""
-    for name in _STAGED:
+    direct = (relation.name for relation in _DIRECT) if connection.dialect.merges_sets else ()
+    for name in (*_STAGED, *direct):
         columns = ", ".join(f'"{column.name}" {SQL_TYPES[column.type]}' for column in BY_NAME[name].columns)
         connection.execute(f"CREATE TEMP TABLE in_{name} ({columns})")
 
@@ -232,10 +234,18 @@ def _prepare(connection: StoreConnection) -> None:
 def _stage(connection: StoreConnection, relation: Relation, rows: list[Row]) -> None:
     connection.execute(f"DELETE FROM in_{relation.name}")
     if rows:
-        marks = ", ".join("?" * len(relation.names))
-        connection.executemany(f"INSERT INTO in_{relation.name} VALUES ({marks})", rows)
+        connection.load(f"in_{relation.name}", relation.names, merged(relation, rows) if connection.dialect.merges_sets else rows)
 
 
 def _upsert(connection: StoreConnection, relation: Relation, rows: list[Row]) -> None:
-    marks = ", ".join("?" * len(relation.names))
-    connection.executemany(merge_sql(relation, f"VALUES ({marks})"), rows)
+    if connection.dialect.merges_sets and len(rows) > _FEW:
+        _stage(connection, relation, rows)
+        connection.execute(_merge_staged(relation))
+    else:
+        marks = ", ".join("?" * len(relation.names))
+        connection.executemany(merge_sql(relation, f"VALUES ({marks})"), rows)
+
+
+def _merge_staged(relation: Relation) -> str:
+    columns = ", ".join(f'"{column}"' for column in relation.names)
+    return merge_sql(relation, f"SELECT {columns} FROM in_{relation.name} WHERE true")
