@@ -91,3 +91,17 @@ def test_a_change_of_rates_paints_the_links_and_renders_no_card(page: Page, larg
     assert page.evaluate("window.changes") == 0
     page.keyboard.press("t")
     expect(page.locator("tbody small", has_text="rows/s").first).to_be_visible()
+
+
+def test_the_map_is_three_shapes_however_many_cards_and_a_press_on_it_moves_the_picture(page: Page, large: tuple[Server, str]) -> None:
+    _, url = large
+    open_view(page, f"{url}view/lineage?{urlencode(VIEW)}")
+    overview = page.get_by_role("img", name="Map of the whole picture")
+    expect(overview.locator("path")).to_have_count(3)
+    assert (overview.locator(".cards").get_attribute("d") or "").count("M") == 2 * JOBS + 1
+    expect(page.locator(".node.root")).to_be_visible()
+    box = overview.bounding_box()
+    assert box
+    overview.click(position={"x": box["width"] / 2, "y": 20})
+    expect(page.locator(".node.root")).to_have_count(0)
+    expect(page.locator(".react-flow__node")).not_to_have_count(0)

@@ -178,10 +178,16 @@ def test_a_view_survives_a_reload(page: Page, shown: Shown, view: str) -> None:
     assert page.url == address
 
 
+def violations(page: Page, **options: object) -> list[tuple[str, list[str]]]:
+    """What axe finds wrong with the page as it is: rules, with the first elements that break them."""
+    page.evaluate((ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    answer = page.evaluate("options => axe.run(document, {resultTypes: ['violations'], ...options})", options)
+    return [(item["id"], [node["html"][:200] for node in item["nodes"]][:3]) for item in answer["violations"]]
+
+
 @pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
 def test_axe_finds_nothing(page: Page, shown: Shown, theme: str) -> None:
     """Themes differ in their colours alone."""
-    axe = (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     found = {}
     rules = {"runOnly": ["color-contrast"]} if theme != "light" else {}
     page.add_init_script(f"localStorage.setItem('lineage-bridge-theme', '{theme}')")
@@ -189,11 +195,9 @@ def test_axe_finds_nothing(page: Page, shown: Shown, theme: str) -> None:
         open_view(page, shown.url + view)
         if name == "lineage":
             expect(page.locator(".react-flow__node")).not_to_have_count(0)
-        page.evaluate(axe)
-        answer = page.evaluate("rules => axe.run(document, {resultTypes: ['violations'], ...rules})", rules)
         assert page.evaluate("document.documentElement.dataset.theme") == theme
-        if answer["violations"]:
-            found[name] = [(item["id"], [node["html"][:200] for node in item["nodes"]][:3]) for item in answer["violations"]]
+        if wrong := violations(page, **rules):
+            found[name] = wrong
     assert found == {}, json.dumps(found, indent=1)
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 from tests.page.conftest import LATE, Shown
-from tests.page.test_page import DBT, LISTS, open_view
+from tests.page.test_page import DBT, LISTS, open_view, violations
 
 
 def sign_in(page: Page, shown: Shown, view: str) -> None:
@@ -117,3 +117,121 @@ def test_a_source_is_paused_and_resumed(page: Page, shown: Shown) -> None:
     expect(page.locator("main .state", has_text="paused")).to_be_visible()
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def test_a_source_is_added_from_the_page_and_what_is_wrong_is_said_at_its_field(page: Page, shown: Shown) -> None:
+    """With keys alone."""
+    open_view(page, shown.url + "view/sources")
+    page.get_by_role("button", name="Add a source").press("Enter")
+    dialog = page.get_by_role("dialog", name="Add a source")
+    dialog.get_by_label("Kind").select_option("connect")
+    page.keyboard.press("Tab")
+    page.keyboard.type("workers")
+    page.keyboard.press("Enter")
+    url = dialog.get_by_label("url (required)")
+    expect(url).to_be_focused()
+    expect(url).to_have_accessible_description(re.compile("It is missing"))
+    page.keyboard.type("nowhere")
+    dialog.get_by_text("Other settings").press("Enter")
+    dialog.get_by_label("password").fill("hunter2")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_label("password")).to_be_focused()
+    expect(dialog.get_by_label("password")).to_have_accessible_description(re.compile("never as itself"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("${env:CONNECT_PASSWORD}")
+    page.keyboard.press("Enter")
+    expect(url).to_be_focused()
+    expect(url).to_have_accessible_description(re.compile("must begin with http"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("http://127.0.0.1:9")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Source workers")
+    expect(page.locator(".facts").last).to_contain_text("${env:CONNECT_PASSWORD}")
+    expect(page.locator("body")).not_to_contain_text("hunter2")
+    page.get_by_role("button", name="Remove").press("Enter")
+    page.get_by_role("dialog", name="Remove").get_by_role("button", name="Remove").press("Enter")
+    expect(page.get_by_role("link", name="broker")).to_be_visible()
+    expect(page.get_by_role("link", name="workers")).to_have_count(0)
+
+
+def test_topics_of_an_input_are_given_on_lines(page: Page, shown: Shown) -> None:
+    open_view(page, f"{shown.url}view/inputs")
+    page.get_by_role("button", name="Add an input").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Kind").select_option("kafka")
+    dialog.get_by_label("Name (required)").fill("topics")
+    dialog.get_by_label("bootstrap_servers (required)").fill("127.0.0.1:9")
+    dialog.get_by_label("topics (required)").fill("lineage\n42")
+    dialog.get_by_role("button", name="Add an input").click()
+    expect(page.locator(".facts").last).to_contain_text('["lineage","42"]')
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog", name="Remove").get_by_role("button", name="Remove").click()
+
+
+@pytest.mark.parametrize(("view", "kind", "given"), [("input", "folder", "folder"), ("target", "marquez", "url")])
+def test_inputs_and_targets_are_added_from_the_settings_of_their_kinds(page: Page, shown: Shown, view: str, kind: str, given: str) -> None:
+    open_view(page, f"{shown.url}view/{view}s")
+    page.get_by_role("button", name=re.compile("^Add ")).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Kind").select_option(kind)
+    dialog.get_by_label("Name", exact=False).first.fill("added")
+    dialog.get_by_label(f"{given} (required)").fill({"folder": "/nowhere", "url": "http://127.0.0.1:9"}[given])
+    dialog.get_by_role("button", name=re.compile("^Add ")).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("added")
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog", name="Remove").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("link", name="added")).to_have_count(0)
+
+
+def test_a_key_is_created_and_shown_once(page: Page, shown: Shown) -> None:
+    open_view(page, shown.url + "view/keys")
+    page.get_by_role("button", name="Create a key").press("Enter")
+    dialog = page.get_by_role("dialog", name="Create a key")
+    dialog.get_by_role("button", name="Create a key").press("Enter")
+    expect(dialog.get_by_label("Name (required)")).to_be_focused()
+    expect(dialog).to_contain_text("Choose one at least.")
+    page.keyboard.type("etl of the page")
+    dialog.get_by_role("checkbox", name="ingest").press("Space")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_label("Name (required)")).to_have_accessible_description(re.compile("not a valid name"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("page-etl")
+    page.keyboard.press("Enter")
+    key = dialog.get_by_label("API key").inner_text().strip()
+    assert re.fullmatch(r"lb_[a-z0-9]+_[a-z0-9]+", key)
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody tr", has_text="page-etl")).to_contain_text("ingest")
+    expect(page.locator("body")).not_to_contain_text(key)
+
+
+def test_who_may_not_add_is_answered_with_the_scope(page: Page, shown: Shown) -> None:
+    sign_in(page, shown, "view/targets")
+    expect(page.get_by_text("Adding a target needs the scope operate.")).to_be_visible()
+    expect(page.get_by_role("button", name="Add a target")).to_have_count(0)
+
+
+def test_counts_of_the_start_page_lead_to_the_lists_behind_them(page: Page, shown: Shown) -> None:
+    open_view(page, shown.url)
+    card = page.get_by_role("region", name="The estate").locator("article", has=page.get_by_role("heading", name="kafka", exact=True))
+    link = card.locator(".figure a")
+    count = int(link.inner_text().split()[0])
+    link.press("Enter")
+    expect(page.get_by_label("Namespace", exact=True)).to_have_value(re.compile(r"^kafka://"))
+    expect(page.locator("tbody tr")).to_have_count(count)
+    page.go_back()
+    attention = page.get_by_role("region", name="What needs attention")
+    attention.get_by_role("link", name="no_time").first.press("Enter")
+    expect(page.get_by_label("Reason")).to_have_value("no_time")
+    page.go_back()
+    attention.get_by_role("link", name=re.compile("in quarantine")).press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Quarantine")
+
+
+@pytest.mark.parametrize("view", ["sources", "inputs", "targets", "keys"])
+def test_axe_finds_nothing_in_forms_with_mistakes(page: Page, shown: Shown, view: str) -> None:
+    open_view(page, f"{shown.url}view/{view}")
+    label = re.compile("^(Add|Create) ")
+    page.get_by_role("button", name=label).click()
+    page.get_by_role("dialog").get_by_role("button", name=label).click()
+    expect(page.locator("[aria-invalid=true]").first).to_be_focused()
+    assert violations(page) == []

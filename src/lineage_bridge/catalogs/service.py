@@ -12,9 +12,10 @@ from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.settings import CONTINUOUS, HIDDEN
 from lineage_bridge.catalogs.target import Target, TargetKind
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
-from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck
+from lineage_bridge.model.sources import KindRecord, SourceCheck
 from lineage_bridge.ports.continuous import ContinuousStatus, ContinuousTarget
 from lineage_bridge.ports.targets import LedgerEntry, PublicationLedger, PublicationReport, TargetRecord, TargetRepository
+from lineage_bridge.sources.common.descriptions import describe_settings
 
 NO_TARGETS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
 _ORIGINS: Final = {"file": "settings file", "environment": "environment"}
@@ -212,16 +213,4 @@ def _split_kinds(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[st
 
 
 def _describe(name: str, kind: TargetKind) -> KindRecord:
-    schemas = kind.settings.model_json_schema()["properties"]
-    settings = (
-        SettingRecord(
-            field,
-            info.is_required(),
-            None if info.is_required() else info.get_default(call_default_factory=True),
-            info.description or "",
-            "secret" in str(schemas.get(field, {})),
-        )
-        for field, info in kind.settings.model_fields.items()
-        if field not in HIDDEN
-    )
-    return KindRecord(name, kind.summary, tuple(settings))
+    return KindRecord(name, kind.summary, describe_settings(kind.settings, HIDDEN))

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from pydantic import BaseModel
 
 from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
@@ -14,9 +13,10 @@ from lineage_bridge.inputs.judging import RecordJudge
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
 from lineage_bridge.inputs.openmetadata import translated
 from lineage_bridge.inputs.settings import InputSettings, is_streamed
-from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus, KindRecord, SettingRecord, SourceCheck
+from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus, KindRecord, SourceCheck
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports.inputs import InputRepository, InputsReport
+from lineage_bridge.sources.common.descriptions import describe_settings
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 
 SILENT_US: Final = 10_000_000
@@ -169,23 +169,7 @@ def _no_input(name: str) -> NotFoundError:
 
 
 def _describe(name: str, kind: InputKind) -> KindRecord:
-    fields = kind.settings.model_fields
-    schemas = kind.settings.model_json_schema()["properties"]
-    settings = (
-        SettingRecord(
-            field,
-            info.is_required(),
-            None if info.is_required() else _plain(info.get_default(call_default_factory=True)),
-            info.description or "",
-            "secret" in str(schemas.get(field, {})),
-        )
-        for field, info in fields.items()
-    )
-    return KindRecord(name, kind.summary, tuple(settings))
-
-
-def _plain(default: Any) -> Any:  # noqa: ANN401  # of any setting
-    return default.model_dump() if isinstance(default, BaseModel) else default
+    return KindRecord(name, kind.summary, describe_settings(kind.settings))
 
 
 def read_report(text: bytes) -> InputsReport | None:

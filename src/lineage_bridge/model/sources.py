@@ -65,13 +65,14 @@ class SourceCheck(NamedTuple):
 
 
 class SettingRecord(NamedTuple):
-    """A setting of a kind of source; `description` says what it is for."""
+    """A setting of a kind of source; `description` says what it is for. `many`: its value is a list."""
 
     name: str
     required: bool
     default: Any
     description: str
     secret: bool
+    many: bool
 
 
 class KindRecord(NamedTuple):

@@ -143,6 +143,24 @@ export const task = (id: string) =>
         refetchInterval: ({ state }) => (state.data?.completed_at ? false : 2_000),
     });
 
+/** The lists of systems that are added with the settings of a kind. */
+export type SystemList = "sources" | "inputs" | "targets";
+
+/** What an entry of each is called, behind its article. */
+export const SINGULAR: Record<SystemList, readonly [string, "source" | "input" | "target"]> = {
+    sources: ["a", "source"],
+    inputs: ["an", "input"],
+    targets: ["a", "target"],
+};
+
+/** The kinds of what can be added to a list, with their settings. */
+export const kinds = (list: SystemList) =>
+    queryOptions({
+        queryKey: ["kinds", list],
+        queryFn: ({ signal }) => answered(client.GET(`/api/v1/${SINGULAR[list][1]}-kinds`, { signal })),
+        staleTime: Infinity,
+    });
+
 export const inputs = (offset: number) =>
     queryOptions({
         queryKey: ["inputs"],

@@ -2,7 +2,8 @@ import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
 import { ViewLink } from "../address/history";
-import { lineageOf } from "../address/view";
+import { lineageOf, type View } from "../address/view";
+import { workOf } from "../address/work";
 import { Problem, type Schemas } from "../api/client";
 import { drift, quarantine, sources } from "../api/questions";
 import { ago, counted, whole } from "../format/text";
@@ -28,12 +29,20 @@ export function Attention({ overview }: { overview: Schemas["OverviewAnswer"] })
     );
 }
 
-function Group({ title, count, children }: { title: string; count: number; children: ReactNode }) {
+interface GroupProps {
+    title: string;
+    count: number;
+    /** The list of all of them. */
+    to?: View;
+    children: ReactNode;
+}
+
+function Group({ title, count, to, children }: GroupProps) {
     return (
         <article className={count > 0 ? "card" : "card calm"}>
             <h3>
                 {count > 0 ? <span className="count">{whole(count)}</span> : <Icon name="check" />}
-                {title}
+                {to ? <ViewLink to={to}>{title}</ViewLink> : title}
             </h3>
             {children}
         </article>
@@ -81,7 +90,9 @@ function Urgent({ overview }: { overview: Schemas["OverviewAnswer"] }) {
                             <FullName {...job} />
                         </ViewLink>
                         <State state={state} />
-                        <span className="hint">last event {ago(run.last_seen, now)}</span>
+                        <ViewLink className="hint" to={workOf("runs", {}, run.run_id)}>
+                            last event {ago(run.last_seen, now)}
+                        </ViewLink>
                         {run.failures?.[0] !== undefined && (
                             <p className="hint">
                                 <ShortName text={run.failures[0]} most={160} />
@@ -144,12 +155,15 @@ function Rejected() {
                             count > 0 ? `${count === 1 ? "event" : "events"} in quarantine` : "No event in quarantine"
                         }
                         count={count}
+                        to={workOf("quarantine")}
                     >
                         {isCut && <p className="hint">Counted among the newest 10,000; there are more.</p>}
                         <ul className="plain rows">
                             {items.map((item) => (
                                 <li key={item.event_id}>
-                                    <code>{item.code}</code>
+                                    <ViewLink to={workOf("quarantine", { code: item.code })}>
+                                        <code>{item.code}</code>
+                                    </ViewLink>
                                     <span className="hint">{ago(item.arrived_at, now)}</span>
                                     <p className="hint">
                                         <ShortName text={item.message} most={160} />
@@ -178,11 +192,14 @@ function Failing() {
                                 : "Every source sees everything"
                         }
                         count={found.length}
+                        to={workOf("sources")}
                     >
                         <ul className="plain rows">
                             {found.slice(0, SHOWN).map((source) => (
                                 <li key={source.name}>
-                                    <Name text={source.name} />
+                                    <ViewLink to={workOf("sources", {}, source.name)}>
+                                        <Name text={source.name} />
+                                    </ViewLink>
                                     <State state={source.state} />
                                     <p className="hint">
                                         <ShortName

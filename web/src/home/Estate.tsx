@@ -4,6 +4,9 @@ import { Icon, iconOf } from "../parts/Icon";
 import { ShortName } from "../parts/Name";
 import { State } from "../parts/State";
 import { ViewLink } from "../address/history";
+import type { View } from "../address/view";
+import { workOf } from "../address/work";
+import { listOfSystem, literal } from "./lists";
 
 /** Everything by system and type, as the server counts it. */
 export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
@@ -18,12 +21,12 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
                             <ShortName text={system} most={40} />
                         </h3>
                         <p className="figure">
-                            {whole(datasets)} <small>{datasets === 1 ? "dataset" : "datasets"}</small>
+                            <Figure count={datasets} noun="dataset" to={listOfSystem(system, largest)} />
                         </p>
                         <ul className="plain">
                             {largest.map((space) => (
                                 <li key={space.namespace}>
-                                    <ViewLink to={{ page: "search", text: space.namespace }}>
+                                    <ViewLink to={workOf("datasets", { namespace: literal(space.namespace) })}>
                                         <ShortName text={space.namespace} most={60} />
                                     </ViewLink>
                                     <span className="count">{whole(space.datasets)}</span>
@@ -42,7 +45,7 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
                             {type.replaceAll("_", " ")}
                         </h3>
                         <p className="figure">
-                            {whole(jobs)} <small>{jobs === 1 ? "job" : "jobs"}</small>
+                            <Figure count={jobs} noun="job" />
                         </p>
                         <p className="states">
                             {states.map(({ state, jobs: count }) => (
@@ -54,4 +57,18 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
             </div>
         </section>
     );
+}
+
+/** How many there are, with the way to their list. */
+function Figure({ count, noun, to }: { count: number; noun: string; to?: View | undefined }) {
+    const words = (
+        <>
+            {whole(count)}{" "}
+            <small>
+                {noun}
+                {count === 1 ? "" : "s"}
+            </small>
+        </>
+    );
+    return to ? <ViewLink to={to}>{words}</ViewLink> : words;
 }

@@ -1,4 +1,4 @@
-import { Background, Controls, MiniMap, ReactFlow, useReactFlow, useStore } from "@xyflow/react";
+import { Background, Controls, ReactFlow, useReactFlow, useStore } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { memo, useEffect, useMemo, useRef } from "react";
 
@@ -12,6 +12,7 @@ import { Legend } from "./Legend";
 import { LineCanvas } from "./lines/LineCanvas";
 import { linesOf } from "./lines/lines";
 import { Actions, NodeCard, type CardActions, type CardNode } from "./NodeCard";
+import { Overview } from "./Overview";
 import type { Picture } from "./picture";
 import type { Comparison } from "./time/comparison";
 
@@ -55,6 +56,7 @@ export const Canvas = memo(function Canvas(props: Props) {
     );
     const links = useMemo(() => picture.links.map(({ source, target }) => ({ source, target })), [picture.links]);
     const isDown = width > 0 && width < 640;
+    const isLarge = useMemo(() => picture.nodes.filter(({ id }) => isSeen(id)).length > LARGE_FROM, [picture, isSeen]);
     const layout = useLayout(boxes, links, isDown, isDown ? undefined : gapOf(picture));
     const traced = useMemo(() => tracedColumns(picture), [picture]);
     const nodes = useMemo(() => {
@@ -102,7 +104,6 @@ export const Canvas = memo(function Canvas(props: Props) {
         isSeen,
         comparison,
     ]);
-    const isLarge = nodes.length > LARGE_FROM;
     const back = useMemo(
         () => new Set(layout?.reversed.map(({ source, target }) => `${source}>${target}`)),
         [layout?.reversed],
@@ -114,12 +115,12 @@ export const Canvas = memo(function Canvas(props: Props) {
     );
     const edges = useMemo(
         () => [
-            ...(isLarge
+            ...(isLarge || !layout
                 ? []
                 : shown.map((link) => linkEdge(link, back.has(link.id), comparison?.changes.get(link.id)))),
             ...columnEdges(picture, columns, related),
         ],
-        [isLarge, shown, picture, columns, related, back, comparison],
+        [isLarge, layout, shown, picture, columns, related, back, comparison],
     );
     return (
         <Actions.Provider value={actions}>
@@ -146,15 +147,7 @@ export const Canvas = memo(function Canvas(props: Props) {
                 <Background gap={24} size={1.4} />
                 {isLarge && <LineCanvas lines={lines} distance={distance} />}
                 <Controls showInteractive={false} />
-                {nodes.length >= MAPPED_FROM && !layout?.down && (
-                    <MiniMap
-                        pannable
-                        zoomable
-                        ariaLabel="Map of the whole picture"
-                        nodeClassName={({ id }) => (id === rootId ? "map-root" : "")}
-                        nodeBorderRadius={12}
-                    />
-                )}
+                {nodes.length >= MAPPED_FROM && !layout?.down && <Overview nodes={nodes} rootId={rootId} />}
                 <Legend picture={picture} isCyclic={(layout?.reversed.length ?? 0) > 0} />
                 <Framing laidOut={layout ? `${rootId} ${nodes.length} ${layout.down}` : ""} root={rootId} />
             </ReactFlow>

@@ -1,11 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
-import { writeHeaders, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { session } from "../api/questions";
 import { Modal } from "../shell/Modal";
 import { Icon, type IconName } from "./Icon";
 import { Failure } from "./Messages";
+import { useWrite } from "./useWrite";
 
 export type Scope = Schemas["SessionInfo"]["scopes"][number];
 
@@ -37,11 +38,7 @@ interface Props<T> {
 /** A button that changes something on the server, and says how that went. */
 export function ActionButton<T>({ label, icon, isPrimary, isDisabled, question, act, done }: Props<T>) {
     const [isAsking, setAsking] = useState(false);
-    const queries = useQueryClient();
-    const action = useMutation({
-        mutationFn: () => act(writeHeaders(queries.getQueryData(session.queryKey))),
-        onSettled: () => queries.invalidateQueries(),
-    });
+    const action = useWrite(act);
     const run = () => {
         setAsking(false);
         action.mutate();

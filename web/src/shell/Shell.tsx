@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
 
 import { useView, ViewLink } from "../address/history";
 import type { View } from "../address/view";
@@ -97,7 +97,7 @@ export function Shell() {
     );
 }
 
-function Content({ view }: { view: View }) {
+const Content = memo(function Content({ view }: { view: View }) {
     return (
         <Suspense fallback={<Loading />}>
             {view.page === "home" && <Home />}
@@ -119,7 +119,7 @@ function Content({ view }: { view: View }) {
             )}
         </Suspense>
     );
-}
+});
 
 function titleOf(view: View): string {
     switch (view.page) {

@@ -88,13 +88,17 @@ class SourceChecks(Struct, frozen=True):
 
 
 class SettingItem(Struct, frozen=True):
-    """A setting of a kind of source; a secret is set by reference: ${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER}, ${sealed:NAME}."""
+    """A setting of a kind of source; a secret is set by reference: ${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER}, ${sealed:NAME}.
+
+    `many`: its value is a list.
+    """
 
     name: str
     required: bool
     default: Any
     description: str
     secret: bool
+    many: bool
 
 
 class KindItem(Struct, frozen=True):

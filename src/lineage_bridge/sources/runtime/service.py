@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
-from lineage_bridge.model.sources import KindRecord, SettingRecord, SourceCheck, SourceRecord, SourceState
+from lineage_bridge.model.sources import KindRecord, SourceCheck, SourceRecord, SourceState
 from lineage_bridge.ports.sources import SourceRepository
+from lineage_bridge.sources.common.descriptions import describe_settings
 from lineage_bridge.sources.common.observer import SourceKind
 from lineage_bridge.sources.common.settings import NO_CONTEXT, SourceContext
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
@@ -132,19 +133,4 @@ def _split_kind(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _describe(name: str, kind: SourceKind) -> KindRecord:
-    fields = kind.settings.model_fields
-    schemas = kind.settings.model_json_schema()["properties"]
-    return KindRecord(
-        name,
-        kind.summary,
-        tuple(
-            SettingRecord(
-                field,
-                info.is_required(),
-                None if info.is_required() else info.get_default(call_default_factory=True),
-                info.description or "",
-                "secret" in str(schemas.get(field, {})),
-            )
-            for field, info in fields.items()
-        ),
-    )
+    return KindRecord(name, kind.summary, describe_settings(kind.settings))

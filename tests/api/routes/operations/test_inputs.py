@@ -202,7 +202,8 @@ def test_a_test_judges_and_takes_nothing_in(server: Server) -> None:
 def test_kinds_list_their_settings(server: Server) -> None:
     kinds = {kind["kind"]: kind for kind in server.ask("/input-kinds")["kinds"]}
     settings = {setting["name"]: setting for setting in kinds["kafka"]["settings"]}
-    assert (settings["topics"]["required"], settings["password"]["secret"], settings["start"]["default"]) == (True, True, "earliest")
+    assert (settings["topics"]["required"], settings["topics"]["many"], settings["password"]["secret"]) == (True, True, True)
+    assert (settings["start"]["default"], settings["start"]["many"]) == ("earliest", False)
     assert all(setting["description"] for setting in settings.values())
 
 

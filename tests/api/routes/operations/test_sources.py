@@ -100,7 +100,8 @@ def test_an_invalid_source_is_refused_and_no_secret_is_quoted(server: Server) ->
 def test_kinds_list_their_settings(server: Server) -> None:
     (kind,) = [kind for kind in server.client.get("/api/v1/source-kinds").json()["kinds"] if kind["kind"] == "scripted"]
     settings = {setting["name"]: setting for setting in kind["settings"]}
-    assert settings["system"] == {"name": "system", "required": True, "default": None, "description": "name of the script", "secret": False}
+    system = {"name": "system", "required": True, "default": None, "description": "name of the script", "secret": False, "many": False}
+    assert settings["system"] == system
     assert settings["password"]["secret"]
     assert settings["interval_s"]["default"] == 60.0
 

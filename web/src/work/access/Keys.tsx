@@ -9,6 +9,7 @@ import { State } from "../../parts/State";
 import type { Column } from "../../parts/Table";
 import { timeColumn } from "../columns";
 import { ListPage } from "../ListPage";
+import { AddKey } from "./AddKey";
 
 const COLUMNS: readonly Column<Key>[] = [
     {
@@ -54,6 +55,7 @@ export function Keys({ view }: { view: WorkView }) {
             query={useQuery(keys(view.offset))}
             columns={COLUMNS}
             keyOf={({ id }) => id}
+            actions={<AddKey />}
             empty={{
                 title: "There is no key",
                 text: <code>lineage-bridge key create NAME --scope read</code>,

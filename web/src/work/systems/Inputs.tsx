@@ -2,10 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../../address/history";
 import { workOf, type WorkView } from "../../address/work";
-import { answered, client } from "../../api/client";
 import { input, inputs, type Input as Item } from "../../api/lists";
 import { duration, whole } from "../../format/text";
-import { ActionButton, Allowed } from "../../parts/ActionButton";
 import { Facts, Settings } from "../../parts/Facts";
 import { Answer } from "../../parts/Messages";
 import { Name, ShortName } from "../../parts/Name";
@@ -13,7 +11,9 @@ import { State } from "../../parts/State";
 import type { Column } from "../../parts/Table";
 import { Time } from "../columns";
 import { ListPage } from "../ListPage";
-import { Checks, LastError } from "./Checks";
+import { AddSystem } from "./AddSystem";
+import { LastError } from "./Checks";
+import { Upkeep } from "./Upkeep";
 
 const COLUMNS: readonly Column<Item>[] = [
     {
@@ -79,6 +79,7 @@ export function Inputs({ view }: { view: WorkView }) {
             query={useQuery(inputs(view.offset))}
             columns={COLUMNS}
             keyOf={({ name }) => name}
+            actions={<AddSystem list="inputs" />}
             empty={{
                 title: "Events come by HTTP alone",
                 text: <code>lineage-bridge input add NAME kafka bootstrap_servers=localhost:9092 topics=lineage</code>,
@@ -88,7 +89,6 @@ export function Inputs({ view }: { view: WorkView }) {
 }
 
 export function Input({ name }: { name: string }) {
-    const path = { name };
     return (
         <>
             <h1>
@@ -106,34 +106,12 @@ export function Input({ name }: { name: string }) {
                                 <Name text={problem} />
                             </p>
                         ))}
-                        <Allowed scope="operate" what="Testing and pausing an input">
-                            <ActionButton
-                                label="Test"
-                                act={(headers) =>
-                                    answered(client.POST("/api/v1/inputs/{name}/test", { params: { path }, headers }))
-                                }
-                                done={(checks) => <Checks checks={checks} />}
-                            />
-                            {item.state === "paused" ? (
-                                <ActionButton
-                                    label="Resume"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/inputs/{name}/resume", { params: { path }, headers }),
-                                        )
-                                    }
-                                />
-                            ) : (
-                                <ActionButton
-                                    label="Pause"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/inputs/{name}/pause", { params: { path }, headers }),
-                                        )
-                                    }
-                                />
-                            )}
-                        </Allowed>
+                        <Upkeep
+                            list="inputs"
+                            name={name}
+                            state={item.state}
+                            afterwards="Its events stay; an input of the same name goes on where it ended."
+                        />
                         <Facts
                             of={[
                                 ["Kind", item.kind],

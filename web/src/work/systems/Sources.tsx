@@ -5,7 +5,7 @@ import { workOf, type WorkView } from "../../address/work";
 import { answered, client } from "../../api/client";
 import { source, sources, type Source as Item } from "../../api/lists";
 import { duration, whole } from "../../format/text";
-import { ActionButton, Allowed } from "../../parts/ActionButton";
+import { ActionButton } from "../../parts/ActionButton";
 import { Facts, Settings } from "../../parts/Facts";
 import { Answer, Empty } from "../../parts/Messages";
 import { Name, ShortName } from "../../parts/Name";
@@ -13,7 +13,9 @@ import { State } from "../../parts/State";
 import { Table, type Column } from "../../parts/Table";
 import { Time, timeColumn } from "../columns";
 import { ListPage } from "../ListPage";
-import { Checks, LastError } from "./Checks";
+import { AddSystem } from "./AddSystem";
+import { LastError } from "./Checks";
+import { Upkeep } from "./Upkeep";
 
 const COLUMNS: readonly Column<Item>[] = [
     {
@@ -34,7 +36,7 @@ const COLUMNS: readonly Column<Item>[] = [
         head: "What is missing",
         isWide: true,
         cell: ({ last_error: error, unseen }) => (
-            <ShortName text={error?.message ?? unseen.map(({ what }) => what).join(", ")} most={160} />
+            <ShortName text={(error?.message ?? unseen.map(({ what }) => what).join(", ")) || "—"} most={160} />
         ),
         csv: {
             missing: ({ last_error: error, unseen }) => error?.message ?? unseen.map(({ what }) => what).join(", "),
@@ -52,6 +54,7 @@ export function Sources({ view }: { view: WorkView }) {
             query={useQuery(sources(view.offset))}
             columns={COLUMNS}
             keyOf={({ name }) => name}
+            actions={<AddSystem list="sources" />}
             empty={{
                 title: "No system is observed yet",
                 text: <code>lineage-bridge source add broker kafka bootstrap_servers=localhost:9092</code>,
@@ -74,7 +77,12 @@ export function Source({ name }: { name: string }) {
                             <State state={item.state} />
                         </p>
                         <LastError error={item.last_error} />
-                        <Allowed scope="operate" what="Testing, polling and pausing a source">
+                        <Upkeep
+                            list="sources"
+                            name={name}
+                            state={item.state}
+                            afterwards="What it saw stays in the lineage."
+                        >
                             <ActionButton
                                 label="Poll now"
                                 act={(headers) =>
@@ -82,33 +90,7 @@ export function Source({ name }: { name: string }) {
                                 }
                                 isDisabled={item.state === "paused"}
                             />
-                            <ActionButton
-                                label="Test"
-                                act={(headers) =>
-                                    answered(client.POST("/api/v1/sources/{name}/test", { params: { path }, headers }))
-                                }
-                                done={(checks) => <Checks checks={checks} />}
-                            />
-                            {item.state === "paused" ? (
-                                <ActionButton
-                                    label="Resume"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/sources/{name}/resume", { params: { path }, headers }),
-                                        )
-                                    }
-                                />
-                            ) : (
-                                <ActionButton
-                                    label="Pause"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/sources/{name}/pause", { params: { path }, headers }),
-                                        )
-                                    }
-                                />
-                            )}
-                        </Allowed>
+                        </Upkeep>
                         <Facts
                             of={[
                                 ["Kind", item.kind],

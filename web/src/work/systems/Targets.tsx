@@ -2,10 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 
 import { ViewLink } from "../../address/history";
 import { workOf, type WorkView } from "../../address/work";
-import { answered, client } from "../../api/client";
 import { target, targets, type Target as Item } from "../../api/lists";
 import { duration, whole } from "../../format/text";
-import { ActionButton, Allowed } from "../../parts/ActionButton";
 import { Facts, Settings } from "../../parts/Facts";
 import { Answer } from "../../parts/Messages";
 import { Name, ShortName } from "../../parts/Name";
@@ -13,10 +11,11 @@ import { State } from "../../parts/State";
 import type { Column } from "../../parts/Table";
 import { timeColumn } from "../columns";
 import { ListPage } from "../ListPage";
-import { Checks } from "./Checks";
+import { AddSystem } from "./AddSystem";
 import { Publication } from "./Publication";
 import { Published } from "./Published";
 import { Publishing } from "./Publishing";
+import { Upkeep } from "./Upkeep";
 
 const COLUMNS: readonly Column<Item>[] = [
     {
@@ -72,6 +71,7 @@ export function Targets({ view }: { view: WorkView }) {
             query={useQuery(targets(view.offset))}
             columns={COLUMNS}
             keyOf={({ name }) => name}
+            actions={<AddSystem list="targets" />}
             empty={{
                 title: "Lineage is published nowhere yet",
                 text: <code>lineage-bridge target add NAME marquez url=http://localhost:5000</code>,
@@ -81,7 +81,6 @@ export function Targets({ view }: { view: WorkView }) {
 }
 
 export function Target({ name }: { name: string }) {
-    const path = { name };
     return (
         <>
             <h1>
@@ -94,34 +93,12 @@ export function Target({ name }: { name: string }) {
                             <State state={item.state} />
                         </p>
                         <Publishing name={name} isPaused={item.state === "paused"} />
-                        <Allowed scope="operate" what="Testing and pausing a target">
-                            <ActionButton
-                                label="Test"
-                                act={(headers) =>
-                                    answered(client.POST("/api/v1/targets/{name}/test", { params: { path }, headers }))
-                                }
-                                done={(checks) => <Checks checks={checks} />}
-                            />
-                            {item.state === "paused" ? (
-                                <ActionButton
-                                    label="Resume"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/targets/{name}/resume", { params: { path }, headers }),
-                                        )
-                                    }
-                                />
-                            ) : (
-                                <ActionButton
-                                    label="Pause"
-                                    act={(headers) =>
-                                        answered(
-                                            client.POST("/api/v1/targets/{name}/pause", { params: { path }, headers }),
-                                        )
-                                    }
-                                />
-                            )}
-                        </Allowed>
+                        <Upkeep
+                            list="targets"
+                            name={name}
+                            state={item.state}
+                            afterwards="What was published to it stays there."
+                        />
                         <Facts of={[["Kind", item.kind], ["Set in", item.origin], ...continuousFacts(item)]} />
                         <h2>Last plan or publication</h2>
                         <Publication name={name} isContinuous={false} />

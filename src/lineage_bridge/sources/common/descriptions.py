@@ -1,0 +1,34 @@
+"""The settings of a kind of source, input or target, described for people and forms."""
+
+from collections.abc import Container
+from typing import Any
+
+from pydantic import BaseModel
+
+from lineage_bridge.model.sources import SettingRecord
+
+
+def describe_settings(settings: type[BaseModel], hidden: Container[str] = ()) -> tuple[SettingRecord, ...]:
+    """Each setting in the order in which it is defined, without those that are `hidden`."""
+    schemas = settings.model_json_schema()["properties"]
+    return tuple(
+        SettingRecord(
+            field,
+            info.is_required(),
+            None if info.is_required() else _plain(info.get_default(call_default_factory=True)),
+            info.description or "",
+            "secret" in str(schemas.get(field, {})),
+            "array" in _types(schemas.get(field, {})),
+        )
+        for field, info in settings.model_fields.items()
+        if field not in hidden
+    )
+
+
+def _types(schema: dict[str, Any]) -> list[object]:
+    """The types that a value may have: that of the schema, or those of its alternatives."""
+    return [option.get("type") for option in schema.get("anyOf", [schema])]
+
+
+def _plain(default: Any) -> Any:  # noqa: ANN401  # of any setting
+    return default.model_dump() if isinstance(default, BaseModel) else default
