@@ -1,6 +1,6 @@
 """Converts a record of an input to the log records of its events: one implementation for all forms, also in Spark's workers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -66,10 +66,10 @@ class RecordJudge(NamedTuple):
         if record.value is None:
             return JudgedRow([])
         if self.restores and (written := restored(self.name, record, self.key)):
-            return JudgedRow([written])
+            return JudgedRow([written], size=_size([written]))
         events = self.judged(record, clock_us)
         kept = [event.record for event in events if not self.leaves_out(event)]
-        return JudgedRow(kept, len(events) - len(kept))
+        return JudgedRow(kept, len(events) - len(kept), _size(event.record for event in events))
 
     def judged(self, record: IncomingRecord, clock_us: Callable[[], int]) -> list[JudgedEvent]:
         """The events of a record with their verdicts, including those that are left out."""
@@ -84,6 +84,10 @@ class RecordJudge(NamedTuple):
             return False
         name = _pipeline_name(event.verdict.event)
         return name is not None and not self.jobs.lets_pass(name)
+
+
+def _size(records: Iterable[LogRecord]) -> int:
+    return sum(len(record.body) + len(record.note) for record in records)
 
 
 def _pipeline_name(event: Event) -> str | None:
