@@ -83,6 +83,17 @@ def test_what_is_no_event_is_kept_for_the_quarantine() -> None:
     assert ([kept.kind for kept in found.records], found.filtered) == ([RecordKind.REJECTED], 0)
 
 
+def test_what_the_sender_may_not_send_is_left_out_before_it_is_rejected() -> None:
+    settings = {"namespaces": ["team"], "jobs": {"include": ["(team|other)-load"]}}
+    judge = RecordJudge.make_judge("events", "kafka", InputSettings.model_validate(settings), KEY)
+    events = [run_event(namespace=namespace, job=job) for namespace in ("team", "other") for job in ("load", "drop")]
+    found = judge(record(0, b"[" + b",".join(events) + b"]"), now_us)
+    assert ([(kept.kind, kept.body) for kept in found.records], found.filtered) == (
+        [(RecordKind.EVENT, events[0]), (RecordKind.REJECTED, events[2])],
+        2,
+    )
+
+
 @pytest.mark.parametrize(
     ("jobs", "reason"),
     [
