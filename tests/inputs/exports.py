@@ -199,10 +199,12 @@ def _exported(store: GraphWriter) -> bytes:
     return lines
 
 
-def compared(folder: Path, events: Sequence[bytes], servers: Servers, report: Callable[[str], None]) -> None:
+def compared(
+    folder: Path, events: Sequence[bytes], servers: Servers, report: Callable[[str], None], ways: Mapping[str, Bring] = WAYS
+) -> None:
     """The exports of all ways are equal byte for byte."""
     exports: dict[str, bytes] = {}
-    for name, bring in WAYS.items():
+    for name, bring in ways.items():
         began, spent, own = time.monotonic(), _cpu_s(), folder / name.replace(" ", "-")
         own.mkdir()
         exports[name] = bring(own, events, servers)
@@ -229,15 +231,15 @@ def _cpu_s() -> float:
     return spent
 
 
-def compare(folder: Path, events: int, report: Callable[[str], None]) -> None:
-    """Bring so many generated events, and a damaged one, in by every way, with servers of their own, and compare the exports."""
+def compare(folder: Path, events: int, ways: Mapping[str, Bring], report: Callable[[str], None]) -> None:
+    """Bring so many generated events, and a damaged one, in by these ways, with servers of their own, and compare the exports."""
     bodies = [body for sent in islice(generate(Corpus(events)), events) if is_json(body := sent.body)]
     for name in ("broker", "kinesis", "exports"):
         (folder / name).mkdir()
     spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=fetch_jars(KAFKA, default_cache(), ivy_for(os.environ)))
     try:
         with broker.started(folder / "broker") as kafka, local_started(folder / "kinesis") as kinesis:
-            compared(folder / "exports", [*bodies, b'{"no": "event"}'], Servers(kafka, kinesis, spark), report)
+            compared(folder / "exports", [*bodies, b'{"no": "event"}'], Servers(kafka, kinesis, spark), report, ways)
     finally:
         spark.stop()
     report("the exports are equal")
@@ -251,8 +253,10 @@ def print_line(line: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.inputs.exports", description=__doc__)
     parser.add_argument("--events", type=int, default=100_000, help="how many events come by each way")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), metavar="WAY", help=f"some of: {', '.join(WAYS)}")
+    given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-exports-") as folder:
-        compare(Path(folder), parser.parse_args(arguments).events, print_line)
+        compare(Path(folder), given.events, {name: WAYS[name] for name in given.ways}, print_line)
     return 0
 
 
