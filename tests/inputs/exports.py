@@ -4,6 +4,7 @@
 """
 
 import argparse
+import gzip
 import hashlib
 import os
 import sys
@@ -26,6 +27,7 @@ from pyspark.sql import SparkSession
 from tests.crash.support import LINEAGE, SOON_S, Asking, Process, nothing_left, settings_in
 from tests.crash.support import until as hold_until
 from tests.events import KEY, T0
+from tests.inputs.kinesis.aggregate import aggregated
 from tests.inputs.streamed import Streamed
 from tests.inputs.support import installed
 from tests.servers import broker
@@ -36,6 +38,7 @@ from tests.store.reading import reader_of
 
 from lineage_bridge.config import DataFolder
 from lineage_bridge.graph.facts.names import Names
+from lineage_bridge.inputs.reading import SessionReader
 from lineage_bridge.pipeline.replay import Chunk, replay
 from lineage_bridge.pipeline.session import start_session
 from lineage_bridge.pipeline.streams.jars import KAFKA, default_cache, fetch_jars, ivy_for
@@ -55,6 +58,9 @@ class Servers(NamedTuple):
 
 Bring = Callable[[Path, Sequence[bytes], Servers], bytes]
 PARTITIONS = 4
+PUT_TOGETHER = 10
+"""How many records of an event each the producer library puts together."""
+STUCK_S = 300.0
 NUMBERS = count()
 
 
@@ -84,7 +90,7 @@ def by_http_into_a_topic(folder: Path, events: Sequence[bytes], servers: Servers
         made.feeding(key=key) as feed,
         made.streaming(feed, restores=True, bootstrap_servers=kafka.bootstrap, topics=[topic]) as reader,
     ):
-        _wait(lambda: reader.meter.status.read >= len(events))
+        _wait(reader, len(events))
     made.close()
     return _exported(_settled(folder, key))
 
@@ -95,22 +101,31 @@ def by_kafka(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
         kafka = servers.kafka
         settings = {"bootstrap_servers": kafka.bootstrap, "topics": [_topic(kafka, events)], "batch_records": 5_000}
         with installation.reading(**settings) as reader:  # type: ignore[arg-type]  # settings of several types
-            _wait(lambda: reader.meter.status.read >= len(events))
+            _wait(reader, len(events))
     return _folded(folder, servers.spark, KEY)
 
 
 def by_kinesis(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
-    """From a stream into the log."""
+    """From a stream into the log: a shard with plain records, one with packed ones, one as the producer library puts them together, and
+    one with packed ones put together so. What kinesis-local costs grows with the bytes: half a second a megabyte, each way.
+    """
     stream = f"exported-{next(NUMBERS)}"
     servers.kinesis.create(stream, PARTITIONS)
     for number in range(PARTITIONS):
-        servers.kinesis.put(stream, events[number::PARTITIONS], at=(number + 0.5) / PARTITIONS)
+        values: Sequence[bytes] = events[number::PARTITIONS]
+        if number % 2:
+            values = [gzip.compress(value, 1) for value in values]
+        if number >= 2:
+            values = [
+                aggregated(*(("key", value) for value in values[at : at + PUT_TOGETHER])) for at in range(0, len(values), PUT_TOGETHER)
+            ]
+        servers.kinesis.put(stream, values, at=(number + 0.5) / PARTITIONS)
     settings = {"kind": "kinesis", "stream": stream, "region": REGION, "endpoint_url": servers.kinesis.url, "reads_per_s": 5}
     with installed(folder) as installation, pytest.MonkeyPatch.context() as keys:
         keys.setenv("AWS_ACCESS_KEY_ID", "AKIATEST")
         keys.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         with installation.reading(**settings) as reader:  # type: ignore[arg-type]  # settings of several types
-            _wait(lambda: reader.meter.status.read >= len(events))
+            _wait(reader, len(events))
     return _folded(folder, servers.spark, KEY)
 
 
@@ -128,7 +143,7 @@ def by_files(folder: Path, events: Sequence[bytes], servers: Servers) -> bytes:
         installed(folder) as installation,
         installation.reading(kind="folder", context=context, folder=str(files), batch_records=5_000) as reader,
     ):
-        _wait(lambda: reader.meter.status.read >= len(events))
+        _wait(reader, len(events))
     return _folded(folder, servers.spark, KEY)
 
 
@@ -136,7 +151,7 @@ def by_kafka_in_the_stream(folder: Path, events: Sequence[bytes], servers: Serve
     """From a topic, read by Spark."""
     kafka, made = servers.kafka, Streamed(folder, servers.spark)
     with made.feeding() as feed, made.streaming(feed, bootstrap_servers=kafka.bootstrap, topics=[_topic(kafka, events)]) as reader:
-        _wait(lambda: reader.meter.status.read >= len(events))
+        _wait(reader, len(events))
     made.close()
     return _exported(_settled(folder, KEY))
 
@@ -179,10 +194,13 @@ def _topic(kafka: Kafka, events: Sequence[bytes]) -> str:
     return name
 
 
-def _wait(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 900
-    while not holds():
-        assert time.monotonic() < deadline, "not all events came"
+def _wait(reader: SessionReader, count: int) -> None:
+    """Wait until a reader has read so many records; on a slow machine that may take long, as long as some come."""
+    read, deadline = 0, time.monotonic() + STUCK_S
+    while (now := reader.meter.status.read) < count:
+        if now > read:
+            read, deadline = now, time.monotonic() + STUCK_S
+        assert time.monotonic() < deadline, f"{read} of {count} came, then none for {STUCK_S} s: {reader.meter.status}"
         time.sleep(0.05)
 
 
@@ -199,10 +217,12 @@ def _exported(store: GraphWriter) -> bytes:
     return lines
 
 
-def compared(folder: Path, events: Sequence[bytes], servers: Servers, report: Callable[[str], None]) -> None:
+def compared(
+    folder: Path, events: Sequence[bytes], servers: Servers, report: Callable[[str], None], ways: Mapping[str, Bring] = WAYS
+) -> None:
     """The exports of all ways are equal byte for byte."""
     exports: dict[str, bytes] = {}
-    for name, bring in WAYS.items():
+    for name, bring in ways.items():
         began, spent, own = time.monotonic(), _cpu_s(), folder / name.replace(" ", "-")
         own.mkdir()
         exports[name] = bring(own, events, servers)
@@ -229,15 +249,15 @@ def _cpu_s() -> float:
     return spent
 
 
-def compare(folder: Path, events: int, report: Callable[[str], None]) -> None:
-    """Bring so many generated events, and a damaged one, in by every way, with servers of their own, and compare the exports."""
+def compare(folder: Path, events: int, report: Callable[[str], None], ways: Mapping[str, Bring] = WAYS) -> None:
+    """Bring so many generated events, and a damaged one, in by these ways, with servers of their own, and compare the exports."""
     bodies = [body for sent in islice(generate(Corpus(events)), events) if is_json(body := sent.body)]
     for name in ("broker", "kinesis", "exports"):
         (folder / name).mkdir()
     spark = start_session(folder / "spark", master="local[2]", memory="1g", jars=fetch_jars(KAFKA, default_cache(), ivy_for(os.environ)))
     try:
         with broker.started(folder / "broker") as kafka, local_started(folder / "kinesis") as kinesis:
-            compared(folder / "exports", [*bodies, b'{"no": "event"}'], Servers(kafka, kinesis, spark), report)
+            compared(folder / "exports", [*bodies, b'{"no": "event"}'], Servers(kafka, kinesis, spark), report, ways)
     finally:
         spark.stop()
     report("the exports are equal")
@@ -251,8 +271,10 @@ def print_line(line: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.inputs.exports", description=__doc__)
     parser.add_argument("--events", type=int, default=100_000, help="how many events come by each way")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), metavar="WAY", help=f"some of: {', '.join(WAYS)}")
+    given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="lineage-bridge-exports-") as folder:
-        compare(Path(folder), parser.parse_args(arguments).events, print_line)
+        compare(Path(folder), given.events, print_line, {name: WAYS[name] for name in given.ways})
     return 0
 
 

@@ -1,5 +1,6 @@
 """Events of jobs that an input leaves out by their names are not taken in, are counted, and count as read."""
 
+import re
 import time
 from itertools import count
 from pathlib import Path
@@ -49,6 +50,10 @@ def taken(value: bytes, **jobs: list[str]) -> tuple[list[bytes], int]:
         ({"include": ["other", "team-l"]}, True),
         ({"include": ["team-load$"]}, False),
         ({"include": ["x|team"]}, True),
+        ({"include": [r"\Qteam-", "other"]}, True),
+        ({"include": [r"\Qte.m-", "other"]}, False),
+        ({"include": ["(?-i)TEAM", "other"]}, False),
+        ({"include": ["(?-i)TEAM", "TEAM"]}, True),
         ({"exclude": ["team-lo[a-z]d"]}, False),
         ({"exclude": ["orders"]}, True),
         ({"include": ["team-.*"], "exclude": [".*_orders"]}, False),
@@ -83,14 +88,27 @@ def test_what_is_no_event_is_kept_for_the_quarantine() -> None:
     assert ([kept.kind for kept in found.records], found.filtered) == ([RecordKind.REJECTED], 0)
 
 
+def test_what_the_sender_may_not_send_is_left_out_before_it_is_rejected() -> None:
+    settings = {"namespaces": ["team"], "jobs": {"include": ["(team|other)-load"]}}
+    judge = RecordJudge.make_judge("events", "kafka", InputSettings.model_validate(settings), KEY)
+    events = [run_event(namespace=namespace, job=job) for namespace in ("team", "other") for job in ("load", "drop")]
+    found = judge(record(0, b"[" + b",".join(events) + b"]"), now_us)
+    assert ([(kept.kind, kept.body) for kept in found.records], found.filtered) == (
+        [(RecordKind.EVENT, events[0]), (RecordKind.REJECTED, events[2])],
+        2,
+    )
+
+
 @pytest.mark.parametrize(
     ("jobs", "reason"),
     [
-        ({"include": ["("]}, "missing \\)"),
-        ({"exclude": ["a)|(b"]}, "unexpected \\)"),
-        ({"include": ["(?!test)"]}, r"regular expression of RE2.*\(\?!"),
-        ({"include": [r"(a)\1"]}, "regular expression of RE2"),
-        ({"include": ["(a{900}){900}"]}, "regular expression of RE2"),
+        ({"include": ["("]}, r"'\(' is not a regular expression of RE2: missing \): \($"),
+        ({"include": ["fine", "a)|(b"]}, r"'a\)\|\(b' is not a regular expression of RE2: unexpected \): a\)\|\(b$"),
+        ({"exclude": ["fine", "x**"]}, r"'x\*\*' is not a regular expression of RE2: bad repetition operator: \*\*$"),
+        ({"include": ["(?!test)"]}, r"regular expression of RE2: invalid perl operator: \(\?!$"),
+        ({"include": [r"(a)\1"]}, r"regular expression of RE2: invalid escape sequence: \\1$"),
+        ({"include": ["(a{900}){900}"]}, r"regular expression of RE2: invalid repetition size: \{900\}$"),
+        ({"include": [f"{number}[^x]{{900}}" for number in range(100)]}, "too large together: pattern too large"),
         ({"include": [""]}, "1 to 1000 characters"),
         ({"include": ["a" * 1001]}, "1 to 1000 characters"),
         ({"include": ["a"] * 101}, "up to 100"),
@@ -99,8 +117,9 @@ def test_what_is_no_event_is_kept_for_the_quarantine() -> None:
     ],
 )
 def test_patterns_are_checked_when_an_input_is_added(jobs: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ValidationError, match=reason):
+    with pytest.raises(ValidationError) as refused:
         InputSettings.model_validate({"jobs": jobs})
+    assert re.search(reason, refused.value.errors()[0]["msg"])
 
 
 def test_a_name_costs_no_more_than_its_length() -> None:

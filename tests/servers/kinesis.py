@@ -25,6 +25,8 @@ REGION = "us-east-1"
 PROGRAM = Path(__file__).with_name("kinesis_local")
 _MOST_HASH = 2**128
 SOON_S = 60.0
+MOST_PUT, MOST_PUT_BYTES = 400, 4 << 20
+"""Records and bytes of one call; Kinesis takes 500 and 5 MiB."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,9 @@ class Kinesis:
         """Write records in order; `at` (0 to 1) is where in the range of hash keys they belong, instead of the key's place."""
         client = self.client()
         more = {} if at is None else {"ExplicitHashKey": str(min(int(at * _MOST_HASH), _MOST_HASH - 2**100))}
-        for start in range(0, len(values), 400):
-            records = [{"Data": value, "PartitionKey": key, **more} for value in values[start : start + 400]]
+        count = max(1, min(MOST_PUT, MOST_PUT_BYTES // max(map(len, values), default=1)))
+        for start in range(0, len(values), count):
+            records = [{"Data": value, "PartitionKey": key, **more} for value in values[start : start + count]]
             assert client.put_records(StreamName=name, Records=records)["FailedRecordCount"] == 0
 
 

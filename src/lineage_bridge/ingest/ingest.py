@@ -38,17 +38,23 @@ class RecordLimits(NamedTuple):
 ANY_SIZE = RecordLimits()
 
 
+def _take_all(_: Event) -> Rejected | None:
+    return None
+
+
 class Sender(NamedTuple):
     """The channel of a payload, and the principal that sent it, which may be limited to namespaces.
 
     `first`: the note of an event in quarantine that is validated again; its sender, limits and origin are kept. `origin` is where an input
-    read the payload, and is stored with each of its records.
+    read the payload, and is stored with each of its records. `left_out` says why an event is not taken in, whatever else it is: it comes
+    before the sender's limits.
     """
 
     channel: str
     principal: Principal = _ANYBODY
     first: RecordNote | None = None
     origin: RecordOrigin | None = None
+    left_out: Callable[[Event], Rejected | None] = _take_all
 
     @property
     def note(self) -> RecordNote:
@@ -165,6 +171,8 @@ def _judge_event(raw: bytes, effort: Effort, sender: Sender, arrival_us: int, ke
         if verdict.code == "not_json":  # its sender may have cut it
             kept = mask_open_values(kept, effort.spend)
         return _rejected(kept, verdict, sender, arrival_us)
+    if left_out := sender.left_out(verdict.event):
+        return _rejected(masked, left_out, sender, arrival_us)
     if PUBLICATION_BYTES in masked and (own := own_publication(verdict.event, graph_id(key))):
         return _rejected(masked, own, sender, arrival_us)
     note = sender.note if sender.first or sender.origin or sender.principal.namespaces else NO_NOTE

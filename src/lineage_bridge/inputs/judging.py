@@ -1,8 +1,9 @@
 """Converts a record of an input to the log records of its events: one implementation for all forms, also in Spark's workers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from typing import NamedTuple
+from functools import partial
+from typing import Final, NamedTuple
 
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.ingest.ingest import JudgedEvent, Sender, ingest
@@ -17,6 +18,7 @@ from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports.streams import JudgedRow
 
 _PREFIX = "input:"
+LEFT_OUT: Final = "left_out"
 
 
 def principal_name(name: str) -> str:
@@ -66,24 +68,35 @@ class RecordJudge(NamedTuple):
         if record.value is None:
             return JudgedRow([])
         if self.restores and (written := restored(self.name, record, self.key)):
-            return JudgedRow([written])
+            return JudgedRow([written], size=_size([written]))
         events = self.judged(record, clock_us)
-        kept = [event.record for event in events if not self.leaves_out(event)]
-        return JudgedRow(kept, len(events) - len(kept))
+        kept = [event.record for event in events if not is_left_out(event)]
+        return JudgedRow(kept, len(events) - len(kept), _size(event.record for event in events))
 
     def judged(self, record: IncomingRecord, clock_us: Callable[[], int]) -> list[JudgedEvent]:
         """The events of a record with their verdicts, including those that are left out."""
         principal = Principal(principal_name(self.name), frozenset({AccessScope.INGEST}), self.namespaces)
-        sender = Sender(self.channel, principal, origin=origin_of(self.name, record, self.key))
+        left_out = partial(why_left_out, self.name, self.jobs)
+        sender = Sender(self.channel, principal, origin=origin_of(self.name, record, self.key), left_out=left_out)
         payload = payload_of(record.value or b"", record.refused)
         return ingest(payload, sender, CollectingLog(), clock_us(), key=self.key).events
 
-    def leaves_out(self, event: JudgedEvent) -> bool:
-        """Whether an event is of a job that is not taken in. A rejected event is kept for the quarantine, and a DatasetEvent has no job."""
-        if not (self.jobs.include or self.jobs.exclude) or isinstance(event.verdict, Rejected):
-            return False
-        name = _pipeline_name(event.verdict.event)
-        return name is not None and not self.jobs.lets_pass(name)
+
+def is_left_out(event: JudgedEvent) -> bool:
+    """Whether an event is of a job that its input does not take in."""
+    return isinstance(event.verdict, Rejected) and event.verdict.code == LEFT_OUT
+
+
+def why_left_out(input_name: str, jobs: JobPatterns, event: Event) -> Rejected | None:
+    """Why an input does not take in an event, by the name of its job; None if it does. A DatasetEvent has no job, and is taken in."""
+    name = _pipeline_name(event) if jobs.include or jobs.exclude else None
+    if name is None or jobs.lets_pass(name):
+        return None
+    return Rejected(LEFT_OUT, "$.job.name", f"the input {input_name} leaves out the job {name!r} by its setting jobs")
+
+
+def _size(records: Iterable[LogRecord]) -> int:
+    return sum(len(record.body) + len(record.note) for record in records)
 
 
 def _pipeline_name(event: Event) -> str | None:

@@ -9,11 +9,12 @@ import msgspec
 from lineage_bridge.conversion import decode
 from lineage_bridge.errors import ConfigError, LineageBridgeError, NotFoundError, RequestError
 from lineage_bridge.inputs.input import IncomingRecord, InputKind
-from lineage_bridge.inputs.judging import RecordJudge
+from lineage_bridge.inputs.judging import RecordJudge, is_left_out, why_left_out
 from lineage_bridge.inputs.kinds import KINDS, InputKinds
 from lineage_bridge.inputs.openmetadata import translated
-from lineage_bridge.inputs.settings import InputSettings, is_streamed
+from lineage_bridge.inputs.settings import InputSettings, JobPatterns, is_streamed
 from lineage_bridge.model.sources import InputProgress, InputRecord, InputStatus, KindRecord, SourceCheck
+from lineage_bridge.openlineage.event import Event
 from lineage_bridge.openlineage.verdict import Rejected
 from lineage_bridge.ports.inputs import InputRepository, InputsReport
 from lineage_bridge.sources.common.descriptions import describe_settings
@@ -121,6 +122,11 @@ class InputService:
             done.append(SourceCheck(step, works=False, message=str(error), hint=error.hint))
         return done
 
+    def left_out(self, name: str, event: Event) -> Rejected | None:
+        """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
+        _, settings = self._in_file.get(name) or self._repository.added().get(name) or ("", {})
+        return why_left_out(name, JobPatterns.model_validate(settings.get("jobs", {})), event)
+
     def problem(self, records: Sequence[InputRecord]) -> str:
         """Why these inputs are not read; empty if they are."""
         streamed = {record.name for record in records if is_streamed(record.settings)}
@@ -145,13 +151,12 @@ class InputService:
 
     def _judged(self, settings: InputSettings, name: str, incoming: IncomingRecord) -> str:
         """The verdict on a record, in words. Raises RequestError if an event in it would be rejected."""
-        judge = RecordJudge.make_judge(name, "", settings, self._key)
-        judged = judge.judged(incoming, self._clock_us)
+        judged = RecordJudge.make_judge(name, "", settings, self._key).judged(incoming, self._clock_us)
+        left_out = sum(map(is_left_out, judged))
         for event in judged:
-            if isinstance(event.verdict, Rejected):
+            if isinstance(event.verdict, Rejected) and not is_left_out(event):
                 verdict = event.verdict
                 raise RequestError(f"an event would be rejected: {verdict.code} at {verdict.path}: {verdict.message}")
-        left_out = sum(judge.leaves_out(event) for event in judged)
         count = len(judged) - left_out
         accepted = f"{count} event{'' if count == 1 else 's'} would be accepted"
         return f"{accepted}, and {left_out} left out by the setting jobs" if left_out else accepted

@@ -8,6 +8,8 @@ import msgspec
 from lineage_bridge.graph.log_record import LogRecord
 from lineage_bridge.graph.record_origin import EventPlace, StreamPartition
 from lineage_bridge.model.sources import InputRecord, InputStatus, KindRecord, SourceCheck
+from lineage_bridge.openlineage.event import Event
+from lineage_bridge.openlineage.verdict import Rejected
 
 
 class PartitionPlace(NamedTuple):
@@ -150,6 +152,9 @@ class InputService(Protocol):
 
     def test(self, name: str) -> list[SourceCheck]:
         """Try each step of reading an input, without taking anything in."""
+
+    def left_out(self, name: str, event: Event) -> Rejected | None:
+        """Why an input does not take in an event, by the setting `jobs` that it has now; None if it does, or if there is no such input."""
 
     def problem(self, records: Sequence[InputRecord]) -> str:
         """Why these inputs are not read; empty if they are."""

@@ -40,10 +40,14 @@ class StreamRow(NamedTuple):
 
 
 class JudgedRow(NamedTuple):
-    """The records of a row's events, and the number of its events that were left out because of their jobs' names."""
+    """The records of a row's events, and the number of its events that were left out because of their jobs' names.
+
+    `size` is the bytes of the records of all its events, also of those that were left out.
+    """
 
     records: list[LogRecord]
     filtered: int = 0
+    size: int = 0
 
 
 JudgeRow = Callable[[StreamRow], JudgedRow]
@@ -51,8 +55,9 @@ JudgeRow = Callable[[StreamRow], JudgedRow]
 
 
 class TakenRows(NamedTuple):
-    """The rows that were read and folded: their number, those without a value, the bytes written to the archive, and when the newest row
-    was written to the stream. `filtered` events were left out.
+    """The rows that were read and folded: their number, those without a value, their bytes, and when the newest row was written to the
+    stream. `filtered` events were left out. The bytes are those of the rows or of the records in them, whichever is more, also of what
+    was left out.
 
     `is_cut`: the ranges hold more bytes than are taken in at once. Then nothing was taken in: plan fewer rows, as `read` and `size`
     suggest.

@@ -1,11 +1,14 @@
 """Events and facets, from the store."""
 
-from tests.events import KEY, T0, facet, run_event
-from tests.store.reading import found, reader_of
-from tests.store.writing import add
+from pathlib import Path
+
+from tests.events import KEY, T0, facet, run_event, stored_record
+from tests.store.reading import found, listening_reader_of, reader_of
+from tests.store.writing import add, apply
 
 from lineage_bridge.graph.facts.names import Names
 from lineage_bridge.graph.ids import NodeKind
+from lineage_bridge.graph.log_record import RecordKind
 from lineage_bridge.model.events import EventFilter
 from lineage_bridge.store.write.apply import GraphWriter
 
@@ -29,3 +32,26 @@ def test_current_facets_leave_out_deleted_ones(writer: GraphWriter) -> None:
     assert set(r.nodes.facets(found(r, "job", NodeKind.JOB))) == {"documentation", "sql"}
     add(writer, run_event(time_us=T0 + 1, job_facets={"sql": facet(_deleted=True)}))
     assert set(reader_of(writer).nodes.facets(found(r, "job", NodeKind.JOB))) == {"documentation"}
+
+
+def test_the_quarantine_is_paged_newest_first_and_searched_by_code_and_event(writer: GraphWriter) -> None:
+    bodies = [b"%d is no JSON" % number for number in range(7)]
+    apply(writer, [stored_record(body, offset=number, kind=RecordKind.REJECTED) for number, body in enumerate(bodies)])
+    add(writer, b"refused again" + b" " * 9)
+    events = reader_of(writer).events
+    pages = [[record.address.offset for record in events.quarantine("rejected", 3, offset)] for offset in (0, 3, 6)]
+    assert pages == [[6, 5, 4], [3, 2, 1], [0]]
+    (record,) = events.quarantine(None, 10, 0, events.quarantine("rejected", 1, 4)[0].event)
+    assert (record.address.offset, record.sample) == (2, "2 is no JSON")
+    assert events.quarantine("no_time", 10, 0) == events.quarantine("rejected", 10, 0, b"x" * 16) == []
+
+
+def test_one_event_in_quarantine_is_found_by_its_key(tmp_path: Path) -> None:
+    writer = GraphWriter(tmp_path / "graph.db", NAMES)
+    reader, statements = listening_reader_of(writer)
+    reader.events.quarantine(None, 1, 0, b"x" * 16)
+    plan = writer.connection.execute(f"EXPLAIN QUERY PLAN {statements[-1]}", {"event": b"x" * 16, "limit": 1, "offset": 0})
+    steps = [row[3] for row in plan.fetchall()]
+    writer.close()
+    assert any("SEARCH q USING PRIMARY KEY" in step for step in steps)
+    assert not any("SCAN q" in step for step in steps)

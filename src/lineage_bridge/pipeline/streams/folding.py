@@ -30,7 +30,8 @@ class Part(msgspec.Struct, array_like=True):
 
     With `is_cut`, there were more rows than it may hold.
 
-    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out.
+    `last` is the origin of the last record, which arrived at `last_us`. `worker` is the process. `filtered` events were left out. `size`
+    is the bytes of the rows, as of `TakenRows`.
     """
 
     source: str
@@ -82,7 +83,6 @@ class Writing:
                 part.is_cut = True
                 return
             part.read += 1
-            before = part.size
             part.skipped += row.value is None
             if row.at_ms is not None:
                 part.newest_ms = max(row.at_ms, part.newest_ms or row.at_ms)
@@ -93,7 +93,6 @@ class Writing:
                 if origin is None:
                     continue
                 file.append(record)
-                part.size += len(record.body) + len(record.note)
                 if record.kind != RecordKind.REJECTED:
                     part.accepted += 1
                 else:
@@ -101,7 +100,9 @@ class Writing:
                     part.rejected[code] = part.rejected.get(code, 0) + 1
                 part.last, part.last_us = origin, record.arrival_us
                 yield StoredRecord(part.source, part.partition, origin.place.address, record)
-            self.left -= max(len(row.value or b""), part.size - before)
+            size = max(len(row.value or b""), judged.size)
+            part.size += size
+            self.left -= size
 
     def finish(self) -> pa.RecordBatch:
         """Make the parts durable; they as a row of FACTS."""

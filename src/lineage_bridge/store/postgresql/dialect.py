@@ -16,7 +16,6 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _WORDS: Final = {"STRAIGHT_JOIN": "JOIN", "INSTR": "strpos"}
-_CAST: Final = re.compile(r"\bAS BLOB\)")
 _COLUMN_TYPE: Final = re.compile(r"\b(?:BLOB|TEXT)\b")
 _COLUMN_TYPES: Final = {"BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
 _STAGING: Final = "CREATE TEMP TABLE in_"
@@ -43,7 +42,7 @@ class Postgresql:
         """A statement in portable SQL, with `$1`, `$2`... for its values."""
         if sql == "BEGIN IMMEDIATE":
             return _placed(_WRITING, ())
-        sql = with_first_texts(with_conflict_keys(_CAST.sub("AS BYTEA)", sql)))
+        sql = with_first_texts(with_conflict_keys(sql))
         if sql.startswith("CREATE TEMP TABLE"):
             sql = _COLUMN_TYPE.sub(lambda found: _COLUMN_TYPES[found[0]], sql) + (_EMPTIED if sql.startswith(_STAGING) else "")
         numbers, names = count(1), dict[str, int]()

@@ -21,9 +21,12 @@ OR (job = 0 AND dataset IN (SELECT id FROM node WHERE kind = 1 AND {0})))"""
 _COPY = 'SELECT source, partition, "offset" FROM event_record WHERE time = ? AND event = ? ORDER BY source, partition, "offset" LIMIT 1'
 _QUARANTINE = """SELECT q.event, q.source, q.partition, q."offset", q.code, q.path, q.message, q.sample, q.size, q.arrival, q.channel,
  q.principal
-FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
-AND (CAST(:code AS TEXT) IS NULL OR q.code = :code) AND (CAST(:event AS BLOB) IS NULL OR q.event = :event)
-ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset"""
+FROM (SELECT q.event, q.source, q.partition, q."offset" FROM quarantine q
+WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event){}
+ORDER BY q.arrival DESC, q."offset" DESC LIMIT :limit OFFSET :offset) chosen
+JOIN quarantine q ON q.event = chosen.event AND q.source = chosen.source AND q.partition = chosen.partition
+AND q."offset" = chosen."offset" ORDER BY q.arrival DESC, q."offset" DESC"""
+"""Only keys are sorted for a page, because the samples of all records would take far more memory."""
 _NEWEST = """SELECT q.code, {} FROM quarantine q WHERE NOT EXISTS (SELECT 1 FROM released r WHERE r.event = q.event)
 ORDER BY q.arrival DESC, q."offset" DESC LIMIT ?"""
 MOST_COUNTED: Final = 10_000
@@ -82,8 +85,10 @@ class Events:
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
         """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
-        values = {"code": code, "limit": limit, "offset": offset, "event": event}
-        return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in self.connection.execute(_QUARANTINE, values)]
+        wanted = {name: value for name, value in (("code", code), ("event", event)) if value is not None}
+        sql = _QUARANTINE.format("".join(f" AND q.{name} = :{name}" for name in wanted))
+        rows = self.connection.execute(sql, {**wanted, "limit": limit, "offset": offset})
+        return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in rows]
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
         """How many of the newest MOST_COUNTED quarantined records there are by reason; with `of`, those whose beginning it accepts."""

@@ -101,6 +101,29 @@ def test_of_a_poisoned_body_no_good_event_is_lost_and_each_bad_one_is_kept(serve
     assert kept == {sent.values[at] for at in sent.bad}
 
 
+@pytest.mark.parametrize("later", ["replaced", "removed"])
+def test_a_retried_event_that_its_input_leaves_out_now_stays(server: Server, later: str) -> None:
+    def add(**jobs: list[str]) -> None:
+        server.inputs.add("events", "kafka", {"bootstrap_servers": "b:1", "topics": ["t"], "jobs": jobs}, replace=True)
+
+    where = StreamPartition("stream", "life", "0")
+    judge = RecordJudge("events", "kafka", (), KEY)
+    server.log.append(judge(IncomingRecord(where, 0, EVENT, refused="an older reader did not know this"), lambda: NOW).records)
+    server.fold()
+    (item,) = server.ask("/quarantine")["items"]
+    add(exclude=["JOBS-"])
+    answer = server.client.post(RETRY.format(item["event_id"]))
+    assert (answer.status_code, answer.json()["code"], answer.json()["path"]) == (422, "left_out", "$.job.name")
+    assert "the input events leaves out the job 'jobs-job'" in answer.json()["message"]
+    assert len(server.stored()) == 1
+    if later == "replaced":
+        add(exclude=["other-"])
+    else:
+        server.inputs.remove("events")
+    assert server.client.post(RETRY.format(item["event_id"])).status_code == 201
+    assert [record.body for record in server.stored() if record.kind == RecordKind.EVENT] == [EVENT]
+
+
 @pytest.mark.parametrize("kind", ["kafka", "kinesis", "folder"])
 def test_what_a_reader_could_not_read_comes_in_when_it_can(server: Server, kind: str) -> None:
     where = StreamPartition("stream", "life", "0")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import accumulate
 from typing import Annotated
 
@@ -77,13 +78,18 @@ def routes(services: Services, intake: Intake) -> APIRouter:
         responses=response_docs({201: Accepted, 404: ErrorAnswer, 422: RejectedAnswer}),
     )
     async def post_retry(request: Request, event_id: str) -> Response:
-        """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes."""
+        """Validate a rejected event again. If it is valid now, it is ingested; otherwise nothing changes.
+
+        Of an event that an input read, the input's setting `jobs` counts, as it is now.
+        """
 
         def ingest_again() -> Ingested:
             record = _quarantined_record(services, event_id)
             note = read_note(record.note)
             first = msgspec.structs.replace(note, sender=note.sender or record.principal)
             by = sender(request, RETRY)._replace(first=first)
+            if note.origin:
+                by = by._replace(left_out=partial(services.inputs.left_out, note.origin.input))
             payload = SplitPayload([record.body], single=True)
             return ingest(
                 payload, by, services.log, services.clock_us(), key=services.key, all_or_nothing=True, limits=services.record_limits()
