@@ -64,7 +64,8 @@ class NoTargets:
     def ready(self) -> list[str]:
         return []
 
-    def prepare(self, name: str, _: Mapping[str, SourceState]) -> PreparedSource:
+    def prepare(self, name: str, states: Mapping[str, SourceState]) -> PreparedSource:
+        del states
         raise NotFoundError(f"there is no target {name}")
 
 

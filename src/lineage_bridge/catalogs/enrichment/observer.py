@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from lineage_bridge.catalogs.calls import TargetCalls
@@ -120,7 +121,7 @@ class _Reading:
         problems: list[Unseen] = []
         token, going = "", True
         while going:
-            page = self._asked(lambda token=token: self._catalog.parts(token))  # type: ignore[misc]  # called before the next turn
+            page = self._asked(partial(self._catalog.parts, token))
             found += [part for part in page.parts if not globs or any(fnmatchcase(part.name, glob) for glob in globs)]
             problems += page.unseen
             going, token = _following(token, page.next), page.next
@@ -137,7 +138,7 @@ class _Reading:
         token, going, sent, failure = "", True, 0, self._over
         while going and failure is None:
             try:
-                page = self._asked(lambda token=token: self._catalog.entries(part, token, self._now_us, self._stop))  # type: ignore[misc]  # as above
+                page = self._asked(partial(self._catalog.entries, part, token, self._now_us, self._stop))
                 going, token = _following(token, page.next), page.next
             except StoppedError:
                 raise

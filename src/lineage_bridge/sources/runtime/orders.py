@@ -8,7 +8,7 @@ from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ExtractOrder, TaskRecord
 from lineage_bridge.sources.common.observer import Observer
 from lineage_bridge.sources.common.settings import SourceContext
-from lineage_bridge.sources.common.stepwise import StepwiseKind
+from lineage_bridge.sources.common.stepwise import OrderedSettings, StepwiseKind
 from lineage_bridge.sources.runtime.kinds import EXTRACTED_KIND, SourceKinds
 from lineage_bridge.sources.runtime.metadata_cache import make_observer
 
@@ -74,7 +74,7 @@ def choose_source(
 def prepare_source(record: SourceRecord, order: ExtractOrder, context: SourceContext, kinds: SourceKinds) -> PreparedSource:
     """Complete the settings of a source with those of an order."""
     kind = kinds.load(record.kind)
-    settings, given = kind.apply_order(record.settings, order) if isinstance(kind, StepwiseKind) else (record.settings, {})
+    settings, given = kind.apply_order(record.settings, order) if isinstance(kind, StepwiseKind) else OrderedSettings(record.settings, {})
 
     def make() -> Observer[Any]:
         return make_observer(record.name, record.kind, settings, context.with_given(given), kinds)
