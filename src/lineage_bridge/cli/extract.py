@@ -53,9 +53,9 @@ def extract(
     pushes: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Extract the lineage of a Confluent Cloud organization, then read the catalogs of targets.
+    """Extract the lineage of a Confluent Cloud organization.
 
-    Returns when answers contain what was read. Ctrl+C cancels the extraction.
+    Then reads the catalogs of targets, as `enrich` does. Returns when answers contain what was read. Ctrl+C cancels the extraction.
 
     The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed, or what was to be published
     after it was not.
