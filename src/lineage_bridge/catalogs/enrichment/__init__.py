@@ -1,0 +1,1 @@
+"""Reads what catalogs know back into the graph."""
