@@ -9,6 +9,7 @@ from tests.openlineage.planted import innocent, planted
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
 
 def test_planted_secrets_are_masked() -> None:
@@ -80,3 +81,26 @@ def test_a_word_in_a_partition_is_no_secret() -> None:
 
 def test_a_secret_in_a_name_is_not_in_its_digest() -> None:
     assert b"hunter2" not in mask(b'{"name": "load password=hunter2"}')
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        b'{"tags":[{"key":"openlineage_client_version","source":"OPENLINEAGE_CLIENT","value":"1.54.0"}]}',
+        b'{"stackTrace":"at org.apache.spark.scheduler.DAGScheduler.$anonfun$handleTaskSetFailed$1$adapted(DAGScheduler.scala:2888)"}',
+        b'{"message":"File \\"/opt/airflow/providers/common/sql/hooks/sql.py\\", line 497"}',
+    ],
+)
+def test_what_every_event_of_a_producer_has_is_not_suspicious(ordinary: bytes) -> None:
+    """Such events are not read token by token."""
+    assert (is_suspicious(ordinary), suspicious_places(ordinary)) == (False, [])
+
+
+@pytest.mark.parametrize("before", ["", "root:", "hash ", "line\n", "'", "a\tb\t"])
+def test_a_digest_of_a_password_is_found_wherever_it_begins(before: str) -> None:
+    body = json.dumps({"facet": {"message": f"{before}$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/"}}).encode()
+    assert b"qjXMvbEw8oaL" not in mask(body)
+
+
+def test_a_long_value_under_the_name_key_is_suspicious_wherever_its_digits_are() -> None:
+    assert [is_suspicious(json.dumps({"key": value}).encode()) for value in ("a" * 60 + "7", "7aQ" * 10, "a" * 60)] == [True, True, False]

@@ -12,7 +12,8 @@ _KEY_OF = rb"ss|nt|pi|on|re|er|te|et|ed|ng|ge|sh|pg|gp|sa|pp|se|ac|wt|ok|th|oy|l
 _SUSPECT = re.compile(
     rb"k(?:-(?:(?<=\Wsk-)|(?<=(?:nra|pma)k-))|_(?<=[sr]k_)(?:live|prod|test)|s?\.(?:slack|zapier|[a-z0-9]{1,10}\.make)|s/\d|b2/)"
     rb"|k(?<=\Wsk) [a-z0-9+/]{20}"
-    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32}|[\\\\]{0,3}[\"']?\s{0,2}[:=]\s{0,2}[\\\\]{0,3}[\"']?[a-z0-9+/_\-]{24}"
+    rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32}|[\\\\]{0,3}[\"']?\s{0,2}[:=]\s{0,2}[\\\\]{0,3}[\"']?"
+    rb"(?=[a-z+/_\-]{0,4096}\d)[a-z0-9+/_\-]{24}"
     rb"|[\\\\]{0,3}[\"'],\s?[\\\\]{0,3}[\"']value)"
     rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|l(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-)|x(?:ox[a-z]-|app-|ai-[a-z0-9]{20}|keysib-)"
     rb"|=(?:(?<=sig=)|(?<=signature=)|(?<=sid=)[a-z0-9])|\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}"
@@ -24,8 +25,8 @@ _SUSPECT = re.compile(
     rb"|(?<=(?:sntrys|sntryu|ccipat)_)|(?<=lin_api_)|(?<=rubygems_))[a-z0-9_\-]{6}"
     rb"|\.(?:(?<=ya29\.)|(?<=\Wsg\.)|(?<=\Wsl\.)|(?<=hv[sbr]\.)|(?<=\.atlasv1\.)|(?<=dp\.[a-z][a-z]\.)|(?<=v[1-4]\.local\.)|(?<=v[1-4]\.public\.)|(?<=\Ws\.)[a-z0-9]{24}\b|(?<=dt0[a-z]\d\d\.)|(?<=pat[a-z0-9]{14}\.)|logon)"
     rb"|\((?<=hmac\d{3}\()"
-    rb"|\$(?:2[abxy]\$|apr1\$|[1567y]\$|argon2|\d{3,7}\$)"
-    rb"|<<<|\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)|\?(?:key|auth|appid|code|session_?id|sid)=|&(?:key|auth|appid|code|session_?id|sid)=|;p=|@(?:tcp|unix)\(|/hooks?/|/p/[a-z0-9_\-]{40}"
+    rb"|\$(?:(?<![a-z0-9_]\$)|(?<=\\[nrt]\$))(?:2[abxy]\$|apr1\$|[1567y]\$|argon2)|\$\d{3,7}\$"
+    rb"|<<<|\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)|\?(?:key|auth|appid|code|session_?id|sid)=|&(?:key|auth|appid|code|session_?id|sid)=|;p=|@(?:tcp|unix)\(|/hook/|/hooks/[a-z0-9]{26}|/p/[a-z0-9_\-]{40}"
     rb"|!(?:(?<=00d[a-z0-9]{12}!)|(?<=00d[a-z0-9]{15}!))|pwd%%3d" % (_KEY_OF, _KEY_OF)
 )
 _UPPER = re.compile(
