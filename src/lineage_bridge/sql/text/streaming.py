@@ -102,6 +102,19 @@ def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the si
     return True
 
 
+def _explicit_table(self: Lowering, token: Token) -> bool:
+    """`TABLE t` as a query is `SELECT * FROM t`."""
+    cursor = self.cursor
+    ahead = cursor.tokens[cursor.at + 1 :]
+    before = self.lines[-1] if self.lines else ""
+    if before not in _BEFORE_QUERIES or not ahead or not ahead[0].is_name:
+        return False
+    cursor.at += 1
+    for word in ("SELECT", "*", "FROM"):
+        self.emit(word, token)
+    return True
+
+
 def _table_function(self: Lowering, token: Token) -> bool:
     """`TABLE(f(...))`, optionally after LATERAL."""
     cursor = self.cursor
@@ -250,6 +263,9 @@ def _sample(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signatu
     return True
 
 
+_BEFORE_QUERIES = frozenset({"(", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT", ""})
+"""What a query follows in another one."""
+
 _RULES: list[Rule] = [
     (("INTERVAL",), _interval),
     (("DATE",), _literal),
@@ -265,6 +281,7 @@ _RULES: list[Rule] = [
     (("FOR", "SYSTEM_TIME"), _system_time),
     (("LATERAL", "TABLE"), _table_function),
     (("TABLE", "("), _table_function),
+    (("TABLE",), _explicit_table),
     (("UNNEST", "("), _unnest),
     (("IS",), _is_json),
     (("SIMILAR", "TO"), _similar_to),
