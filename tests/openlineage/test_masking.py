@@ -9,6 +9,7 @@ from tests.openlineage.planted import innocent, planted
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.secrets import mask_text
 
 
 def test_planted_secrets_are_masked() -> None:
@@ -80,3 +81,29 @@ def test_a_word_in_a_partition_is_no_secret() -> None:
 
 def test_a_secret_in_a_name_is_not_in_its_digest() -> None:
     assert b"hunter2" not in mask(b'{"name": "load password=hunter2"}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://http-service-no-auth-302:8080/redirectPostToPost",
+        "sent to http://my-token:8080/getAllMessagesNow, twice",
+        '{"url": "http://secret-service-1:8080/v1/getAllMessagesNow"}',
+    ],
+)
+def test_the_port_and_path_of_a_server_that_is_called_like_a_secret_stay(text: str) -> None:
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://token:8080/S3CR3Tx9@host/x",
+        "http://token:S3CR3Tx9@host/x",
+        "http://token:8080S3CR3Tx9",
+        "http://my-auth:8080/a?api_key=S3CR3Tx9Abc",
+        "token:8080/S3CR3Tx9Abc",
+    ],
+)
+def test_what_follows_a_server_that_is_called_like_a_secret_is_still_masked(text: str) -> None:
+    assert "S3CR3Tx9" not in mask_text(text)
