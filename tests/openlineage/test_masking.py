@@ -9,6 +9,7 @@ from tests.openlineage.planted import innocent, planted
 from lineage_bridge.openlineage.masked_names import mask_name
 from lineage_bridge.openlineage.redaction import mask
 from lineage_bridge.openlineage.secret_rules.values import MASK
+from lineage_bridge.openlineage.secrets import mask_text
 from lineage_bridge.openlineage.suspicion import is_suspicious, suspicious_places
 
 
@@ -104,3 +105,29 @@ def test_a_digest_of_a_password_is_found_wherever_it_begins(before: str) -> None
 
 def test_a_long_value_under_the_name_key_is_suspicious_wherever_its_digits_are() -> None:
     assert [is_suspicious(json.dumps({"key": value}).encode()) for value in ("a" * 60 + "7", "7aQ" * 10, "a" * 60)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://http-service-no-auth-302:8080/redirectPostToPost",
+        "sent to http://my-token:8080/getAllMessagesNow, twice",
+        '{"url": "http://secret-service-1:8080/v1/getAllMessagesNow"}',
+    ],
+)
+def test_the_port_and_path_of_a_server_that_is_called_like_a_secret_stay(text: str) -> None:
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://token:8080/S3CR3Tx9@host/x",
+        "http://token:S3CR3Tx9@host/x",
+        "http://token:8080S3CR3Tx9",
+        "http://my-auth:8080/a?api_key=S3CR3Tx9Abc",
+        "token:8080/S3CR3Tx9Abc",
+    ],
+)
+def test_what_follows_a_server_that_is_called_like_a_secret_is_still_masked(text: str) -> None:
+    assert "S3CR3Tx9" not in mask_text(text)

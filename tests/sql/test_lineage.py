@@ -80,3 +80,27 @@ def test_a_name_that_is_taken_gets_a_number_in_flink(statements: str, expected: 
     found = lineage_of(KNOWN + statements, "flink")
     assert found.errors == []
     assert {f"{flow.in_column} -> {flow.out_column} {flow.confidence}" for flow in found.columns} == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT o.id, c.name FROM (TABLE orders) AS o JOIN (TABLE customers) AS c USING (no)", {"orders.id>id", "customers.name>name"}),
+        ("SELECT id, name FROM orders JOIN (TABLE customers) USING (no)", {"orders.id>id", "customers.name>name"}),
+        ("TABLE pairs", {"pairs.id>id", "pairs.name>name"}),
+        ("(TABLE pairs)", {"pairs.id>id", "pairs.name>name"}),
+        ("SELECT id, name FROM pairs UNION ALL TABLE more", {"pairs.id>id", "pairs.name>name", "more.a>id", "more.b>name"}),
+        ("TABLE pairs EXCEPT TABLE more", {"pairs.id>id", "pairs.name>name"}),
+        ("WITH p AS (TABLE pairs) SELECT * FROM p WHERE id IN (TABLE ids)", {"pairs.id>id", "pairs.name>name"}),
+        ("SELECT * FROM SNAPSHOT(input => TABLE pairs, state_ttl => INTERVAL '1' DAY)", {"pairs.id>id", "pairs.name>name"}),
+        ("SELECT p.* FROM orders, LATERAL TABLE(SNAPSHOT(TABLE pairs)) AS p", {"pairs.id>id", "pairs.name>name"}),
+        ("SELECT x, y FROM orders JOIN LATERAL SNAPSHOT(TABLE pairs) AS p(x, y) ON no = x", {"pairs.id>id", "pairs.name>name"}),
+    ],
+)
+def test_a_table_is_a_query_where_one_is_expected(query: str, columns: set[str]) -> None:
+    tables = {"orders": ("no", "id"), "customers": ("no", "name"), "pairs": ("id", "name"), "more": ("a", "b"), "sink": ("id", "name")}
+    found = lineage_of(f"INSERT INTO sink {query};", "flink", {(name,): columns for name, columns in tables.items()})
+    assert found.errors == []
+    assert {f"{written(f.in_table)}.{f.in_column}>{f.out_column}" for f in found.columns} == columns
+    assert {flow.confidence for flow in found.columns} == {1.0}
+    assert ("table",) not in found.inputs

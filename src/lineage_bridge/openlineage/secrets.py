@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from lineage_bridge.openlineage.prefilter import Prefilter, Rule, Texts, rules
 from lineage_bridge.openlineage.required_text import fold
-from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_prompt
+from lineage_bridge.openlineage.secret_rules.code import LOGIN_USERS, NAMED, called, is_port, is_prompt
 from lineage_bridge.openlineage.secret_rules.foreign import NAMES
 from lineage_bridge.openlineage.secret_rules.forms import FORMS, Mask, mask_form
 from lineage_bridge.openlineage.secret_rules.names import SECRET_WORDS, WORKING_DIRECTORIES, holds_secret, is_weak, names_secret
@@ -203,7 +203,7 @@ def _masked_assignments(text: str, mask: Mask, *, sql: bool) -> str:
         name = _name_start(text, inside) if inside >= at else tried
         found = _ASSIGNED.match(text, name) if name != tried and name >= at else None
         tried = name
-        if found is None:
+        if found is None or is_port(text, found):
             continue
         at = found.end()
         sure = _assigns_secret(found, text)

@@ -140,6 +140,7 @@ _LONGEST_WORD = 40
 _CACHED = 8192
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[a-z])")
 _BEFORE_PROMPT = 200
+_PORT = re.compile(r"\d{1,5}(?:/[^\s@\"']*)?(?=[\s\"']|\Z)")
 
 
 def is_prompt(text: str, found: re.Match[str], quote: str) -> bool:
@@ -159,3 +160,8 @@ def called(text: str, at: int) -> tuple[bool, bool]:
 @lru_cache(_CACHED)
 def _meaning(word: str) -> tuple[bool, bool]:
     return bool(_SETS.search(word)), bool(_IS_TEXT.search(word))
+
+
+def is_port(text: str, found: re.Match[str]) -> bool:
+    """Whether the name before a colon is a URL's host, and its port follows; before an `@`, they are user and password."""
+    return text[max(0, found.start() - 3) : found.start()] == "://" and bool(_PORT.match(text, found.end()))

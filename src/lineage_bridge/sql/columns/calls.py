@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from lineage_bridge.sql.columns.expressions import Ctes, Expressions
-from lineage_bridge.sql.columns.functions import CHANGELOGS, GROUP_WINDOWS, MODEL_CALLS, SEARCHES, WINDOW_COLUMNS
+from lineage_bridge.sql.columns.functions import CHANGELOGS, GROUP_WINDOWS, MODEL_CALLS, SEARCHES, SNAPSHOTS, WINDOW_COLUMNS
 from lineage_bridge.sql.columns.relations import QueryRelation, Scope, Unknown
 from lineage_bridge.sql.columns.values import LIKELY, NO_SOURCES, Condition, Subtype, Value, merged
 from lineage_bridge.sql.names import Name
@@ -78,8 +78,9 @@ class Calls(Expressions):
         if call.function in GROUP_WINDOWS and given.table is not None:
             windows = tuple((name, described) for name in WINDOW_COLUMNS)
             return _extended(base, windows).under(given.conditions | described.deciding("WINDOW"))
-        if call.function in CHANGELOGS and given.table is not None:
-            return _changelog(call.function, base, given).under(conditions)
+        if call.function in CHANGELOGS | SNAPSHOTS and given.table is not None:
+            made = base if call.function in SNAPSHOTS else _changelog(call.function, base, given)
+            return made.under(conditions)
         if call.function == "VECTOR_SEARCH" and given.table is not None:
             score = merged([described, *given.values]).through(Subtype.TRANSFORMATION)
             return _extended(base, (("score", score),)).under(given.conditions)

@@ -58,5 +58,8 @@ MODEL_CALLS = words("AI_COMPLETE AI_EMBEDDING AI_TOOL_INVOKE ML_EVALUATE ML_PRED
 CHANGELOGS = words("FROM_CHANGELOG TO_CHANGELOG")
 """Table functions between a table and the log of its changes."""
 
+SNAPSHOTS = words("SNAPSHOT")
+"""Table functions that return their table, at the time of each row that is joined."""
+
 SEARCHES = words("FEDERATED_SEARCH KEY_SEARCH_AGG TEXT_SEARCH_AGG VECTOR_SEARCH VECTOR_SEARCH_AGG")
 """Table functions whose first argument is the table to search."""

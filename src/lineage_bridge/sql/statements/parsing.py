@@ -31,7 +31,7 @@ _OTHER_OBJECTS = words(
     "ARTIFACT CONNECTION CONNECTOR DATABASE FUNCTION MODULE SCHEMA SECRET SINK SOURCE STATISTICS SYSTEM TAG TOOL TYPE USER IF"
 )
 """What CREATE makes that neither holds nor moves data."""
-_QUERIES = frozenset({"SELECT", "WITH", "VALUES", "("})
+_QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "("})
 _TABLE_WORDS = (("TABLE",), ("STREAM",), ("SOURCE", "TABLE"), ("SOURCE", "STREAM"), ("MATERIALIZED", "TABLE"), ("EXTERNAL", "TABLE"))
 
 
@@ -166,7 +166,8 @@ def _opens_query(cursor: Cursor) -> bool:
     at = cursor.at
     while at < len(cursor.tokens) and cursor.tokens[at].upper == "(":
         at += 1
-    return at < len(cursor.tokens) and cursor.tokens[at].upper in ("SELECT", "WITH", "VALUES")
+    words = [token.upper for token in cursor.tokens[at : at + 2]]
+    return bool(words) and (words[0] in ("SELECT", "WITH", "VALUES") or (words[0] == "TABLE" and words[1:] not in ([")"], [","])))
 
 
 def _update(cursor: Cursor) -> Statement:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from lineage_bridge.sql.text.keywords import COMMAS
 
 _TAKE_FROM = frozenset(name for name, separators in COMMAS.items() if "FROM" in separators)
-_QUERIES = frozenset({"SELECT", "WITH", "VALUES"})
+_QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 
 
 def froms_without_table(words: Sequence[str]) -> set[int]:

@@ -6,10 +6,11 @@ Each function handles the construct that begins at a token, and returns False if
 from collections.abc import Collection, Sequence
 
 from lineage_bridge.sql.columns.functions import UNITS
-from lineage_bridge.sql.text.cursor import Cursor, StatementError, closing, parts
+from lineage_bridge.sql.text.cursor import StatementError, closing
 from lineage_bridge.sql.text.ksqldb import KSQLDB_RULES
 from lineage_bridge.sql.text.lowering import Lowering, Rule
-from lineage_bridge.sql.text.plain import Argument, Pattern, Query, TableCall, parsed
+from lineage_bridge.sql.text.plain import Pattern, Query, parsed
+from lineage_bridge.sql.text.table_functions import has_table_argument, table_call, table_function, unnest
 from lineage_bridge.sql.text.tokens import Kind, Token
 
 
@@ -102,38 +103,16 @@ def _system_time(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the si
     return True
 
 
-def _table_function(self: Lowering, token: Token) -> bool:
-    """`TABLE(f(...))`, optionally after LATERAL."""
+def _explicit_table(self: Lowering, token: Token) -> bool:
+    """`TABLE t` as a query is `SELECT * FROM t`."""
     cursor = self.cursor
-    start = cursor.at
-    cursor.takes("LATERAL")
-    if not cursor.takes("TABLE") or not cursor.sees("("):
-        cursor.at = start
+    ahead = cursor.tokens[cursor.at + 1 :]
+    before = self.lines[-1] if self.lines else ""
+    if before not in _BEFORE_QUERIES or not ahead or not ahead[0].is_name:
         return False
-    body = cursor.group()
-    self.stand_in(_table_call(body, token, folds=self.ksql))
-    return True
-
-
-def _table_call(tokens: Sequence[Token], token: Token, *, folds: bool) -> TableCall:
-    inner = Cursor(tokens, folds=folds)
-    function = inner.name()[-1] if len(tokens) > 1 else inner.identifier()
-    if not inner.sees("("):
-        raise StatementError("a table function is expected here", token)
-    return TableCall(token, function.upper(), [_argument(part) for part in parts(inner.group())])
-
-
-def _argument(tokens: Sequence[Token]) -> Argument:
-    """An argument, which may have a name."""
-    named = len(tokens) > 2 and tokens[0].is_name and tokens[1].upper in ("=>", ":=")
-    return Argument(tokens[0].text.upper(), tokens[2:]) if named else Argument("", tokens)
-
-
-def _unnest(self: Lowering, token: Token) -> bool:
-    cursor = self.cursor
     cursor.at += 1
-    body = cursor.group()
-    self.stand_in(TableCall(token, "UNNEST", [Argument("", part) for part in parts(body)], cursor.takes("WITH", "ORDINALITY")))
+    for word in ("SELECT", "*", "FROM"):
+        self.emit(word, token)
     return True
 
 
@@ -173,13 +152,13 @@ def _after_from(self: Lowering, token: Token) -> bool:
         and end < len(tokens)
         and tokens[end].upper == "("
         and tokens[end - 1].is_name
-        and _has_table_argument(tokens, end)
+        and has_table_argument(tokens, end)
     ):
         if word != "LATERAL":
             self.emit(word, token)
         cursor.at = end
         cursor.group()
-        self.stand_in(_table_call(tokens[ahead : cursor.at], tokens[ahead], folds=self.ksql))
+        self.stand_in(table_call(tokens[ahead : cursor.at], tokens[ahead], folds=self.ksql))
         return True
     return False
 
@@ -197,19 +176,6 @@ def _table_end(tokens: Sequence[Token], start: int) -> int:
     if alias + 1 < len(tokens) and tokens[alias].is_name and tokens[alias + 1].upper == "MATCH_RECOGNIZE":
         return alias + 1
     return at
-
-
-def _has_table_argument(tokens: Sequence[Token], opening: int) -> bool:
-    close = closing(tokens, opening)
-    if close is None:
-        return False
-    for part in parts(tokens[opening + 1 : close]):
-        value = _argument(part).tokens
-        if len(value) > 1 and (
-            value[0].upper in ("TABLE", "DESCRIPTOR", "MODEL") or (value[0].upper == "(" and value[1].upper == "SELECT")
-        ):
-            return True
-    return False
 
 
 def _similar_to(self: Lowering, token: Token) -> bool:
@@ -250,6 +216,9 @@ def _sample(self: Lowering, token: Token) -> bool:  # noqa: ARG001 - the signatu
     return True
 
 
+_BEFORE_QUERIES = frozenset({"(", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT", ""})
+"""What a query follows in another one."""
+
 _RULES: list[Rule] = [
     (("INTERVAL",), _interval),
     (("DATE",), _literal),
@@ -263,9 +232,10 @@ _RULES: list[Rule] = [
     (("CAST", "("), _cast),
     (("TRY_CAST", "("), _cast),
     (("FOR", "SYSTEM_TIME"), _system_time),
-    (("LATERAL", "TABLE"), _table_function),
-    (("TABLE", "("), _table_function),
-    (("UNNEST", "("), _unnest),
+    (("LATERAL", "TABLE"), table_function),
+    (("TABLE", "("), table_function),
+    (("TABLE",), _explicit_table),
+    (("UNNEST", "("), unnest),
     (("IS",), _is_json),
     (("SIMILAR", "TO"), _similar_to),
     (("TABLESAMPLE",), _sample),

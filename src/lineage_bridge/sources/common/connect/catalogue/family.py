@@ -28,6 +28,7 @@ Reader = Literal[
     "mongodb",
     "neo4j",
     "positional",
+    "queue-topics",
     "replicator",
     "table-topics",
     "topic-patterns",

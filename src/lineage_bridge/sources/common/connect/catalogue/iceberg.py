@@ -13,7 +13,8 @@ def iceberg_sink(view: ConnectorView, topic: str, seen: str) -> list[FoundObject
     tables, field = view.list_of(["iceberg.tables"]), view.setting("iceberg.tables.route-field")
     by_topic = bool(field and seen) and field in _topic_fields(view)
     if not tables:
-        return [FoundObject(topic.lower() if by_topic and topic == seen else None, None, EvidenceKind.LISTED)]
+        is_named = by_topic and topic == seen and not view.is_unreadable(["iceberg.tables"])
+        return [FoundObject(topic.lower() if is_named else None, None, EvidenceKind.LISTED)]
     routes = {table: view.setting(f"iceberg.table.{table}.route-regex") for table in tables} if by_topic else {}
     patterns = {table: compile_java(route) for table, route in routes.items() if route}
     if not patterns or None in patterns.values():

@@ -47,16 +47,27 @@ def jdbc_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> 
 
 def mongodb_source(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
     """Find collections; the namespace map has the topic of a collection, of a whole database, or (`*`) of all others."""
-    try:
-        mapped = json.loads(view.setting("topic.namespace.map", default="{}"))
-    except (ValueError, RecursionError):
-        mapped = {}
-    names = {str(space): str(topic) for space, topic in mapped.items()} if isinstance(mapped, dict) else {}
+    names = _topics_in_json(view, "topic.namespace.map")
     dotted = [] if view.config.get("collection") else [space for space in names if "." in space]
     found = [*(FoundObject(space, None, EvidenceKind.LISTED) for space in dotted), *find_objects(view, candidates)]
     if not found and "*" in names:
         found = [FoundObject(None, None, EvidenceKind.LISTED)]
     return [entry._replace(topic=_mapped_topic(view, names, entry.object or "") or entry.topic) for entry in found]
+
+
+def queue_topics(view: ConnectorView, candidates: Mapping[str, EvidenceKind]) -> list[FoundObject]:
+    """Find queues; a map has the topics of some, all others share one."""
+    names = _topics_in_json(view, "rabbitmq.queue.topic.map")
+    return [entry._replace(topic=names.get(entry.object or "", entry.topic)) for entry in find_objects(view, candidates)]
+
+
+def _topics_in_json(view: ConnectorView, key: str) -> dict[str, str]:
+    """The topics by what they are for, from a setting in JSON."""
+    try:
+        mapped = json.loads(view.setting(key, default="{}"))
+    except (ValueError, RecursionError):
+        mapped = {}
+    return {str(what): str(topic) for what, topic in mapped.items()} if isinstance(mapped, dict) else {}
 
 
 def _mapped_topic(view: ConnectorView, names: Mapping[str, str], space: str) -> str | None:
@@ -237,6 +248,7 @@ SOURCE_READERS: dict[str, SourceReader] = {
     "mirror": mirror,
     "mongodb": mongodb_source,
     "neo4j": neo4j_source,
+    "queue-topics": queue_topics,
     "replicator": replicator,
     "table-topics": table_topics,
     "topic-patterns": topic_patterns,
