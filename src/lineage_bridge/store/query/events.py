@@ -85,9 +85,9 @@ class Events:
 
     def quarantine(self, code: str | None, limit: int, offset: int, event: bytes | None = None) -> list[QuarantineRecord]:
         """Quarantined records, newest first, without those accepted since; with `event`, only those of that event id."""
-        wanted = {name: value for name, value in (("code", code), ("event", event)) if value is not None}
-        sql = _QUARANTINE.format("".join(f" AND q.{name} = :{name}" for name in wanted))
-        rows = self.connection.execute(sql, {**wanted, "limit": limit, "offset": offset})
+        conditions = {name: value for name, value in (("code", code), ("event", event)) if value is not None}
+        sql = _QUARANTINE.format("".join(f" AND q.{name} = :{name}" for name in conditions))
+        rows = self.connection.execute(sql, {**conditions, "limit": limit, "offset": offset})
         return [QuarantineRecord(row[0], RecordAddress(*row[1:4]), *row[4:]) for row in rows]
 
     def quarantine_counts(self, of: Callable[[str], bool] | None = None) -> QuarantineCounts:
