@@ -97,7 +97,7 @@ def test_what_every_event_of_a_producer_has_is_not_suspicious(ordinary: bytes) -
     assert (is_suspicious(ordinary), suspicious_places(ordinary)) == (False, [])
 
 
-@pytest.mark.parametrize("before", ["", "root:", "hash ", "line\n", "'", "a\tb\t"])
+@pytest.mark.parametrize("before", ["", "root:", "hash ", "line\n", "'", "a\tb\t", "a\f", "a\b", "a\u2014", "a\u00e9"])
 def test_a_digest_of_a_password_is_found_wherever_it_begins(before: str) -> None:
     body = json.dumps({"facet": {"message": f"{before}$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/"}}).encode()
     assert b"qjXMvbEw8oaL" not in mask(body)

@@ -25,7 +25,7 @@ _SUSPECT = re.compile(
     rb"|(?<=(?:sntrys|sntryu|ccipat)_)|(?<=lin_api_)|(?<=rubygems_))[a-z0-9_\-]{6}"
     rb"|\.(?:(?<=ya29\.)|(?<=\Wsg\.)|(?<=\Wsl\.)|(?<=hv[sbr]\.)|(?<=\.atlasv1\.)|(?<=dp\.[a-z][a-z]\.)|(?<=v[1-4]\.local\.)|(?<=v[1-4]\.public\.)|(?<=\Ws\.)[a-z0-9]{24}\b|(?<=dt0[a-z]\d\d\.)|(?<=pat[a-z0-9]{14}\.)|logon)"
     rb"|\((?<=hmac\d{3}\()"
-    rb"|\$(?:(?<![a-z0-9_]\$)|(?<=\\[nrt]\$))(?:2[abxy]\$|apr1\$|[1567y]\$|argon2)|\$\d{3,7}\$"
+    rb"|\$(?:(?<![a-z0-9_]\$)|(?<=\\[bfnrt]\$)|(?<=\\u[0-9a-f]{4}\$))(?:2[abxy]\$|apr1\$|[1567y]\$|argon2)|\$\d{3,7}\$"
     rb"|<<<|\|\s{0,3}(?:sudo|su\b|ktutil|gpg|gcloud)|\?(?:key|auth|appid|code|session_?id|sid)=|&(?:key|auth|appid|code|session_?id|sid)=|;p=|@(?:tcp|unix)\(|/hook/|/hooks/[a-z0-9]{26}|/p/[a-z0-9_\-]{40}"
     rb"|!(?:(?<=00d[a-z0-9]{12}!)|(?<=00d[a-z0-9]{15}!))|pwd%%3d" % (_KEY_OF, _KEY_OF)
 )
