@@ -80,14 +80,6 @@ class EventSettings(TargetSettings):
     )
 
 
-class ReadableSettings(TargetSettings):
-    """Settings of a target whose catalog can be read."""
-
-    enrich_from: Texts = Field(
-        default=(), description="globs: only these parts of the catalog are read by an enrichment, such as databases; by default all"
-    )
-
-
 class HttpTargetSettings(HttpSettings, TargetSettings):
     """Settings of a target with an HTTP API."""
 

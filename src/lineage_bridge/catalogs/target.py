@@ -1,6 +1,5 @@
-"""The interface of a target: a place where lineage is published, object by object, and whose catalog can perhaps be read."""
+"""The interface of a target: a place where lineage is published, object by object."""
 
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -13,7 +12,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from lineage_bridge.catalogs.settings import TargetSettings
 from lineage_bridge.errors import LineageBridgeError
 from lineage_bridge.model.sources import SourceCheck
-from lineage_bridge.sources.common.observer import Unseen
 
 Json = dict[str, Any]
 SettingsT = TypeVar("SettingsT", bound=TargetSettings)
@@ -132,60 +130,13 @@ class Target(ABC, Generic[SettingsT]):
         """Close connections. Does not raise."""
 
 
-class CatalogPart(NamedTuple):
-    """A part of a catalog whose tables are listed by themselves, such as a database; `name` is unique in the catalog."""
-
-    name: str
-
-
-class PartsPage(NamedTuple):
-    """Parts of a catalog, the token of the next page (empty: there is none), and what could not be listed."""
-
-    parts: Sequence[CatalogPart]
-    next: str = ""
-    unseen: Sequence[Unseen] = ()
-
-
-class CatalogEntry(NamedTuple):
-    """A table or job of a catalog: a name that no other entry of its part has, and the event that describes it."""
-
-    name: str
-    event: Json
-
-
-class EntriesPage(NamedTuple):
-    """Entries of a part, the token of the next page (empty: there is none), and what of them could not be read."""
-
-    entries: Sequence[CatalogEntry]
-    next: str = ""
-    unseen: Sequence[Unseen] = ()
-
-
-class ReadableCatalog(ABC):
-    """A target whose catalog can be read, page by page.
-
-    Nothing that was published by an installation of LineageBridge is in its events. Methods raise as `Target.write` does, and may be
-    called again with the same token after an error.
-    """
-
-    @abstractmethod
-    def parts(self, token: str) -> PartsPage:
-        """A page of the parts of the catalog; the first token is empty."""
-
-    @abstractmethod
-    def entries(self, part: CatalogPart, token: str, now_us: int, stop: threading.Event) -> EntriesPage:
-        """A page of what is in a part, as events of `now_us`; the first token is empty. Returns early after `stop` by StoppedError."""
-
-
 @dataclass(frozen=True)
 class TargetKind:
     """A kind of target: its settings, how to create it, and one line that describes it in lists.
 
-    `make` gets the target's name, its settings, and the folder below which targets may write files. `reads_catalog`: whether it makes
-    targets that are a ReadableCatalog.
+    `make` gets the target's name, its settings, and the folder below which targets may write files.
     """
 
     settings: type[TargetSettings]
     make: Callable[[str, Any, Path], Target[Any]]
     summary: str
-    reads_catalog: bool = False

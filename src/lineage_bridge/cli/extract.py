@@ -35,7 +35,6 @@ _ENDED = ("completed", "failed")
 @click.option("--cluster", "clusters", multiple=True, metavar="ID", help="only this Kafka cluster; can be repeated")
 @click.option("--source", metavar="NAME", help="name of the source, if there are several of kind confluent")
 @click.option("--off", multiple=True, metavar="PLANE", help="skip this plane; can be repeated")
-@click.option("--no-enrich", is_flag=True, help="do not read the catalogs of targets afterwards")
 @click.option("--resume", "resumed", metavar="TASK", help="resume a task that was cancelled or interrupted")
 @with_pushes("after the extraction", push_lineage="databricks_uc")
 @with_output()
@@ -48,21 +47,20 @@ def extract(
     clusters: tuple[str, ...],
     source: str | None,
     off: tuple[str, ...],
-    no_enrich: bool,
     resumed: str | None,
     pushes: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Extract the lineage of a Confluent Cloud organization.
 
-    Then reads the catalogs of targets, as `enrich` does. Returns when answers contain what was read. Ctrl+C cancels the extraction.
+    Returns when answers contain what was read. Ctrl+C cancels the extraction.
 
     The exit code is 0 if everything was read, 3 if something could not be read, 1 if the extraction failed, or what was to be published
     after it was not.
     """
-    if resumed and (environments or clusters or source or off or no_enrich):
-        raise click.UsageError("--resume cannot be combined with --env, --cluster, --source, --off or --no-enrich")
-    order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off, "enable_enrichment": not no_enrich}
+    if resumed and (environments or clusters or source or off):
+        raise click.UsageError("--resume cannot be combined with --env, --cluster, --source or --off")
+    order = {"environment_ids": environments, "cluster_ids": clusters, "source": source, "off": off}
     with connect(settings) as client:
         targets = targets_of(client, pushes)
         path, body = (f"{TASKS}/{resumed}/resume", b"") if resumed else (f"{TASKS}/extract", json.dumps(order).encode())
@@ -112,7 +110,7 @@ def print_task(task: Json) -> None:
         hint = f" ({task['hint']})" if task["hint"] else ""
         print_line(f"failed: {task['error']}{hint}")
         if task["resumable"]:
-            print_line(f"resume it with: lineage-bridge task resume {task['task_id']}")
+            print_line(f"resume it with: lineage-bridge extract --resume {task['task_id']}")
     else:
         print_line(f"{task['status']}: {task['progress'][-1] if task['progress'] else ''}")
 
@@ -175,4 +173,4 @@ def _cancel(client: Client, id_: str) -> None:
         while task["status"] not in _ENDED and time.monotonic() < until:
             time.sleep(POLL_S)
             task = client.get(f"{TASKS}/{id_}")
-        print_message(f"cancelled; resume it with: lineage-bridge task resume {id_}")
+        print_message(f"cancelled; resume it with: lineage-bridge extract --resume {id_}")

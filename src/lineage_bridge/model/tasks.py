@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-EXTRACT, ENRICH = "extract", "enrich"
+EXTRACT = "extract"
 PENDING, RUNNING, COMPLETED, FAILED = "pending", "running", "completed", "failed"
 STATUSES = (PENDING, RUNNING, COMPLETED, FAILED)
 SEEN = frozenset(("observed", "gone"))
@@ -30,8 +30,7 @@ class ExtractOrder:
     """What to extract: a `source` (empty: the only one), restricted to environments and clusters by id (empty: all).
 
     `off`: planes to leave out. `hours`: how far back metrics go. `addresses`: those of registries, by environment. `credentials`: by plane
-    and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one. `enriches`: whether targets whose catalogs can be read are
-    read afterwards.
+    and scope (`kafka`, `lkc-1`); the scope is empty if the plane has only one.
     """
 
     source: str = ""
@@ -41,7 +40,6 @@ class ExtractOrder:
     hours: float | None = None
     addresses: Mapping[str, str] = field(default_factory=dict)
     credentials: Mapping[tuple[str, str], Credential] = field(default_factory=dict, repr=False)
-    enriches: bool = False
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -76,9 +74,8 @@ class GraphSize(msgspec.Struct, frozen=True):
 class TaskRecord(msgspec.Struct, frozen=True):
     """A task. Times are UTC microseconds, None if there is none yet. It contains no credentials.
 
-    `source` is empty for an enrichment. `targets`: those whose catalogs are read. `given` lists the planes and scopes for which the
-    request had credentials. `steps` describe the progress in words. A failed task has `error`; `cancelled` and `interrupted` (its process
-    ended) are two ways to fail.
+    `given` lists the planes and scopes for which the request had credentials. `steps` describe the progress in words. A failed task has
+    `error`; `cancelled` and `interrupted` (its process ended) are two ways to fail.
     """
 
     id: str
@@ -101,7 +98,6 @@ class TaskRecord(msgspec.Struct, frozen=True):
     hint: str = ""
     cancelled: bool = False
     interrupted: bool = False
-    targets: tuple[str, ...] = ()
 
     @property
     def ended(self) -> bool:

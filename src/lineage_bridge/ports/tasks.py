@@ -1,4 +1,4 @@
-"""Interfaces of tasks: their stored state, and users' operations on them."""
+"""Interfaces of extraction tasks: their stored state, and users' operations on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -25,7 +25,6 @@ class TaskRepository(Protocol):
     def save_steps(
         self,
         task: TaskRecord,
-        source: str,
         state: SourceState,
         snapshot: bytes | None,
         messages: Sequence[tuple[str, bytes]],
@@ -33,7 +32,7 @@ class TaskRepository(Protocol):
         polls: int,
         begun: bool,
     ) -> bool:
-        """Store the result of a task's steps, all or nothing: task, state of a source, snapshot (None keeps the previous one), messages.
+        """Store the result of a task's steps, all or nothing: task, source state, snapshot (None keeps the previous one), messages.
 
         Returns False, and stores nothing, if the source has been removed or polled since: it must have had this many `polls`, and have
         been stored before if the task has `begun`.
@@ -54,9 +53,6 @@ class TaskService(Protocol):
 
     def extract(self, order: ExtractOrder) -> TaskRecord:
         """Start an extraction."""
-
-    def enrich(self, targets: Sequence[str]) -> TaskRecord:
-        """Start an enrichment from the catalogs of these targets; of all that can be read if there are none."""
 
     def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
         """Resume a stopped task. Credentials that came with its request must be sent again; the rest of the order is ignored."""

@@ -14,7 +14,6 @@ from lineage_bridge.access.authentication import Authenticators
 from lineage_bridge.access.networks import Networks
 from lineage_bridge.api.position_tokens import Position, covers
 from lineage_bridge.catalogs.continuous.feed import changes_behind
-from lineage_bridge.catalogs.service import TargetService
 from lineage_bridge.config import Settings
 from lineage_bridge.config.tls import server_certificate
 from lineage_bridge.errors import StoreError, StoreMissingError
@@ -49,7 +48,7 @@ from lineage_bridge.wiring.people import people
 from lineage_bridge.wiring.processes import is_alive, now_us, pipeline_status, version
 from lineage_bridge.wiring.shared import all_records, question_lanes, readers, source_context, state_database
 from lineage_bridge.wiring.sources import source_service
-from lineage_bridge.wiring.targets.publishing import readable_targets, target_service
+from lineage_bridge.wiring.targets.publishing import target_service
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -99,7 +98,6 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
         ledger = InputLedger(writer, records.log.read, repository, uuid.uuid4().hex, streamed)
         stack.callback(ledger.close)
         graph = graph_id(key)
-        targets = target_service(settings, partial(changes_behind, pool.reader))
         known, external = people(settings), settings.external
         known.start(stack)
         keys = authenticator(settings, stack)
@@ -131,8 +129,8 @@ def api(settings: Settings, log_disk: LogDisk = _LOCAL_DISK, questions: str | No
                 sources=service,
                 inputs=input_service(settings, partial(input_progress, settings, ledger)),
                 input_log=ledger,
-                targets=targets,
-                tasks=_tasks(stack, settings, service, targets, pool, received.ends, partial(_size, graph, pool)),
+                targets=target_service(settings, partial(changes_behind, pool.reader)),
+                tasks=_tasks(stack, settings, service, pool, received.ends, partial(_size, graph, pool)),
                 findings=lambda: Findings(paths.analysis),
                 is_graph_suspect=paths.graph_suspect.exists,
                 log_health=lambda: _log_health(watch.found()),
@@ -179,7 +177,6 @@ def _tasks(
     stack: ExitStack,
     settings: Settings,
     service: SourceService,
-    targets: TargetService,
     pool: ReaderPool,
     written: Callable[[], Position],
     size: Callable[[], GraphSize],
@@ -205,7 +202,6 @@ def _tasks(
         written,
         has_folded,
         size,
-        readable_targets(settings, targets),
     )
     tasks = TaskService(service, context, lambda: str(uuid.uuid4()))
     stack.callback(tasks.close)

@@ -1,7 +1,7 @@
 """Glue's API: moto's server behind what moto does not check.
 
-Each request is held against botocore's model of the service, lists have pages, and `VersionId` is what Glue makes of it: an update of
-another version is a `ConcurrentModificationException`. Versions are archived unless `SkipArchive` is set.
+Each request is held against botocore's model of the service, and `VersionId` is what Glue makes of it: an update of another version is a
+`ConcurrentModificationException`. Versions are archived unless `SkipArchive` is set.
 """
 
 import json
@@ -15,7 +15,6 @@ from tests.catalogs.standins.amazon import model_of, problems
 from tests.catalogs.standins.server import Answer, Request
 
 REGION, CATALOG = "us-east-1", "123456789012"
-_LISTS = {"GetDatabases": "DatabaseList", "GetTables": "TableList"}
 _PASSED = ("authorization", "content-type", "x-amz-date", "x-amz-target")
 
 
@@ -62,8 +61,6 @@ class Glue:
         self.reads += operation == "GetTable"
         headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
         answer = httpx.post(self._moto, content=request.body, headers=headers, timeout=30, verify=False)
-        if operation in _LISTS and answer.is_success:
-            return _paged(operation, asked, answer.json())
         return Answer(answer.status_code, answer.content)
 
     def _refusal(self, asked: dict[str, Any], table: dict[str, Any]) -> Answer | None:
@@ -93,15 +90,6 @@ class Glue:
         names = model_of("glue").shape_for("TableInput").members
         before = {member: value for member, value in self.table(database, name).items() if member in names}
         self.client.update_table(DatabaseName=database, TableInput={**before, **members})
-
-
-def _paged(operation: str, asked: dict[str, Any], whole: dict[str, Any]) -> Answer:
-    """A page of a list, which moto answers as a whole."""
-    begin = int(asked.get("NextToken", 0))
-    end = begin + int(asked.get("MaxResults", 100))
-    member = _LISTS[operation]
-    more = {"NextToken": str(end)} if end < len(whole[member]) else {}
-    return Answer(200, {member: whole[member][begin:end], **more})
 
 
 def _error(code: str, message: str, status: int = 400, headers: dict[str, str] | None = None) -> Answer:

@@ -4,7 +4,6 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -14,13 +13,12 @@ import pytest
 from tests.sources import stepwise
 from tests.sources.stepwise import Plane
 
-from lineage_bridge.errors import NotFoundError, OverloadedError
-from lineage_bridge.model.sources import SourceState
+from lineage_bridge.errors import OverloadedError
 from lineage_bridge.model.tasks import FAILED, PENDING, Credential, ExtractOrder, GraphSize, TaskFilter, TaskRecord
 from lineage_bridge.sources.common.settings import Secrets, SourceContext
 from lineage_bridge.sources.runtime.extraction import ExtractionContext
 from lineage_bridge.sources.runtime.metadata_cache import MetadataCache
-from lineage_bridge.sources.runtime.orders import PreparedSource, prepare_source
+from lineage_bridge.sources.runtime.orders import prepare_source
 from lineage_bridge.sources.runtime.service import SourceService
 from lineage_bridge.sources.runtime.source_locks import SourceLocks
 from lineage_bridge.sources.runtime.tasks import MOST_WAITING, TaskService
@@ -58,17 +56,6 @@ class KillableRepository(TaskRepository):
         return bool(self._live(lambda: super(KillableRepository, self).save_steps(*args, **named)))
 
 
-class NoTargets:
-    """No targets."""
-
-    def ready(self) -> list[str]:
-        return []
-
-    def prepare(self, name: str, states: Mapping[str, SourceState]) -> PreparedSource:
-        del states
-        raise NotFoundError(f"there is no target {name}")
-
-
 def service_of(folder: Path, repository: TaskRepository) -> TaskService:
     states = SourceRepository(StateDatabase(folder / "state.db"))
     sources = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, states, kinds=stepwise.KINDS)
@@ -83,7 +70,6 @@ def service_of(folder: Path, repository: TaskRepository) -> TaskService:
         lambda: 0,
         lambda _: True,
         lambda: GraphSize("g", 0, 0),
-        NoTargets(),
         stepwise.KINDS,
     )
     return TaskService(sources, context, lambda: str(next(ids)))
@@ -163,7 +149,7 @@ def test_the_oldest_ended_tasks_are_forgotten(tmp_path: Path) -> None:
 def test_the_repr_of_values_with_credentials_shows_no_secret() -> None:
     order = ExtractOrder(credentials={("kafka", "lkc-1"): Credential("KEY", "hush")})
     service = SourceService({"cloud": {"kind": "confluent", "cloud": {"key": "k", "secret": "${env:HOME}"}}}, _empty_repository())
-    filled = prepare_source(service.record("cloud"), order, SourceContext(), stepwise.KINDS)
+    filled = prepare_source(service.record("cloud"), order, stepwise.KINDS.load_extracted())
     assert filled.given
     assert "hush" not in f"{order} {order.credentials} {filled} {filled.record} {Secrets(given=filled.given)}"
 

@@ -31,7 +31,7 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
     """What to extract: a `source` (by default the only organization of Confluent Cloud), and environments and clusters by their ids.
 
     All members apply to this extraction only. `off`: planes to skip; a switch that is false skips its planes. `sr_endpoints`:
-    addresses of registries by environment. `enable_enrichment`: whether the catalogs of targets are read afterwards.
+    addresses of registries by environment.
     """
 
     source: str | None = None
@@ -48,18 +48,6 @@ class ExtractionRequest(Credentials, frozen=True, forbid_unknown_fields=True, kw
     enable_metrics: bool | None = None
     metrics_lookback_hours: float | None = None
     sr_endpoints: dict[str, str] | None = None
-
-
-class EnrichmentRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which catalogs to read: those of `targets`, by name; by default of all targets whose catalogs can be read.
-
-    `enable_catalog` and `enable_metrics` are LineageBridge's: catalogs are always read, and metrics are read by an extraction.
-    """
-
-    targets: list[str] | None = None
-    enable_catalog: bool = True
-    enable_metrics: bool = False
-    metrics_lookback_hours: float | None = None
 
 
 class PlaneItem(Struct, frozen=True):
@@ -100,8 +88,7 @@ class TaskItem(Struct, frozen=True):
     """A task. `status` is pending, running, completed or failed; `progress` is a summary of `planes` in words.
 
     A completed task may have `unknown` planes. A failed task has the reason in `error` and what to do in `hint`; `resumable`: it was
-    cancelled, or its process ended. `params` is the request without credentials; `credentials` names those that it contained. `targets`:
-    those whose catalogs it reads.
+    cancelled, or its process ended. `params` is the request without credentials; `credentials` names those that it contained.
     """
 
     task_id: str
@@ -116,7 +103,6 @@ class TaskItem(Struct, frozen=True):
     hint: str
     params: dict[str, Any]
     source: str
-    targets: list[str]
     planes: list[PlaneItem]
     unknown: list[UnknownItem]
     events: int

@@ -1,17 +1,15 @@
-"""One task: polls a source, then targets whose catalogs are read, step by step, stores each step before the next, and waits until all
-events are in the graph.
-"""
+"""One extraction: polls a source step by step, stores each step before the next, and waits until all events are in the graph."""
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import msgspec
 
-from lineage_bridge.errors import LineageBridgeError, RequestError, StoppedError
+from lineage_bridge.errors import RequestError, StoppedError
 from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ASKED, COMPLETED, FAILED, RUNNING, SEEN, GraphSize, PlaneRecord, TaskRecord
 from lineage_bridge.openlineage.event_builder import encode
@@ -22,22 +20,20 @@ from lineage_bridge.sources.common.observer import Observation, Observer
 from lineage_bridge.sources.common.settings import SourceContext
 from lineage_bridge.sources.common.stepwise import PARTLY, PlaneStep, Selection, StepwiseObserver
 from lineage_bridge.sources.runtime.kinds import KINDS, SourceKinds
-from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, system_id
-from lineage_bridge.sources.runtime.orders import PreparedSource, ReadableTargets
+from lineage_bridge.sources.runtime.metadata_cache import MetadataCache, make_observer, system_id
+from lineage_bridge.sources.runtime.orders import PreparedSource
 from lineage_bridge.sources.runtime.poller import outbox_messages, unseen_since
 
 TICK_S = 0.1
 STORED = SEEN | {PARTLY}
 """States of planes whose steps need not be repeated."""
-ENRICHMENT = "enrichment"
-"""The plane of a target's catalog; its scopes are the target, and the parts of the catalog."""
 
 
 class ExtractionContext(NamedTuple):
     """The services and values that extractions use.
 
     `hold_source` locks a source for a poll; False if another process holds its lock. `log_end` is the end of what was accepted, `is_folded`
-    is whether the graph contains everything up to such an end, `graph_size` is the size of the graph. `targets`: those that can be read.
+    is whether the graph contains everything up to such an end, `graph_size` is the size of the graph.
     """
 
     tasks: TaskRepository
@@ -49,44 +45,30 @@ class ExtractionContext(NamedTuple):
     log_end: Callable[[], Any]
     is_folded: Callable[[Any], bool]
     graph_size: Callable[[], GraphSize]
-    targets: ReadableTargets
     kinds: SourceKinds = KINDS
 
 
 class Extraction:
-    """Runs one task in one thread. Other threads may read `task`, its current state, and call `cancel`."""
+    """Runs one task in one thread. Other threads may read `task`, its current state, and set `stop`."""
 
-    def __init__(self, context: ExtractionContext, task: TaskRecord, sources: Sequence[PreparedSource]) -> None:
-        self.context, self.task, self.sources = context, task, sources
+    def __init__(self, context: ExtractionContext, task: TaskRecord, source: PreparedSource) -> None:
+        self.context, self.task, self.source = context, task, source
         self.stop = threading.Event()
         self.fetched: dict[str, PlaneRecord] = {}
         """The planes that have been fetched, by key; their steps may not be stored yet."""
-        self._begun: set[str] = set()
-        self._is_cancelled = False
-
-    def cancel(self) -> None:
-        """Stop the task soon."""
-        self._is_cancelled = True
-        self.stop.set()
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of everything that the task polls."""
-        return frozenset(source.record.name for source in self.sources)
+        self._begun = False
 
     def run(self) -> None:
-        """Poll the source, and read the catalogs. Raises StoppedError, and the source's error if nothing could be observed."""
+        """Extract. Raises StoppedError, and the source's error if nothing could be observed."""
         self._check()
-        failures = [error for source in self.sources if (error := self._tried(source)) is not None]
-        if len(failures) == len(self.sources):
-            raise failures[0]
+        while not self._poll_locked():
+            self._pause()
         self._wait_for_graph()
         self._report("in the graph", status=COMPLETED, result=self.context.graph_size(), ended_us=self.context.clock_us())
 
     def forget_secrets(self) -> None:
         """Forget the secrets that came with the request."""
-        for source in self.sources:
-            source.given.clear()
+        self.source.given.clear()
 
     def fail(self, error: str, hint: str = "", **how: bool) -> None:
         """Record that the task failed."""
@@ -94,43 +76,24 @@ class Extraction:
 
     # polling
 
-    def _tried(self, source: PreparedSource) -> LineageBridgeError | None:
-        """Poll; return the error if nothing of a target's catalog could be read, so that the others are read. Other errors are raised."""
-        try:
-            while not self._poll_locked(source):
-                self._pause()
-        except StoppedError:
-            raise
-        except LineageBridgeError as error:
-            if not source.is_target:
-                raise
-            self.stop.clear()  # only the failed poll was stopped
-            if self._is_cancelled:
-                self.stop.set()
-            hints = (error.hint,) if error.hint else ()
-            self._save_planes([PlaneRecord(f"{ENRICHMENT} {source.name}", FAILED, (str(error),), hints=hints)])
-            self.context.tasks.save(self.task)
-            return error
-        return None
-
-    def _poll_locked(self, source: PreparedSource) -> bool:
-        with self.context.hold_source(source.record.name) as held:
+    def _poll_locked(self) -> bool:
+        with self.context.hold_source(self.source.record.name) as held:
             if held:
-                self._poll(source)
+                self._poll()
         return held
 
-    def _poll(self, source: PreparedSource) -> None:
-        context, record = self.context, source.record
+    def _poll(self) -> None:
+        context, record = self.context, self.source.record
         record = record._replace(state=context.sources.states().get(record.name, record.state))
         began = context.clock_us()
-        step = f"reading the catalog of {source.name}" if source.is_target else "started"
-        self._report(step, status=RUNNING, started_us=self.task.started_us or began)
-        observer = as_stepwise(source.make())
+        self._report("started", status=RUNNING, started_us=self.task.started_us or began)
+        source_context = context.source_context.with_given(self.source.given)
+        observer = as_stepwise(make_observer(record.name, record.kind, record.settings, source_context, context.kinds))
         try:
             state = msgspec.structs.replace(record.state, tried_us=began, address=system_id(record, observer))
             for steps in self._buffered(self._steps(record, observer, began)):
-                state = self._save_steps(record.name, steps, state, began)
-            self._finish_poll(record.name, state, observer, began)
+                state = self._save_steps(steps, state, began)
+            self._finish_poll(state, observer, began)
         finally:
             observer.close()
 
@@ -182,43 +145,41 @@ class Extraction:
         finally:
             arrived.put(None)
 
-    def _save_steps(self, source: str, steps: Sequence[PlaneStep], state: SourceState, began: int) -> SourceState:
+    def _save_steps(self, steps: Sequence[PlaneStep], state: SourceState, began: int) -> SourceState:
         last = steps[-1].observation
         events = tuple(event for step in steps for event in step.observation.events)
         aliases = tuple(alias for step in steps for alias in step.observation.aliases)
         state = msgspec.structs.replace(state, events=state.events + len(events), unseen=unseen_since(state.unseen, last.unseen, began))
-        self._save_planes(step.plane for step in steps)
-        self._write(source, state, Observation(last.snapshot, events, aliases), state.polls)
+        planes = {plane.key: plane for plane in self.task.planes} | {step.plane.key: step.plane for step in steps}
+        self.task = msgspec.structs.replace(self.task, planes=tuple(planes.values()))
+        self._write(state, Observation(last.snapshot, events, aliases), state.polls)
         return state
 
-    def _save_planes(self, found: Iterable[PlaneRecord]) -> None:
-        planes = {plane.key: plane for plane in (*self.task.planes, *found)}
-        self.task = msgspec.structs.replace(self.task, planes=tuple(planes.values()))
-
-    def _finish_poll(self, source: str, state: SourceState, observer: Observer[Any], began: int) -> None:
+    def _finish_poll(self, state: SourceState, observer: Observer[Any], began: int) -> None:
         now = self.context.clock_us()
         due = max(now, began + round(observer.settings.interval_s * SECOND_US))
         state = msgspec.structs.replace(
             state, polls=state.polls + 1, failures=0, due_us=due, succeeded_us=began, failing_since_us=None, took_us=now - began
         )
-        self._write(source, state, None, state.polls - 1)
+        self._write(state, None, state.polls - 1)
 
-    def _write(self, source: str, state: SourceState, seen: Observation | None, polls: int) -> None:
+    def _write(self, state: SourceState, seen: Observation | None, polls: int) -> None:
         snapshot, messages = (encode(dict(seen.snapshot)), list(outbox_messages(seen))) if seen else (None, [])
-        begun = source in self._begun
-        if not self.context.tasks.save_steps(self.task, source, state, snapshot, messages, polls=polls, begun=begun):
-            raise RequestError(f"{source} was removed, or polled by another process, during the task", "start the task again")
-        self._begun.add(source)
+        if not self.context.tasks.save_steps(self.task, state, snapshot, messages, polls=polls, begun=self._begun):
+            raise RequestError(
+                f"source {self.task.source} was removed, or polled by another process, during the extraction", "start the task again"
+            )
+        self._begun = True
 
     # waiting for the graph
 
     def _wait_for_graph(self) -> None:
-        """Wait until all events of the sources are delivered, and the graph contains them."""
-        tasks = self.context.tasks
-        newest = {source: tasks.newest_message(source) for source in sorted(self.names)}
-        if pending := sum(tasks.count_pending(*message) for message in newest.items()):
+        """Wait until all events of the source are delivered, and the graph contains them."""
+        tasks, source = self.context.tasks, self.task.source
+        newest = tasks.newest_message(source)
+        if pending := tasks.count_pending(source, newest):
             self._report(f"delivering {pending} messages")
-        while any(tasks.count_pending(*message) for message in newest.items()):
+        while tasks.count_pending(source, newest):
             self._pause()
         end = self.context.log_end()
         self._report("waiting for the graph")

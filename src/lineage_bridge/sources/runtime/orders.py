@@ -1,49 +1,24 @@
 """Determines what a task extracts: the source that an order names, with the order's credentials and options."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from lineage_bridge.errors import RequestError
 from lineage_bridge.model.sources import SourceRecord, SourceState
 from lineage_bridge.model.tasks import ExtractOrder, TaskRecord
-from lineage_bridge.sources.common.observer import Observer
-from lineage_bridge.sources.common.settings import SourceContext
-from lineage_bridge.sources.common.stepwise import OrderedSettings, StepwiseKind
-from lineage_bridge.sources.runtime.kinds import EXTRACTED_KIND, SourceKinds
-from lineage_bridge.sources.runtime.metadata_cache import make_observer
-
-TARGET = "target "
-"""Begins the name of a target as a source; no source that a user names has a space in its name."""
+from lineage_bridge.sources.common.observer import SourceKind
+from lineage_bridge.sources.common.stepwise import StepwiseKind
+from lineage_bridge.sources.runtime.kinds import EXTRACTED_KIND
 
 
 class PreparedSource(NamedTuple):
-    """A source, or a target whose catalog is read, with the settings for one order.
-
-    `given` are the secrets of the order by the names that the settings use for them; `make` creates the observer, and raises ConfigError.
-    """
+    """A source with the settings for one order, and the secrets of the order by the names that the settings use for them."""
 
     record: SourceRecord
     given: dict[str, str]
-    make: Callable[[], Observer[Any]]
-    is_target: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name that its user gave the source or target."""
-        return self.record.name.removeprefix(TARGET)
 
     def __repr__(self) -> str:
         return f"PreparedSource({self.record.name})"
-
-
-class ReadableTargets(Protocol):
-    """The targets whose catalogs can be read."""
-
-    def ready(self) -> Sequence[str]:
-        """The names of the targets whose catalogs can be read and that are not paused, sorted."""
-
-    def prepare(self, name: str, states: Mapping[str, SourceState]) -> PreparedSource:
-        """A target as a source. `states`: those of all sources. Raises NotFoundError, RefusedError, RequestError."""
 
 
 def choose_source(
@@ -71,15 +46,12 @@ def choose_source(
     raise RequestError("there is no source to extract from", kind.how_to_add)
 
 
-def prepare_source(record: SourceRecord, order: ExtractOrder, context: SourceContext, kinds: SourceKinds) -> PreparedSource:
-    """Complete the settings of a source with those of an order."""
-    kind = kinds.load(record.kind)
-    settings, given = kind.apply_order(record.settings, order) if isinstance(kind, StepwiseKind) else OrderedSettings(record.settings, {})
-
-    def make() -> Observer[Any]:
-        return make_observer(record.name, record.kind, settings, context.with_given(given), kinds)
-
-    return PreparedSource(record._replace(settings=settings), given, make)
+def prepare_source(record: SourceRecord, order: ExtractOrder, kind: SourceKind) -> PreparedSource:
+    """Complete the settings of a source of this kind with those of an order."""
+    if not isinstance(kind, StepwiseKind):
+        return PreparedSource(record, {})
+    settings, given = kind.apply_order(record.settings, order)
+    return PreparedSource(record._replace(settings=settings), given)
 
 
 def resumed_order(task: TaskRecord, credentials: ExtractOrder) -> ExtractOrder:

@@ -1,16 +1,17 @@
-"""Tasks: extractions and enrichments that run in this process, at most one at a time per source and target."""
+"""Tasks: extractions that run in this process, at most one at a time per source."""
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import msgspec
 
 from lineage_bridge.errors import LineageBridgeError, NotFoundError, OverloadedError, RequestError, StoppedError
-from lineage_bridge.model.tasks import ENRICH, EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
+from lineage_bridge.model.tasks import EXTRACT, FAILED, PENDING, ExtractOrder, TaskFilter, TaskRecord
 from lineage_bridge.ports.sources import SourceService
 from lineage_bridge.sources.runtime.extraction import Extraction, ExtractionContext, as_stepwise
+from lineage_bridge.sources.runtime.metadata_cache import make_observer
 from lineage_bridge.sources.runtime.orders import PreparedSource, choose_source, prepare_source, resumed_order
 
 AT_ONCE, MOST_WAITING = 4, 100
@@ -37,8 +38,7 @@ class TaskService:
     def extract(self, order: ExtractOrder) -> TaskRecord:
         """Start an extraction."""
         self._check_room()
-        source = _checked(self._prepare(order))
-        targets = self._context.targets.ready() if order.enriches else ()
+        source = self._prepare(order)
         task = TaskRecord(
             self._new_id(),
             EXTRACT,
@@ -51,21 +51,9 @@ class TaskService:
             hours=order.hours,
             addresses=dict(order.addresses),
             given=order.given,
-            targets=tuple(targets),
         )
         self._context.tasks.add(task)
-        return self._start(task, [source, *self._targets(targets)])
-
-    def enrich(self, targets: Sequence[str]) -> TaskRecord:
-        """Start an enrichment."""
-        self._check_room()
-        chosen = tuple(sorted(set(targets))) or tuple(self._context.targets.ready())
-        if not chosen:
-            raise RequestError("there is no target whose catalog can be read", "add one of kind glue: lineage-bridge target add")
-        sources = [_checked(target) for target in self._targets(chosen)]
-        task = TaskRecord(self._new_id(), ENRICH, "", PENDING, self._context.clock_us(), targets=chosen)
-        self._context.tasks.add(task)
-        return self._start(task, sources)
+        return self._start(task, source)
 
     def resume(self, task_id: str, credentials: ExtractOrder) -> TaskRecord:
         """Continue a task that was stopped."""
@@ -73,16 +61,12 @@ class TaskService:
         if not task.resumable:
             raise RequestError(f"task {task_id} is {task.status} and cannot be resumed", "start another extraction")
         self._check_room()
-        if task.kind == EXTRACT:
-            ready = self._context.targets.ready()
-            sources = [_checked(self._prepare(resumed_order(task, credentials))), *self._targets(set(ready).intersection(task.targets))]
-        else:
-            sources = [_checked(target) for target in self._targets(task.targets)]
+        source = self._prepare(resumed_order(task, credentials))
         task = msgspec.structs.replace(
             task, status=PENDING, error=None, hint="", cancelled=False, interrupted=False, ended_us=None, steps=(*task.steps, "resumed")
         )
         self._context.tasks.save(task)
-        return self._start(task, sources)
+        return self._start(task, source)
 
     def cancel(self, task_id: str) -> TaskRecord:
         """Request a task to stop; a task that has not started is stopped at once."""
@@ -92,7 +76,7 @@ class TaskService:
                 self._waiting.remove(found)
                 self._end(found, CANCELLED)
             elif task_id in self._running:
-                self._running[task_id].cancel()
+                self._running[task_id].stop.set()
         task = self.record(task_id)
         if task.ended and not task.cancelled:
             raise RequestError(f"task {task_id} is already {task.status}")
@@ -115,22 +99,24 @@ class TaskService:
             self._closing = True
             waiting, self._waiting = self._waiting, []
             for extraction in self._running.values():
-                extraction.cancel()
+                extraction.stop.set()
         for extraction in waiting:
             self._end(extraction, INTERRUPTED)
         wait(self._futures, STOP_TIMEOUT_S)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _prepare(self, order: ExtractOrder) -> PreparedSource:
-        """Return the source of an order. Raises RequestError, ConfigError."""
+        """Return the source of an order, after checking its settings. Raises RequestError, ConfigError."""
         context = self._context
         chosen = choose_source(self._sources.records(), order, context.sources.states(), context.kinds.load_extracted())
-        return prepare_source(chosen, order, context.source_context, context.kinds)
-
-    def _targets(self, names: Iterable[str]) -> list[PreparedSource]:
-        """The targets of these names, as sources. Raises NotFoundError, RefusedError, RequestError, ConfigError."""
-        states = self._context.sources.states()
-        return [self._context.targets.prepare(name, states) for name in sorted(names)]
+        source = prepare_source(chosen, order, context.kinds.load(chosen.kind))
+        source_context = context.source_context.with_given(source.given)
+        observer = make_observer(chosen.name, chosen.kind, source.record.settings, source_context, context.kinds)
+        try:
+            as_stepwise(observer)
+        finally:
+            observer.close()
+        return source
 
     def _check_room(self) -> None:
         """Raise OverloadedError if the queue of tasks is full."""
@@ -142,18 +128,18 @@ class TaskService:
                     "too_many_tasks",
                 )
 
-    def _start(self, task: TaskRecord, sources: Sequence[PreparedSource]) -> TaskRecord:
+    def _start(self, task: TaskRecord, source: PreparedSource) -> TaskRecord:
         with self._lock:
-            self._waiting.append(Extraction(self._context, task, sources))
+            self._waiting.append(Extraction(self._context, task, source))
             self._start_waiting()
         return task
 
     def _start_waiting(self) -> None:
-        """Start the waiting tasks, oldest first, but only one per source and target."""
-        busy = {name for extraction in self._running.values() for name in extraction.names}
+        """Start the waiting tasks, oldest first, but only one per source."""
+        busy = {extraction.task.source for extraction in self._running.values()}
         for extraction in list(self._waiting):
-            if busy.isdisjoint(extraction.names) and len(self._running) < AT_ONCE:
-                busy |= extraction.names
+            if extraction.task.source not in busy and len(self._running) < AT_ONCE:
+                busy.add(extraction.task.source)
                 self._waiting.remove(extraction)
                 self._running[extraction.task.id] = extraction
                 unfinished = {future for future in self._futures if not future.done()}
@@ -188,13 +174,3 @@ class TaskService:
         stored = {plane.key for plane in task.planes}
         fetched = [plane for key, plane in sorted(extraction.fetched.items()) if key not in stored]
         return msgspec.structs.replace(task, planes=(*task.planes, *fetched))
-
-
-def _checked(source: PreparedSource) -> PreparedSource:
-    """A source whose settings are valid and which tasks can poll. Raises ConfigError, RequestError."""
-    observer = source.make()
-    try:
-        as_stepwise(observer)
-    finally:
-        observer.close()
-    return source

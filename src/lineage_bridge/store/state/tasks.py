@@ -54,7 +54,6 @@ class TaskRepository:
     def save_steps(
         self,
         task: TaskRecord,
-        source: str,
         state: SourceState,
         snapshot: bytes | None,
         messages: Sequence[tuple[str, bytes]],
@@ -65,7 +64,7 @@ class TaskRepository:
         """Store the result of a task's steps, all or nothing."""
         packed = pack(snapshot)
         with self._state.transaction() as connection:
-            if not write_poll(connection, source, state, packed, messages, polls=polls, begun=begun):
+            if not write_poll(connection, task.source, state, packed, messages, polls=polls, begun=begun):
                 return False
             connection.execute("UPDATE task SET status = ?, record = ? WHERE id = ?", (task.status, _ENCODER.encode(task), task.id))
         return True

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from lineage_bridge.catalogs.apply import Publisher
 from lineage_bridge.catalogs.continuous.status import Followed
-from lineage_bridge.catalogs.enrichment.targets import CatalogTargets
 from lineage_bridge.catalogs.environment import targets_from_environment
 from lineage_bridge.catalogs.kinds_of_targets import TargetKinds
 from lineage_bridge.catalogs.publish import Publication
@@ -49,11 +48,6 @@ def followers_report(settings: Settings) -> FollowersReport | None:
 
 def _unknown(_: str) -> int:
     raise StoreMissingError("the graph is not read here")
-
-
-def readable_targets(settings: Settings, targets: TargetService) -> CatalogTargets:
-    """The targets whose catalogs can be read."""
-    return CatalogTargets(targets, TargetKinds(settings.paths.published, source_context(settings)), now_us)
 
 
 def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:

@@ -1,4 +1,4 @@
-"""Tasks: start, follow, cancel and resume extractions and enrichments."""
+"""Tasks: start, follow, cancel and resume extractions."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
@@ -11,25 +11,14 @@ from lineage_bridge.api.bodies import read_body
 from lineage_bridge.api.dependencies import Offset, api_router, page
 from lineage_bridge.api.openapi import body_docs, response_docs
 from lineage_bridge.api.responses import json_response
-from lineage_bridge.api.routes.graphs.nodes import check_graph_id
 from lineage_bridge.api.schemas.names import ErrorAnswer
-from lineage_bridge.api.schemas.tasks import (
-    Credentials,
-    EnrichmentRequest,
-    ExtractionRequest,
-    KeyPair,
-    PlaneItem,
-    TaskItem,
-    TaskResult,
-    UnknownItem,
-)
+from lineage_bridge.api.schemas.tasks import Credentials, ExtractionRequest, KeyPair, PlaneItem, TaskItem, TaskResult, UnknownItem
 from lineage_bridge.api.services import Services
-from lineage_bridge.errors import RequestError
+from lineage_bridge.errors import RefusedError, RequestError
 from lineage_bridge.model.tasks import ASKED, Credential, ExtractOrder, PlaneRecord, TaskFilter, TaskRecord
 from lineage_bridge.openlineage.times import SECOND_US, format_time
 
 _REQUESTS = msgspec.json.Decoder(ExtractionRequest)
-_ENRICHMENTS = msgspec.json.Decoder(EnrichmentRequest)
 _CREDENTIALS = msgspec.json.Decoder(Credentials)
 _SWITCHES = {
     "enable_connect": ("connect",),
@@ -57,7 +46,6 @@ def routes(services: Services) -> APIRouter:
     router = api_router("tasks")
     _reading_routes(router, services)
     _extract_route(router, services)
-    _enrich_route(router, services)
     _change_routes(router, services)
     return router
 
@@ -91,8 +79,7 @@ def _extract_route(router: APIRouter, services: Services) -> None:
     ) -> Response:
         body = await read_body(request)
         asked = _read(_REQUESTS, body) or ExtractionRequest()
-        environments = _ids("environment_ids", environment_ids, asked.environment_ids)
-        order = _extract_order(asked, environments, _ids("cluster_ids", cluster_ids, asked.cluster_ids), source)
+        order = _extract_order(asked, _ids("environment_ids", environment_ids, asked), _ids("cluster_ids", cluster_ids, asked), source)
         started = await to_thread.run_sync(services.tasks.extract, order)
         return json_response(_item(started), 202)
 
@@ -105,33 +92,6 @@ def _extract_route(router: APIRouter, services: Services) -> None:
         status_code=202,
         openapi_extra=body_docs(ExtractionRequest, required=False),
         responses=response_docs({202: TaskItem, 422: ErrorAnswer}, writes=False),
-    )
-
-
-def _enrich_route(router: APIRouter, services: Services) -> None:
-    async def post_enrich(
-        request: Request,
-        target: _Ids = [],  # noqa: B006  # FastAPI copies it
-        graph_id: Annotated[str | None, Query(description="Id of this installation's graph")] = None,
-    ) -> Response:
-        if graph_id is not None:
-            check_graph_id(services, graph_id)
-        body = await read_body(request)
-        asked = _read(_ENRICHMENTS, body) or EnrichmentRequest()
-        if asked.enable_metrics or not asked.enable_catalog:
-            raise RequestError("an enrichment reads catalogs, and nothing else", "metrics are read by an extraction: /api/v1/tasks/extract")
-        started = await to_thread.run_sync(services.tasks.enrich, _ids("targets", target, asked.targets))
-        return json_response(_item(started), 202)
-
-    router.add_api_route(
-        "/tasks/enrich",
-        post_enrich,
-        methods=["POST"],
-        description="Read the catalogs of targets: what others know of tables there, and their lineage. The body may be left out.",
-        response_model=None,
-        status_code=202,
-        openapi_extra=body_docs(EnrichmentRequest, required=False),
-        responses=response_docs({202: TaskItem, 404: ErrorAnswer, 422: ErrorAnswer}, writes=False),
     )
 
 
@@ -166,6 +126,12 @@ def _change_routes(router: APIRouter, services: Services) -> None:
         """Cancel a task, as `cancel` does."""
         return json_response(_item(services.tasks.cancel(task_id)))
 
+    @router.post("/tasks/enrich", include_in_schema=False)
+    def enrich() -> Response:
+        raise RefusedError(
+            501, "not_implemented", "enrichment from catalogs is not implemented", "start an extraction: POST /api/v1/tasks/extract"
+        )
+
 
 def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
     """The decoded body, None if it is empty. Raises RequestError, which never quotes the body, because it may contain credentials."""
@@ -177,10 +143,10 @@ def _read(decoder: msgspec.json.Decoder[_ReadT], body: bytes) -> _ReadT | None:
         raise RequestError(f"invalid request: {error}", "docs/tasks.md describes the request") from None
 
 
-def _ids(name: str, asked: Sequence[str], body: Sequence[str] | None) -> tuple[str, ...]:
+def _ids(name: str, asked: Sequence[str], body: ExtractionRequest) -> tuple[str, ...]:
     """The ids of the query or of the body. Raises RequestError if both contain ids."""
     in_query = {id_.strip() for text in asked for id_ in text.split(",")} - {""}
-    in_body = {id_.strip() for id_ in body or ()} - {""}
+    in_body = {id_.strip() for id_ in getattr(body, name) or ()} - {""}
     if in_query and in_body and in_query != in_body:
         raise RequestError(f"{name} is both in the query and in the body", "send it in one of the two only")
     return tuple(sorted(in_query or in_body))
@@ -197,7 +163,6 @@ def _extract_order(asked: ExtractionRequest, environments: tuple[str, ...], clus
         hours=asked.metrics_lookback_hours,
         addresses=asked.sr_endpoints or {},
         credentials=_credentials(asked),
-        enriches=asked.enable_enrichment,
     )
 
 
@@ -227,7 +192,6 @@ def _item(task: TaskRecord) -> TaskItem:
         hint=task.hint,
         params=_params(task),
         source=task.source,
-        targets=list(task.targets),
         planes=[_plane(plane) for plane in task.planes],
         unknown=[UnknownItem(*_names(plane), plane.state, list(plane.why)) for plane in task.unknown] if task.ended else [],
         events=sum(plane.events for plane in task.planes),

@@ -7,24 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage_bridge.catalogs.kinds.glue.catalog import entry_of, is_link
 from lineage_bridge.catalogs.kinds.glue.definitions import changed_definition, changes_of, obstacle
 from lineage_bridge.catalogs.kinds.glue.settings import GlueSettings
 from lineage_bridge.catalogs.kinds.glue.tables import PREFIX, GlueTable, by_table, digest_of_parameters, express_table, table_of_key
-from lineage_bridge.catalogs.target import (
-    DELETE,
-    DONE,
-    CatalogPart,
-    EntriesPage,
-    Expressed,
-    Json,
-    ObjectKey,
-    Operation,
-    Outcome,
-    PartsPage,
-    ReadableCatalog,
-    Target,
-)
+from lineage_bridge.catalogs.target import DELETE, DONE, Expressed, Json, ObjectKey, Operation, Outcome, Target
 from lineage_bridge.errors import BusyError, SourceError
 from lineage_bridge.model.sources import SourceCheck
 from lineage_bridge.sources.common.aws.session import error_code, open_client, service_errors
@@ -32,7 +18,6 @@ from lineage_bridge.sources.common.aws.session import error_code, open_client, s
 MOST_CONFLICTS: Final = 4
 """How many times in a row another client may change a table between our read and our write."""
 _RIGHTS: Final = "grant glue:GetTable and glue:UpdateTable on the catalog, the database and its tables"
-_PAGE: Final = 100
 _MISSING: Final = "EntityNotFoundException"
 _CONFLICT: Final = "ConcurrentModificationException"
 _LATER: Final = frozenset(
@@ -45,7 +30,7 @@ _REFUSED: Final = frozenset(
 _BUSY: Final = frozenset(("OperationTimeoutException", "InternalServiceException"))
 
 
-class GlueTarget(Target[GlueSettings], ReadableCatalog):
+class GlueTarget(Target[GlueSettings]):
     """Writes the lineage of each table into its parameters. Tables are neither created nor deleted; deleting removes what was published."""
 
     deletes = True
@@ -130,32 +115,6 @@ class GlueTarget(Target[GlueSettings], ReadableCatalog):
                 return None
             raise
         found: Json = answer["Table"]
-        return found
-
-    def parts(self, token: str) -> PartsPage:
-        """A page of the databases."""
-        answer = self._listed("GetDatabases", "get_databases", "grant glue:GetDatabases on the catalog", token)
-        found = [CatalogPart(str(database["Name"])) for database in answer["DatabaseList"] if not is_link(database)]
-        return PartsPage(found, answer.get("NextToken") or "")
-
-    def entries(self, part: CatalogPart, token: str, now_us: int, stop: threading.Event) -> EntriesPage:
-        """A page of the tables of a database."""
-        del stop
-        right = "grant glue:GetTables on the catalog, the database and its tables"
-        answer = self._listed(f"GetTables of {part.name}", "get_tables", right, token, DatabaseName=part.name)
-        found = [entry_of(table, part.name, self.settings, now_us) for table in answer["TableList"] if not is_link(table)]
-        return EntriesPage(found, answer.get("NextToken") or "")
-
-    def _listed(self, named: str, call: str, right: str, token: str, **where: str) -> Json:
-        """A page of a list. Raises SourceError."""
-        where |= {"NextToken": token} if token else {}
-        try:
-            with service_errors(named, right):
-                found: Json = getattr(self._opened(), call)(CatalogId=self.settings.catalog_id, MaxResults=_PAGE, **where)
-        except SourceError as error:
-            if error_code(error.__cause__) in _BUSY:
-                raise BusyError(str(error)) from error
-            raise
         return found
 
     def test(self) -> list[SourceCheck]:

@@ -16,4 +16,4 @@ def make(name: str, settings: GlueSettings, folder: Path) -> Target[GlueSettings
     return GlueTarget(name, settings, folder)
 
 
-KIND = TargetKind(GlueSettings, make, "AWS Glue: lineage in the parameters of tables in a Data Catalog", reads_catalog=True)
+KIND = TargetKind(GlueSettings, make, "AWS Glue: lineage in the parameters of tables in a Data Catalog")

@@ -74,7 +74,7 @@ def test_an_extraction_that_a_poll_overtook_stores_nothing_more(tasks: TaskClien
     answer = tasks.ended(task)
     assert (answer["status"], answer["error"]) == (
         "failed",
-        "cloud was removed, or polled by another process, during the task",
+        "source cloud was removed, or polled by another process, during the extraction",
     )
     assert tasks.server.ask("/sources/cloud")["polls"] == 1
     tasks.deliver()

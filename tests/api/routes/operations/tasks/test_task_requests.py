@@ -2,7 +2,6 @@
 
 import json
 import logging
-from typing import Any
 
 import pytest
 from tests.api.routes.operations.tasks.task_client import CLOUD, SECRETS, TASKS, TaskClient
@@ -111,15 +110,5 @@ def test_only_this_machine_starts_and_stops(tasks: TaskClient) -> None:
     assert away.get(TASKS).status_code == 200
 
 
-def test_an_enrichment_needs_a_target_whose_catalog_can_be_read(tasks: TaskClient) -> None:
-    assert "no target whose catalog" in tasks.post("/enrich", status=422)["error"]["message"]
-    assert tasks.post("/enrich", status=404, json={"targets": ["none"]})["error"]["code"] == "not_found"
-    tasks.server.targets.add("export", "files", {"file": "a.ndjson"}, replace=False)
-    refusal = tasks.post("/enrich", status=422, params={"target": "export"})["error"]
-    assert (refusal["code"], "files" in refusal["message"], "glue" in refusal["hint"]) == ("catalog_not_readable", True, True)
-    assert tasks.server.client.get(TASKS).json() == []
-
-
-@pytest.mark.parametrize("body", [{"enable_metrics": True}, {"enable_catalog": False}, {"targets": "x"}, {"others": 1}])
-def test_an_enrichment_reads_catalogs_and_nothing_else(tasks: TaskClient, body: dict[str, Any]) -> None:
-    tasks.post("/enrich", status=422, json=body)
+def test_enrichment_is_501(tasks: TaskClient) -> None:
+    assert tasks.post("/enrich", status=501)["error"]["code"] == "not_implemented"

@@ -1,1 +1,0 @@
-"""Reads what catalogs know back into the graph."""
