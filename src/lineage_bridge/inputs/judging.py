@@ -96,7 +96,7 @@ def why_left_out(input_name: str, jobs: JobPatterns, event: Event) -> Rejected |
 
 
 def _size(records: Iterable[LogRecord]) -> int:
-    return sum(len(record.body) + len(record.note) for record in records)
+    return sum(len(record.body) for record in records)
 
 
 def _pipeline_name(event: Event) -> str | None:

@@ -42,7 +42,7 @@ class StreamRow(NamedTuple):
 class JudgedRow(NamedTuple):
     """The records of a row's events, and the number of its events that were left out because of their jobs' names.
 
-    `size` is the bytes of the records of all its events, also of those that were left out.
+    `size` is the bytes of the bodies of all its events, also of those that were left out.
     """
 
     records: list[LogRecord]
