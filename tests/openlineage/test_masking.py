@@ -105,6 +105,7 @@ def test_a_digest_of_a_password_is_found_wherever_it_begins(before: str) -> None
 
 def test_a_long_value_under_the_name_key_is_suspicious_wherever_its_digits_are() -> None:
     assert [is_suspicious(json.dumps({"key": value}).encode()) for value in ("a" * 60 + "7", "7aQ" * 10, "a" * 60)] == [True, True, False]
+    assert is_suspicious(b'{"key":"' + b"a" * 24 + rb"\/" + b'7"}'), "its slashes may be escaped"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ _SUSPECT = re.compile(
     rb"k(?:-(?:(?<=\Wsk-)|(?<=(?:nra|pma)k-))|_(?<=[sr]k_)(?:live|prod|test)|s?\.(?:slack|zapier|[a-z0-9]{1,10}\.make)|s/\d|b2/)"
     rb"|k(?<=\Wsk) [a-z0-9+/]{20}"
     rb"|key(?:(?<=(?:%b)key)|(?<=(?:%b)[_.\- ]key)|-[0-9a-f]{32}|[\\\\]{0,3}[\"']?\s{0,2}[:=]\s{0,2}[\\\\]{0,3}[\"']?"
-    rb"(?=[a-z+/_\-]{0,4096}\d)[a-z0-9+/_\-]{24}"
+    rb"(?=[a-z+/_\\\\\-]{0,4096}\d)[a-z0-9+/_\-]{24}"
     rb"|[\\\\]{0,3}[\"'],\s?[\\\\]{0,3}[\"']value)"
     rb"|b(?:earer|asic)\s|g(?:h[pousr]_|ithub_pat_|l(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-)|x(?:ox[a-z]-|app-|ai-[a-z0-9]{20}|keysib-)"
     rb"|=(?:(?<=sig=)|(?<=signature=)|(?<=sid=)[a-z0-9])|\\u00[2-7][0-9a-f](?:\\u00[2-7][0-9a-f]){0,99}"

@@ -14,14 +14,18 @@ export function Estate({ overview }: { overview: Schemas["OverviewAnswer"] }) {
         <section aria-labelledby="estate">
             <h2 id="estate">The estate</h2>
             <div className="cards">
-                {overview.systems.map(({ system, datasets, namespaces, largest }) => (
+                {overview.systems.map(({ system, datasets, namespaces, largest }, _, systems) => (
                     <article key={system} className="card">
                         <h3>
                             <Icon name={iconOf("dataset", system === "kafka" ? "kafka_topic" : "", system)} />
                             <ShortName text={system} most={40} />
                         </h3>
                         <p className="figure">
-                            <Figure count={datasets} noun="dataset" to={listOfSystem(system, largest)} />
+                            <Figure
+                                count={datasets}
+                                noun="dataset"
+                                to={listOfSystem({ system, namespaces, largest }, systems)}
+                            />
                         </p>
                         <ul className="plain">
                             {largest.map((space) => (

@@ -1,5 +1,6 @@
 /** The lists behind what the start page counts. Pure. */
 
+import type { Schemas } from "../api/client";
 import { workOf, type WorkView } from "../address/work";
 
 /** A glob that fits this text alone. */
@@ -7,12 +8,21 @@ export function literal(text: string): string {
     return text.replace(/[*?[]/g, "[$&]");
 }
 
-/** The datasets of a system, whose namespaces begin with its name or are one; undefined if no glob fits them all, and nothing else. */
-export function listOfSystem(system: string, largest: readonly { namespace: string }[]): WorkView | undefined {
+type Counted = Pick<Schemas["OverviewAnswer"]["systems"][number], "system" | "namespaces"> & {
+    largest: readonly { namespace: string }[];
+};
+
+/** The datasets of a system of these; undefined if it is not certain that a glob fits all its namespaces, and nothing else. */
+export function listOfSystem(
+    { system, namespaces, largest }: Counted,
+    systems: readonly Counted[],
+): WorkView | undefined {
     const [first, ...others] = largest.map(({ namespace }) => namespace);
-    if (first === undefined) return undefined;
+    if (first === undefined || namespaces > largest.length) return undefined;
     if (others.length === 0) return workOf("datasets", { namespace: literal(first) });
     const scheme = `${system}://`;
     const isSchemeOfAll = [first, ...others].every((namespace) => namespace.startsWith(scheme));
-    return isSchemeOfAll ? workOf("datasets", { namespace: `${literal(scheme)}*` }) : undefined;
+    // Confluent Cloud's clusters are Kafka's by their addresses.
+    const isShared = system === "kafka" && systems.some((other) => other.system === "confluent");
+    return isSchemeOfAll && !isShared ? workOf("datasets", { namespace: `${literal(scheme)}*` }) : undefined;
 }

@@ -5,16 +5,18 @@ import { Icon } from "./Icon";
 /** Puts a text on the clipboard, and says so. */
 export function CopyButton({ label, text, children }: { label: string; text: () => string; children: ReactNode }) {
     const [state, setState] = useState<"" | "copied" | "not allowed">("");
-    const copy = () => {
-        navigator.clipboard.writeText(text()).then(
-            () => setState("copied"),
-            () => setState("not allowed"),
-        );
+    const copy = async () => {
+        try {
+            await navigator.clipboard.writeText(text()); // there is no clipboard over plain HTTP
+            setState("copied");
+        } catch {
+            setState("not allowed");
+        }
     };
     return (
         <button
             type="button"
-            onClick={copy}
+            onClick={() => void copy()}
             onBlur={() => setState("")}
             aria-label={state === "" ? label : `${label}: ${state}`}
             title={label}

@@ -8,7 +8,9 @@ export function useWrite<T, Given = void>(act: (headers: Record<string, string>,
     const queries = useQueryClient();
     return useMutation<T, Problem, Given>({
         mutationFn: (given: Given) => act(writeHeaders(queries.getQueryData(session.queryKey)), given),
-        onSettled: () => queries.invalidateQueries(),
+        onSettled: () => {
+            void queries.invalidateQueries(); // what the call answered is shown before
+        },
         // What a call answered is kept no longer than it is shown: it may be a key.
         gcTime: 0,
     });

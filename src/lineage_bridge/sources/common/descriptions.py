@@ -17,17 +17,23 @@ def describe_settings(settings: type[BaseModel], hidden: Container[str] = ()) ->
             info.is_required(),
             None if info.is_required() else _plain(info.get_default(call_default_factory=True)),
             info.description or "",
-            "secret" in str(schemas.get(field, {})),
-            "array" in _types(schemas.get(field, {})),
+            _is_secret(schemas.get(field, {})),
+            _is_list(schemas.get(field, {})),
         )
         for field, info in settings.model_fields.items()
         if field not in hidden
     )
 
 
-def _types(schema: dict[str, Any]) -> list[object]:
-    """The types that a value may have: that of the schema, or those of its alternatives."""
-    return [option.get("type") for option in schema.get("anyOf", [schema])]
+def _is_secret(schema: dict[str, Any]) -> bool:
+    """Whether a value is a reference to a secret, whatever its description mentions."""
+    return any(option.get("secret") is True for option in (schema, *schema.get("anyOf", ())))
+
+
+def _is_list(schema: dict[str, Any]) -> bool:
+    """Whether a value is a list, and cannot be a text instead."""
+    types = [option.get("type") for option in schema.get("anyOf", [schema])]
+    return "array" in types and "string" not in types
 
 
 def _plain(default: Any) -> Any:  # noqa: ANN401  # of any setting

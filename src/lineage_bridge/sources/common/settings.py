@@ -203,7 +203,7 @@ class SourceSettings(BaseModel):
     """Settings that every source has."""
 
     # A value may contain a secret in the wrong place, so errors only name the setting.
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, coerce_numbers_to_str=True)
 
     interval_s: float = Field(default=60.0, ge=1, le=86_400, description="seconds between polls")
     timeout_s: float = Field(default=15.0, gt=0, le=600, description="timeout of one call in seconds")

@@ -33,7 +33,7 @@ _SPACES = """SELECT namespace FROM (WITH RECURSIVE space (namespace) AS (SELECT 
 UNION ALL SELECT (SELECT min(n.namespace) FROM node n WHERE n.namespace > space.namespace) FROM space WHERE space.namespace IS NOT NULL)
 SELECT namespace FROM space WHERE namespace IS NOT NULL
 UNION SELECT a_namespace FROM alias WHERE whole = 1 UNION SELECT b_namespace FROM alias WHERE whole = 1
-UNION SELECT a_namespace FROM namespace_claim WHERE whole = 1 UNION SELECT b_namespace FROM namespace_claim WHERE whole = 1)
+UNION SELECT a_namespace FROM namespace_claim WHERE whole = 1 UNION SELECT b_namespace FROM namespace_claim WHERE whole = 1) known
 WHERE namespace GLOB ? ORDER BY namespace LIMIT ?"""
 _DIRECT = """SELECT f.source, f.target, f.job, f.origin, min(f.evidence) FROM flow f
 JOIN node j ON j.id = f.job JOIN node s ON s.id = f.source JOIN node t ON t.id = f.target

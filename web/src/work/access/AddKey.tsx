@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { answered, client, type Schemas } from "../../api/client";
 import type { Key } from "../../api/lists";
@@ -99,20 +99,23 @@ function KeyForm({ close }: { close: () => void }) {
 /** The key, which nobody can see again. */
 function Created({ created, close }: { created: Key; close: () => void }) {
     const { name, key = "" } = created;
+    const shown = useRef<HTMLPreElement>(null);
+    // Not the button: Enter that is still pressed would close it.
+    useEffect(() => shown.current?.focus(), []);
     return (
         <div className="form">
             <h2>
                 The key “<Name text={name} />”
             </h2>
             <p role="status">It is shown only now. Keep it where secrets are kept.</p>
-            <pre tabIndex={0} aria-label="API key">
+            <pre ref={shown} tabIndex={0} aria-label="API key" data-kept>
                 {key}
             </pre>
             <p className="tools">
                 <CopyButton label="Copy the key" text={() => key}>
                     Copy
                 </CopyButton>
-                <button type="button" className="primary" autoFocus onClick={close}>
+                <button type="button" className="primary" onClick={close}>
                     Done
                 </button>
             </p>

@@ -132,6 +132,7 @@ function SettingField({ setting, errors }: { setting: Setting; errors: Errors })
     };
     const shape = shapeOf(setting);
     if (shape === "lines") return <LinesField {...field} hint={`${field.hint} One on each line.`} />;
+    if (shape === "block") return <LinesField {...field} />;
     if (shape !== "flag") return <TextField {...field} placeholder={usual} />;
     return (
         <FormField {...field}>

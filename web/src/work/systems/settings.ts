@@ -4,15 +4,16 @@ import type { Schemas } from "../../api/client";
 import { linesOf } from "../../parts/fields";
 
 export type Setting = Schemas["SettingItem"];
-/** How a setting is given: as yes or no, as entries on lines, as text, or as a value of JSON or else a text, as commands take it. */
-export type Shape = "flag" | "lines" | "text" | "value";
+/** How a setting is given: as yes or no, as entries on lines, as text, as text of several lines, or as a value of JSON or else a text. */
+export type Shape = "flag" | "lines" | "text" | "block" | "value";
 
 const REFERENCE = /^\$\{(env|file|keyring|sealed):[^}]+\}$/;
 const REFERENCES = "${env:NAME}, ${file:PATH}, ${keyring:SERVICE/USER} or ${sealed:NAME}";
 
-export function shapeOf({ default: usual, secret, many }: Setting): Shape {
+export function shapeOf({ name, default: usual, secret, many }: Setting): Shape {
     if (typeof usual === "boolean") return "flag";
     if (many) return "lines";
+    if (name.endsWith("_pem") && !secret) return "block"; // a field of one line would join the lines of a certificate
     return typeof usual === "string" || secret ? "text" : "value";
 }
 
