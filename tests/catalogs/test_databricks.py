@@ -336,7 +336,7 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.delitem(sys.modules, "lineage_bridge.catalogs.kinds.databricks.databricks_target", raising=False)
     with pytest.raises(ConfigError) as caught:
         TargetKinds(tmp_path).make("there", "databricks", {"url": "https://workspace.example", "token": "${env:PATH}"})
-    assert caught.value.hint == "pip install 'lineage-bridge[databricks]'"
+    assert caught.value.hint == "install it with: pip install 'lineage-bridge[databricks]'"
 
 
 # held against Databricks' own client

@@ -383,7 +383,7 @@ def test_without_the_library_it_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "google.cloud.datacatalog_lineage_v1", None)
     with pytest.raises(ConfigError) as caught:
         TargetKinds(tmp_path).make("there", "google", {"project": "p-1", "location": "eu", "token": "${env:PATH}"})
-    assert caught.value.hint == "pip install 'lineage-bridge[google]'"
+    assert caught.value.hint == "install it with: pip install 'lineage-bridge[google]'"
 
 
 def test_a_variable_of_google_that_is_wrong_is_said_and_hides_no_target(

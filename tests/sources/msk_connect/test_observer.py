@@ -361,7 +361,7 @@ def test_without_keys_region_or_the_library_an_error_says_what_to_do(monkeypatch
         monkeypatch.setitem(sys.modules, "lineage_bridge.sources.msk_connect.service", None)
         with pytest.raises(ConfigError) as caught:
             observer(service)
-        assert caught.value.hint == "pip install 'lineage-bridge[aws]'"
+        assert caught.value.hint == "install it with: pip install 'lineage-bridge[aws]'"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def make(name: str, settings: S3Settings, installation: str = "") -> Input[S3Set
     try:
         from lineage_bridge.inputs.files.s3_bucket import S3Input  # noqa: PLC0415  # optional dependencies
     except ImportError as error:
-        raise ConfigError("inputs of kind s3 require other packages", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError("inputs of kind s3 require other packages", "install it with: pip install 'lineage-bridge[aws]'") from error
     return S3Input(name, settings, installation)
 
 

@@ -10,7 +10,7 @@ def make(name: str, settings: KinesisInputSettings, installation: str = "") -> I
     try:
         from lineage_bridge.inputs.kinesis.kinesis_input import KinesisInput  # noqa: PLC0415  # optional dependencies
     except ImportError as error:
-        raise ConfigError("inputs of kind kinesis require other packages", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError("inputs of kind kinesis require other packages", "install it with: pip install 'lineage-bridge[aws]'") from error
     return KinesisInput(name, settings, installation)
 
 

@@ -187,7 +187,9 @@ def _of_keyring(entry: str) -> str:
         import keyring  # noqa: PLC0415  # an optional dependency
         from keyring.errors import KeyringError  # noqa: PLC0415  # as above
     except ImportError as error:
-        raise ConfigError("secrets in the keyring require the package keyring", "pip install 'lineage-bridge[keyring]'") from error
+        raise ConfigError(
+            "secrets in the keyring require the package keyring", "install it with: pip install 'lineage-bridge[keyring]'"
+        ) from error
     try:
         value: str | None = keyring.get_password(service, user)
     except KeyringError as error:

@@ -93,7 +93,9 @@ def _service(settings: MskSettings) -> "MskService":
     try:
         from lineage_bridge.sources.msk_connect.service import MskService  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("sources of kind msk-connect require the extra aws", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError(
+            "sources of kind msk-connect require the extra aws", "install it with: pip install 'lineage-bridge[aws]'"
+        ) from error
     return MskService(settings)
 
 

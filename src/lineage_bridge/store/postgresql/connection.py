@@ -1,5 +1,6 @@
 """Opens connections to the graph store in PostgreSQL."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
@@ -85,28 +86,23 @@ def connect_writer(url: str) -> StoreConnection:
     Raises StoreUnreachableError for a server that cannot be reached, StoreVersionError for tables of another version, StoreError for a
     server that is too old or whose database is not in UTF-8, ConfigError for an address that is none.
     """
-    connection = _connected(url, _SESSION)
-    try:
-        create(connection)
-    except psycopg.Error as error:
-        connection.close()
-        raise store_error(error) from error
-    except BaseException:
-        connection.close()
-        raise
-    return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
+    return _prepared(url, _SESSION, create)
 
 
 def connect_reader(url: str) -> StoreConnection:
     """A connection that only reads; each of its transactions sees one moment. Raises StoreMissingError, and as `connect_writer`."""
-    connection = _connected(url, _READER)
+    return _prepared(url, _READER, require_tables)
+
+
+def _prepared(url: str, session: str, prepare: Callable[["psycopg.Connection[Any]"], None]) -> StoreConnection:
+    """A connection for which `prepare` has been called; it is closed if that fails."""
+    connection = _connected(url, session)
     try:
-        require_tables(connection)
-    except psycopg.Error as error:
+        prepare(connection)
+    except BaseException as error:
         connection.close()
-        raise store_error(error) from error
-    except BaseException:
-        connection.close()
+        if isinstance(error, psycopg.Error):
+            raise store_error(error) from error
         raise
     return StoreConnection(PostgresqlDriver(connection), POSTGRESQL)
 

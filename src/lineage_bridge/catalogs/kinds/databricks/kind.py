@@ -12,7 +12,9 @@ def make(name: str, settings: DatabricksSettings, folder: Path) -> Target[Databr
     try:
         from lineage_bridge.catalogs.kinds.databricks.databricks_target import DatabricksTarget  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("targets of kind databricks require another package", "pip install 'lineage-bridge[databricks]'") from error
+        raise ConfigError(
+            "targets of kind databricks require another package", "install it with: pip install 'lineage-bridge[databricks]'"
+        ) from error
     return DatabricksTarget(name, settings, folder)
 
 

@@ -12,7 +12,9 @@ def make(name: str, settings: DataZoneSettings, folder: Path) -> Target[DataZone
     try:
         from lineage_bridge.catalogs.kinds.datazone.datazone_target import DataZoneTarget  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("targets of kind datazone require another package", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError(
+            "targets of kind datazone require another package", "install it with: pip install 'lineage-bridge[aws]'"
+        ) from error
     return DataZoneTarget(name, settings, folder)
 
 

@@ -12,7 +12,7 @@ def make(name: str, settings: GlueSettings, folder: Path) -> Target[GlueSettings
     try:
         from lineage_bridge.catalogs.kinds.glue.glue_target import GlueTarget  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("targets of kind glue require another package", "pip install 'lineage-bridge[aws]'") from error
+        raise ConfigError("targets of kind glue require another package", "install it with: pip install 'lineage-bridge[aws]'") from error
     return GlueTarget(name, settings, folder)
 
 

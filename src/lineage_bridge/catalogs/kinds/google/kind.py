@@ -12,7 +12,9 @@ def make(name: str, settings: GoogleSettings, folder: Path) -> Target[GoogleSett
     try:
         from lineage_bridge.catalogs.kinds.google.google_target import GoogleTarget  # noqa: PLC0415  # an optional dependency
     except ImportError as error:
-        raise ConfigError("targets of kind google require another package", "pip install 'lineage-bridge[google]'") from error
+        raise ConfigError(
+            "targets of kind google require another package", "install it with: pip install 'lineage-bridge[google]'"
+        ) from error
     return GoogleTarget(name, settings, folder)
 
 
