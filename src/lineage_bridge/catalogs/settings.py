@@ -66,8 +66,8 @@ class TargetSettings(SourceSettings):
         return value
 
     @property
-    def place(self) -> str:
-        """Identifies the place where objects are published: what was published elsewhere does not count there."""
+    def destination(self) -> str:
+        """Identifies where objects are published: what was published to another destination does not count there."""
         return self.address
 
 

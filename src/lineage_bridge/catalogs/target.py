@@ -1,4 +1,4 @@
-"""The interface of a target: a place where lineage is published, object by object."""
+"""The interface of a target: a system to which lineage is published, object by object."""
 
 import time
 from abc import ABC, abstractmethod
@@ -72,7 +72,7 @@ def _at_once() -> None:
 
 
 class Target(ABC, Generic[SettingsT]):
-    """A place to which lineage is published. Thread-safe.
+    """A system to which lineage is published. Thread-safe.
 
     `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
     `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`

@@ -16,7 +16,7 @@ characters.
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _DENSE, _MOST_STARTS = 4, 1 << 18
-"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters, or at more places than this."""
+"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters, or at more offsets than this."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 
@@ -53,7 +53,7 @@ class Texts:
 
 
 class Rule:
-    """A pattern that is tried only on texts, and only at places in them, where it can match.
+    """A pattern that is tried only on texts, and only at offsets in them at which it can match.
 
     `required`: sets of strings; a matching text contains one string of each set. `also`: a further such set, besides those found from the
     pattern.

@@ -76,7 +76,7 @@ class DataHubSettings(HttpTargetSettings):
     )
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address, and the parts that all URNs have in common."""
         return f"{self.url} {self.orchestrator} {self.env}"
 

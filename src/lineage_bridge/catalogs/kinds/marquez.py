@@ -54,7 +54,7 @@ class MarquezSettings(HttpTargetSettings):
     """The address of Marquez."""
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address."""
         return self.url
 

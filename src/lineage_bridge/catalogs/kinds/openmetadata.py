@@ -37,7 +37,7 @@ class OpenMetadataSettings(HttpTargetSettings):
     """The address of OpenMetadata; `token` is that of a bot."""
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address."""
         return self.url
 

@@ -128,7 +128,7 @@ def _walk(path: Path, first: int, on_gap: OnGap = lambda _: None) -> Iterator[tu
     for byte, _, record in walk_records(path, first, size, size, report):
         origin = read_origin(record.note)
         if origin is not None:
-            yield origin.place.address, byte, record
+            yield origin.position.address, byte, record
 
 
 class _Index(NamedTuple):

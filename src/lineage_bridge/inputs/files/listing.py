@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lineage_bridge.inputs.files.store import FileStore, FoundFile
 from lineage_bridge.inputs.input import Positions
 from lineage_bridge.openlineage.secrets import mask_text
-from lineage_bridge.ports.inputs import FilePlace
+from lineage_bridge.ports.inputs import FilePosition
 
 if TYPE_CHECKING:
     from lineage_bridge.inputs.files.open_file import OpenFile
@@ -26,20 +26,20 @@ _INCOMPLETE_S: Final = 60.0
 
 
 class Task(NamedTuple):
-    """A file to read. `place` is the position that the log has for its key; `is_recent`: it may change without a visible difference.
+    """A file to read. `position` is what the log has for its key; `is_recent`: it may change without a visible difference.
 
     `is_settled`: it has not changed for so long that its last record counts as complete.
     """
 
     file: FoundFile
-    place: FilePlace | None
+    position: FilePosition | None
     is_recent: bool
     is_settled: bool
 
     @property
     def bytes_left(self) -> int:
         """The approximate number of bytes to read."""
-        at = self.place.place.offset if self.place else 0
+        at = self.position.at.offset if self.position else 0
         return max(0, self.file.size - at) or self.file.size
 
 
@@ -107,7 +107,7 @@ class FileListing:
         if len(self._failures) < MOST_WAITING:
             self._failures.append(f"{task.file.path} cannot be read: {error_text(error)}")
 
-    def finished(self, opened: "OpenFile") -> FilePlace | None:
+    def finished(self, opened: "OpenFile") -> FilePosition | None:
         """Record that a file was read completely, and return the note to store about it."""
         file = opened.task.file
         before = self._waiting.pop(file.key, None)
@@ -160,14 +160,14 @@ class FileListing:
         known = {found.where.file_key: found for found in self._positions.files([file.key for file in page])}
         now, wall_ns = time.monotonic(), time.time_ns()
         for file in page:
-            place = known.get(file.key)
-            if place and place.mark.partition("|")[0].removeprefix(NOT_ENDED) == file.version:
+            position = known.get(file.key)
+            if position and position.mark.partition("|")[0].removeprefix(NOT_ENDED) == file.version:
                 self._settle(file)
                 continue
             waiting = self._waiting.get(file.key)
             since = waiting.since if waiting and waiting.version == file.version else now
             is_recent = wall_ns - file.changed_ns < self._store.precision_s * 1e9
-            yield Task(file, place, is_recent, now - since >= self._settings.settle_s)
+            yield Task(file, position, is_recent, now - since >= self._settings.settle_s)
 
     def _tell_gone(self, gone: dict[str, tuple[str, int]]) -> None:
         """Report files that were deleted before they were read completely."""

@@ -10,7 +10,7 @@ from lineage_bridge.errors import BusyError, ForbiddenError, SourceError, Unreac
 from lineage_bridge.graph.record_origin import StreamPartition
 from lineage_bridge.inputs.input import IncomingRecord, Input, Positions, ReadingState
 from lineage_bridge.inputs.kinesis.checks import checks
-from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, is_expired, is_unknown_place
+from lineage_bridge.inputs.kinesis.client import AT_FIRST, KinesisClient, is_expired, is_unknown_sequence
 from lineage_bridge.inputs.kinesis.settings import STOP, KinesisInputSettings
 from lineage_bridge.inputs.kinesis.shards import ReadShard, ShardTree
 from lineage_bridge.model.sources import SourceCheck
@@ -206,7 +206,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         shard.due = time.monotonic() + min(FIRST_PAUSE_S * 2 ** min(shard.failures - 1, 10), LONGEST_PAUSE_S)
         if not is_busy or shard.failures >= _TOLD_AFTER:
             shard.problem = f"{shard.where.partition}: {error}"
-        if is_unknown_place(error):
+        if is_unknown_sequence(error):
             self._refresh_at = time.monotonic()
             if not had_iterator and shard.failures >= 2 and shard.start.kind == "AT_SEQUENCE_NUMBER":
                 # The stream is still the same: it was looked at after the first failure.

@@ -99,7 +99,7 @@ class Writing:
                     code = read_note(record.note).code
                     part.rejected[code] = part.rejected.get(code, 0) + 1
                 part.last, part.last_us = origin, record.arrival_us
-                yield StoredRecord(part.source, part.partition, origin.place.address, record)
+                yield StoredRecord(part.source, part.partition, origin.position.address, record)
             size = max(len(row.value or b""), judged.size)
             part.size += size
             self.left -= size

@@ -63,7 +63,7 @@ def _adapt(adapters: AdaptersMap) -> None:
 
 @dataclass(frozen=True, repr=False)
 class PostgresqlDatabase:
-    """Implements ReadPlace: the schema that connections to an address of PostgreSQL work in."""
+    """Implements StoreLocation: the schema that connections to an address of PostgreSQL work in."""
 
     url: str
 

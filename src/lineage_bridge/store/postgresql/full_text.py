@@ -123,10 +123,10 @@ class TextVectors:
 def _vector(index: str, texts: Sequence[str]) -> Iterator[str]:
     size = 0
     for number, text in enumerate(texts):
-        places: dict[str, list[int]] = {"": [1]}
+        found: dict[str, list[int]] = {"": [1]}
         for position, token in enumerate(_TOKENS[index](text)[: _MAX_POSITION - 1], 2):
-            places.setdefault(_cut(token), []).append(position)
-        for token, every in places.items():
+            found.setdefault(_cut(token), []).append(position)
+        for token, every in found.items():
             for start in range(0, len(every), _MAX_POSITIONS):
                 lexeme = _quoted(number, f"{token}{_FURTHER}{start // _MAX_POSITIONS}" if start else token)
                 positions = every[start : start + _MAX_POSITIONS]

@@ -58,7 +58,7 @@ class AtlanSettings(LoginSettings):
         return self.read_back and self.connector == READABLE
 
     @property
-    def place(self) -> str:
+    def destination(self) -> str:
         """The address, the connector, and the connections."""
         others = f" {digest_of(self.connections)}" if self.connections else ""
         return f"{self.url} {self.connector} {self.connection}{others}"

@@ -17,7 +17,7 @@ _TOPICS = ("kafka.topic", "topic", "topic.name", "destination.topic", "output.to
 """Settings in which sources often name their topic."""
 _TOPIC = re.compile(r"(?:.*[._\-])?topic(?:\.name)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[\w.\-]+")
-_NOT_A_PLACE = frozenset(
+_NO_LOCATION = frozenset(
     (
         "auth",
         "bootstrap",
@@ -111,7 +111,7 @@ def _topics(config: Mapping[str, str]) -> str:
     if config.get("topics"):
         return ""
     words = {key: re.split(r"[._\-]", key.lower()) for key in config if config[key] and _TOPIC.fullmatch(key)}
-    own = [key for key in sorted(words) if words[key][0] not in _NOT_ITS_OWN and (_NOT_A_PLACE | _NO_DATA).isdisjoint(words[key])]
+    own = [key for key in sorted(words) if words[key][0] not in _NOT_ITS_OWN and (_NO_LOCATION | _NO_DATA).isdisjoint(words[key])]
     usual = next((key for key in _TOPICS if key in own), "")
     return ",".join("{" + key + "}" for key in ([usual] if usual in _TOPICS[:1] else own))
 
@@ -130,5 +130,5 @@ def _key(config: Mapping[str, str], hints: tuple[str, ...]) -> str:
     """Return the first of the connector's own settings whose key ends with one of the words, in the order of the words."""
     plain = [key for key in sorted(config) if config[key] and _PLAIN.fullmatch(key) and "registry" not in key and not is_secret(key)]
     words = {key: re.split(r"[._\-]", key.removesuffix("name.format")) for key in plain}
-    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NOT_A_PLACE.isdisjoint(words[key])]
+    own = [key for key in plain if key.split(".")[0] not in _NOT_ITS_OWN and _NO_LOCATION.isdisjoint(words[key])]
     return next((key for hint in hints for key in own if _SUFFIX.sub("", key).rpartition(".")[2] == hint), "")
