@@ -68,7 +68,7 @@ DONE = Outcome(done=True)
 
 
 def _at_once() -> None:
-    """A call may begin."""
+    """Return at once: calls are not limited."""
 
 
 class Target(ABC, Generic[SettingsT]):

@@ -71,7 +71,10 @@ class LogCheck(NamedTuple):
 
 
 def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:
-    """Read every record of the log below its durable end. `on_piece` is called now and then, so that a check can be slowed or ended."""
+    """Read every record of the log below its durable end.
+
+    `on_piece` is called after each piece; it may sleep, or raise to end the check.
+    """
     damage = check_segments(directory)
     numbers = list_segments(directory)
     durable, records = _durable_end(directory), 0

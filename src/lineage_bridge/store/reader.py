@@ -32,7 +32,7 @@ class StoreReader:
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
-        """With `processing`, whether jobs stream is read from there: a store of earlier facts may not know it yet."""
+        """`processing` says which jobs are streaming (default: this store's tables), because a store of earlier facts may not contain it yet."""
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes, processing)
         self.progress = StoreProgress(connection)
@@ -68,7 +68,7 @@ class StoreLocation(Protocol):
         """A value that changes when another store takes the place of this one: connections to the earlier one are not used again."""
 
     def watched(self) -> AbstractContextManager[None]:
-        """A context manager for questions, which reports damage that they meet."""
+        """A context manager around a question, which marks the store as damaged if the question finds damage."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Files of an archive: each holds the records of a partition with addresses in [start, end), and never changes.
 
-`INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`, with quoted names, and addresses (see EventPosition) as numbers.
-A file has records only, in order.
-Several small files are merged into one of the next level, which is complete before they are removed; if both exist, the longer one counts.
+Its path is `INPUT/STREAM/LIFE/PARTITION/START-END.LEVEL`: the names are quoted, START and END are addresses (see EventPosition). A file
+contains nothing but records, in order. Several small files are merged into one of the next level, which is complete before the small ones
+are removed; while both exist, the longer one is read.
 """
 
 import hashlib

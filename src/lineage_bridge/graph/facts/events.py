@@ -115,8 +115,10 @@ def _rows_of_event(stored: StoredRecord, verdict: Clean | Repaired, names: Names
 
 
 def _asserter(event: Event, *, other_flows: bool = False) -> bytes:
-    """The run, or the design-time statement. A statement of which only a part has effect, with other flows, has an id of its own, so that
-    neither replaces the other.
+    """The id of the run, or of the design-time statement.
+
+    If only a part of a statement has effect and that part states other flows, the part has an id of its own, so that the part and the whole
+    do not replace each other.
     """
     if event.kind == "run" and event.run:
         return event.run.id
@@ -237,7 +239,7 @@ class _EventFacts:
                 self.add_assertion(id_, int(access), self.add_facet_set(rest))
 
     def add_named_facets(self, id_: int, side: Side, dataset: Dataset, facet_set: bytes) -> None:
-        """Add what an event asserts of one of its inputs or outputs.
+        """Add what an event asserts about one of its inputs or outputs.
 
         Column lineage of an input does not describe the job: it counts as the dataset's own, as in a DatasetEvent.
         """
@@ -271,7 +273,7 @@ class _EventFacts:
     # design time
 
     def add_dataset(self, dataset: Dataset) -> None:
-        """Add what a dataset event asserts of its dataset."""
+        """Add what a dataset event asserts about its dataset."""
         self.add_node(self.dataset, _DATASET, dataset)
         self.add_assertion(self.dataset, _SELF, self.add_facet_set(dataset.facets))
         self.add_lifecycle(self.dataset, dataset)

@@ -87,7 +87,7 @@ def learn_period(times: Sequence[int]) -> int | None:
 
 
 def goes_on_unsure(events: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether a RUNNING came after a terminal event, so that a streaming run's state depends on its period."""
+    """Whether a RUNNING event followed a terminal event: then the state of a streaming run depends on the period of its heartbeats."""
     spans = {type_: last for type_, _, last in events}
     running = spans.get("RUNNING")
     return running is not None and any(type_ in spans and spans[type_] < running for type_ in TERMINAL)

@@ -1,4 +1,4 @@
-"""The log of received events as a topic: a producer whose every acknowledgment is of all replicas in sync."""
+"""A topic as the log of received events. A record counts as durable when all in-sync replicas have acknowledged it."""
 
 import logging
 import threading
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class LogBeside(Protocol):
-    """The log that other inputs are still read into."""
+    """The embedded log, into which the other inputs are read."""
 
     def end(self) -> int:
         """The durable end."""

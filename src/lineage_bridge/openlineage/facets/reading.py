@@ -126,12 +126,12 @@ class Inspection(Struct, frozen=True, gc=False):
 
 
 def read(where: Where, key: str, text: bytes) -> Facet | None:
-    """The facet in a text; None for a tombstone, a wrong shape and an unknown facet."""
+    """The facet in a JSON text; None if it is a tombstone, malformed or of an unknown kind."""
     return inspect(where, key, text).facet
 
 
 def read_as(kind: type[AnyFacet], where: Where, key: str, text: bytes) -> AnyFacet | None:
-    """As `read`, for a caller that knows the type; None for any other type."""
+    """Like `read`, but returns None for a facet of another type than `kind`."""
     facet = read(where, key, text)
     return facet if isinstance(facet, kind) else None
 

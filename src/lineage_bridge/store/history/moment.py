@@ -89,7 +89,7 @@ def graph_moment(
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
-    """The flows of now or, if given, of the time `at_us`, without ended ones; for queries that need no labels."""
+    """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
     raw, spans = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
     standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)

@@ -67,7 +67,7 @@ class Spans(ABC):
 
     @abstractmethod
     def lasts(self, held: str, values: Sequence[int]) -> list[_SpanRow]:
-        """(job, shape, origin, last event of any run that has it; None if no run had it) of the rows of the common table `held`."""
+        """SQL for (job, shape, origin, last event of any run with the shape, or NULL) of each row of the common table expression `held`."""
 
     @abstractmethod
     def first(self, source: int, target: int, job: int, origin: int) -> int | None:

@@ -48,7 +48,7 @@ class ReachedNodes:
 
 
 class ImpactFinder:
-    """Queries over one connection. `elapsed` gives seconds since the query began."""
+    """Answers questions over one connection. `elapsed` returns the seconds since the question began."""
 
     def __init__(
         self, nodes: Nodes, followed: FollowedFlows, limits: WalkLimits, elapsed: Callable[[], float], failed: FailedFlows

@@ -34,7 +34,10 @@ class Traced:
 
 
 class Tracer:
-    """Traces over one connection. `elapsed` gives seconds since the query began, `at_us` the moment of the flows (None: now)."""
+    """Traces columns over one connection.
+
+    `elapsed` returns the seconds since the question began; flows are those as of `at_us` (None: now).
+    """
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ class FoundEdges:
 
 
 class Walker:
-    """Walks over the flows at one point in time. `elapsed` gives seconds since the walk began."""
+    """Walks over the flows at one point in time. `elapsed` returns the seconds since the walk began."""
 
     def __init__(self, when: GraphMoment, nodes: Nodes, limits: WalkLimits, elapsed: Callable[[], float]) -> None:
         self.when, self.flows, self.nodes, self.limits, self.elapsed = when, when.flows, nodes, limits, elapsed

@@ -78,7 +78,7 @@ class Inventory:
             yield self.open_reader(nodes), [nodes.by_id(found.get(id_, id_)) for id_ in some if self._is_listed(nodes, id_, found)]
 
     def _is_listed(self, nodes: Nodes, id_: int, heads: Mapping[int, int]) -> bool:
-        """Whether a group is listed at this name: its canonical name, or its first name if lists do not contain the canonical one."""
+        """Whether lists show a group under this name: its canonical name, or the first name if the canonical one is filtered out."""
         head = heads.get(id_, id_)
         if head == id_ or nodes.within.holds(nodes.by_id(head).namespace):
             return head == id_
@@ -141,7 +141,7 @@ class Inventory:
             yield self.open_reader(nodes), found
 
     def ran(self, jobs: Sequence[Node]) -> list[Node]:
-        """Which of these jobs have had a run."""
+        """Those of these jobs that have had a run."""
         members = self._members(jobs)
         observed = {row[0] for row in self._rows(_OBSERVED, [member.id for some in members.values() for member in some])}
         return [job for job in jobs if any(member.id in observed for member in members[job.id])]

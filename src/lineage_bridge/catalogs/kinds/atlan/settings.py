@@ -13,7 +13,7 @@ READABLE: Final = "generic-openlineage"
 
 
 class AtlanSettings(LoginSettings):
-    """One tenant, the connector that events are sent to, and the connections that jobs are in."""
+    """A tenant, the connector to which events are sent, and the connections to which jobs belong."""
 
     OWNER = "Atlan"
 

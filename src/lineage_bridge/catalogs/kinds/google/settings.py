@@ -52,5 +52,5 @@ class GoogleSettings(HttpTargetSettings):
 
     @property
     def destination(self) -> str:
-        """The location, and how lineage is there."""
+        """The location, and the form in which lineage is published there."""
         return " ".join((self.url, self.parent, *((self.prefix,) if self.form == "native" else ("events",))))
