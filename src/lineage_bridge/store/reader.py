@@ -32,7 +32,7 @@ class StoreReader:
     """
 
     def __init__(self, connection: StoreConnection, nodes: Nodes | None = None, processing: ProcessingTypes | None = None) -> None:
-        """`processing` says which jobs are streaming (default: this store's tables), because a store of earlier facts may not contain it yet."""
+        """`processing` says which jobs are streaming (default: this store's tables): a store of earlier facts may not contain it yet."""
         self.nodes = nodes or Nodes(connection)
         runs = Runs(connection, self.nodes, processing)
         self.progress = StoreProgress(connection)
