@@ -100,7 +100,7 @@ class PlainParts:
         return end if end > at else 0
 
     def scalars_end(self, at: int) -> int:
-        """The end of the plain elements that follow in an array and are no options of a command; 0 if none does."""
+        """The end of the plain elements that follow in an array, except options of commands; 0 if none follows."""
         end = self._run_end(_PLAIN_SCALARS, at) if self.offsets is not None else at
         return end if end > at else 0
 

@@ -95,7 +95,7 @@ class Rule:
 
 
 class _WordRule(NamedTuple):
-    """A rule of a group that matches only where one of each of these sets of texts is. Some of these texts are single characters."""
+    """A rule of a group that can only match a text with one text of each of these sets. Some of these are single characters."""
 
     number: int
     group: str
@@ -104,7 +104,7 @@ class _WordRule(NamedTuple):
 
 
 class _WordRules(NamedTuple):
-    """The rules that can match texts with some words in them, and the characters on which it depends which of them do."""
+    """The rules that can match texts that contain certain words, and the characters by which they are narrowed down."""
 
     words: frozenset[str]
     rules: list[_WordRule]

@@ -101,7 +101,7 @@ class _Scan:
         return self.edited()
 
     def walk(self, at: int) -> int:
-        """Handle some tokens, up to the end of one that is passed over; where to go on."""
+        """Handle some tokens, up to the end of a part that is skipped; returns where to continue."""
         number = 0
         for number, token in enumerate(islice(_TOKEN.finditer(self.raw, at), _TOKENS_AT_ONCE), 1):
             step = _STEPS.get(token[0])
@@ -185,7 +185,7 @@ class _Scan:
                 self.edit_secret(start, end)
 
     def edit_companions(self, frame: Container, end: int) -> None:
-        """Mask what other values of an object or array, which is closed, say to be secrets."""
+        """Mask the values of a closed object or array that other values in it declare to be secrets."""
         self.spend((end - frame.start) * 2 * _TEXT_BYTE_NS)
         for span in secrets_beside(frame, self.raw, end):
             self.edit_secret(*span)
@@ -242,7 +242,7 @@ class _Scan:
         return masked != text
 
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
-        """A token with all that is found in it masked, also what is found only once something else is masked."""
+        """A token with all its secrets masked, including those that are recognised only after others were masked."""
         for _ in range(_PASSES):
             # That something is in a long text is known from its offsets.
             if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
@@ -274,7 +274,7 @@ class _Scan:
         return _Scan(raw, self.spend, self.key, self.depth + 1).masked()
 
     def mask_found(self, _: str) -> str:
-        """What replaces a secret that was found in a long text."""
+        """The replacement of a secret that was found in a long text."""
         self.spend(_FOUND_NS)
         return MASK
 

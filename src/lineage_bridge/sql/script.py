@@ -1,4 +1,4 @@
-"""A script of Flink SQL, Confluent's Flink SQL or ksqlDB into lineage, statement by statement."""
+"""Converts a script of Flink SQL, Confluent's Flink SQL or ksqlDB to lineage, statement by statement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The one place where databases differ in SQL.
+"""The differences between databases in SQL; no other module depends on them.
 
 Statements of the store are written once, in portable SQL: what SQLite and PostgreSQL both understand, and the following forms, which each
 dialect translates:

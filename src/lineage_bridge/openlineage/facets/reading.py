@@ -1,6 +1,6 @@
 """Reads the text of a facet as the type for its carrier and key, with its problems.
 
-A facet that is a tombstone, has a wrong shape or is not known reads as None. A malformed item of a facet is left out (items.py).
+A facet that is a tombstone, is malformed or is of an unknown kind reads as None. A malformed item of a facet is left out (items.py).
 """
 
 from functools import lru_cache

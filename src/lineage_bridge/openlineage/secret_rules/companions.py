@@ -89,7 +89,7 @@ class _OpenContainer:
 
 
 def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Span]:
-    """Where the values of the objects are that are still open at the end of a text, and that a member behind it may name a secret; and the
+    """The positions of values that a later member may name a secret, in objects that are still open at the end of a text; also of the
     elements of lists that look like secrets, since the names of their columns may follow; and a last string without an end that may have
     JSON.
 

@@ -37,7 +37,7 @@ Ranges = Mapping[ArchivedPartition, tuple[int, int]]
 class SparkFeed:
     """Implements `ports.StreamFeed` over Spark, the archive in `root` and the store that `serve` writes. Thread-safe.
 
-    A failure of the store is kept in `failure`: the process has to end.
+    A failure of the store is kept in `failure`; the process then has to end.
     """
 
     def __init__(self, session: SparkSession, serve: Serve, root: Path, key: bytes, batch_bytes: int = BATCH_BYTES) -> None:
@@ -156,7 +156,7 @@ class SparkFeed:
             raise self.failure from error
 
     def _commit(self, ranges: Ranges, batch: Batch, workers: list[int]) -> None:
-        """Commit a batch; if names share an id, what the archive has of it, with these refused."""
+        """Commit a batch. If names share an id, fold its records again from the archive, and refuse these names."""
         refused: Refused = frozenset()
         while True:
             try:

@@ -105,7 +105,7 @@ class Writing:
             self.left -= size
 
     def finish(self) -> pa.RecordBatch:
-        """Make the parts durable; they as a row of FACTS."""
+        """Make the parts durable, and return them as a row of FACTS."""
         for _, file in self.parts.values():
             file.close()
         packed = msgspec.msgpack.encode([part for part, _ in self.parts.values()])

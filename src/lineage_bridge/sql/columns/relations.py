@@ -77,7 +77,7 @@ class QueryRelation:
         return replace(self, columns=(*before, *((name, value.doubted(LIKELY)) for name, value in behind)))
 
     def under(self, conditions: Iterable[Condition]) -> "QueryRelation":
-        """A copy of the relation with further conditions."""
+        """A copy of the relation with more conditions."""
         return replace(self, conditions=self.conditions | frozenset(conditions))
 
 

@@ -45,7 +45,7 @@ class TracedFlows:
 
 
 def _is_named(name: DatasetName) -> bool:
-    """Whether both parts of a name are free of unresolved placeholders, and its address is not itself a secret."""
+    """Whether neither part of a name has an unresolved placeholder, and its address is not a secret itself."""
     if any(map(TO_FILL_IN.search, name)) or _IN_ADDRESS.search(name[0]):
         return False
     address = f"{name[0]}/{name[1].lstrip('/')}" if _WEB.match(name[0]) else ""
