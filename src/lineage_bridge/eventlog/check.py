@@ -66,8 +66,8 @@ class LogCheck(NamedTuple):
     def __str__(self) -> str:
         if not self.damage:
             return "all records can be read"
-        places = f"{len(self.damage)} damaged {'place' if len(self.damage) == 1 else 'places'}"
-        return f"{places}, {sum(item.size for item in self.damage):,} bytes cannot be read"
+        damaged = f"{len(self.damage)} damaged {'place' if len(self.damage) == 1 else 'places'}"
+        return f"{damaged}, {sum(item.size for item in self.damage):,} bytes cannot be read"
 
 
 def check_log(directory: Path, on_piece: Callable[[], None] = lambda: None) -> LogCheck:

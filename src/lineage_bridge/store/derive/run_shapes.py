@@ -195,7 +195,7 @@ class RunShapeWriter:
         Returns the number of rows.
         """
         for job, shape, day in sorted(left):
-            self._respan(job, shape, day)
+            self._recompute_day(job, shape, day)
         lost = [(job, shape) for job, shape in sorted({key[:2] for key in left}) if not self._has(job, shape)]
         cost = sum(self._lose(job, shape, successors.get((job, shape), set())) for job, shape in lost)
         # Several jobs may have lost one shape: delete it only after all of them are updated.
@@ -204,7 +204,7 @@ class RunShapeWriter:
                 self._drop(shape)
         return cost
 
-    def _respan(self, job: int, shape: int, day: int) -> None:
+    def _recompute_day(self, job: int, shape: int, day: int) -> None:
         where, key = "WHERE job = ? AND shape = ? AND day = ?", (job, shape, day)
         first = self.connection.execute(f"SELECT min(first) FROM run_shape_day {where}", key).fetchone()[0]
         if first is None:

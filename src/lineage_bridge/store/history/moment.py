@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from lineage_bridge.graph.ids import DAY_US
 from lineage_bridge.graph.runs.liveness import Liveness
 from lineage_bridge.store.connection import StoreConnection
+from lineage_bridge.store.history.assertion_times import AssertionTimes, AssertionTimesAt, CurrentAssertionTimes
 from lineage_bridge.store.history.complete_runs import CompleteRunsAt
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.pending_shapes import PendingShapes
-from lineage_bridge.store.history.spans import CurrentSpans, Spans, SpansAt
 from lineage_bridge.store.query.co_occurrence import CoOccurrence, FlowsByGroup
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
 from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
@@ -76,13 +76,13 @@ def graph_moment(
     ended: bool = False,
 ) -> GraphMoment:
     """The flows and labels of now or, if given, of the time `at_us`; with `ended`, including ended flows."""
-    raw, spans = _raw(connection, nodes, at_us)
+    raw, times = _raw(connection, nodes, at_us)
     pending = _pending(raw)
     complete_runs: CompleteRuns = CompleteRunsAt(connection, nodes, runs, pending) if pending else runs
     counted = _counted(connection, nodes, raw)
-    endings = Endings(connection, nodes, counted, spans, at_us)
+    endings = Endings(connection, nodes, counted, times, at_us)
     then = now_us if at_us is None else at_us
-    labels = Labels(raw, complete_runs, then, spans, endings, Heartbeats(connection, runs, then))
+    labels = Labels(raw, complete_runs, then, times, endings, Heartbeats(connection, runs, then))
     standing = FlowsWithoutEnded(counted, endings, ended=ended)
     failed = FailedFlows(connection, nodes, runs, pending)
     return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, pending, labels, failed)
@@ -90,9 +90,9 @@ def graph_moment(
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
     """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
-    raw, spans = _raw(connection, nodes, at_us)
+    raw, times = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
-    standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, spans, at_us), ended=False)
+    standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, times, at_us), ended=False)
     return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us, _pending(raw))
 
 
@@ -104,11 +104,11 @@ def _pending(raw: Flows) -> PendingShapes | None:
     return raw.pending if isinstance(raw, FlowsAt) else None
 
 
-def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, Spans]:
+def _raw(connection: StoreConnection, nodes: Nodes, at_us: int | None) -> tuple[Flows, AssertionTimes]:
     if at_us is None:
-        return CurrentFlows(connection, nodes), CurrentSpans(connection)
+        return CurrentFlows(connection, nodes), CurrentAssertionTimes(connection)
     past = FlowsAt(connection, nodes, at_us)
-    return past, SpansAt(connection, past.pending)
+    return past, AssertionTimesAt(connection, past.pending)
 
 
 def resolution(at_us: int | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
-from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.history.assertion_times import AssertionTimes
 from lineage_bridge.store.query.drops import Drops
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
@@ -29,11 +29,11 @@ class Endings:
     written a partition that still exists.
     """
 
-    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, spans: Spans, at_us: int | None) -> None:
-        self.connection, self.nodes, self.flows, self.spans = connection, nodes, flows, spans
+    def __init__(self, connection: StoreConnection, nodes: Nodes, flows: Flows, times: AssertionTimes, at_us: int | None) -> None:
+        self.connection, self.nodes, self.flows, self.times = connection, nodes, flows, times
         self.at_us = _NOW if at_us is None else at_us
-        self.drops = Drops(connection, nodes, flows, spans, self.at_us)
-        self.ways = Ways(nodes, spans, self.drops, self._edges)
+        self.drops = Drops(connection, nodes, flows, times, self.at_us)
+        self.ways = Ways(nodes, times, self.drops, self._edges)
         self.ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
         self._traces: dict[FlowKey, FlowKey | None] = {}
         self._renames = self.connection.execute("SELECT 1 FROM lifecycle WHERE change = 'RENAME' LIMIT 1").fetchone() is not None
@@ -158,13 +158,13 @@ class Endings:
         _, _, job, origin = edge
         if origin == Origin.OBSERVED and self.connection.execute(_NAMED, (job, dataset, int(side))).fetchone():
             return self._port_asserted_later(job, dataset, side, origin, end)
-        last = self.spans.flow(*edge)
+        last = self.times.flow(*edge)
         return last is not None and last > end
 
     def _port_asserted_later(self, job: int, dataset: int, side: int, origin: int, end: int) -> bool:
         if origin == Origin.OBSERVED:
             return self.drops.named_later(job, dataset, side, end)
-        last = self.spans.port(job, dataset, int(side), origin)
+        last = self.times.port(job, dataset, int(side), origin)
         return last is not None and last > end
 
     def renamed(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:

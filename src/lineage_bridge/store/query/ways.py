@@ -8,7 +8,7 @@ both directions.
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from lineage_bridge.store.history.spans import Spans
+from lineage_bridge.store.history.assertion_times import AssertionTimes
 from lineage_bridge.store.query.drops import Drops
 from lineage_bridge.store.query.flows import Direction, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
@@ -35,23 +35,23 @@ class Ways:
     def __init__(
         self,
         nodes: Nodes,
-        spans: Spans,
+        times: AssertionTimes,
         drops: Drops,
         edges: Callable[[Collection[int], Direction], Iterable[RawEdge]],
     ) -> None:
-        self.nodes, self.spans, self.drops, self.edges = nodes, spans, drops, edges
+        self.nodes, self.times, self.drops, self.edges = nodes, times, drops, edges
         self._firsts: dict[FlowKey, int] = {}
         self._limits: dict[tuple[int, Direction], int | None] = {}
 
     def last(self, edge: FlowKey) -> int:
         """The last time of a flow; ALWAYS_US if unknown."""
-        last = self.spans.flow(*edge)
+        last = self.times.flow(*edge)
         return ALWAYS_US if last is None else last
 
     def first(self, edge: FlowKey) -> int:
         """The first time of a flow; NEVER_US if unknown."""
         if edge not in self._firsts:
-            first = self.spans.first(*edge)
+            first = self.times.first(*edge)
             self._firsts[edge] = NEVER_US if first is None else first
         return self._firsts[edge]
 
