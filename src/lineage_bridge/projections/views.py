@@ -85,7 +85,7 @@ class ViewEventBuilder:
 
     def __init__(self, reader: GraphReader, style: str, entries: Iterable[InventoryEntry], datasets: Iterable[Node]) -> None:
         self.reader, self.style = reader, style
-        self.heads = reader.inventory.standing({node.id: node for node in datasets}.values())
+        self.heads = reader.inventory.canonical_nodes({node.id: node for node in datasets}.values())
         every = {head.id: head for head in self.heads.values()}
         given = {entry.node.id: entry for entry in entries}
         self.entries = given | {

@@ -24,23 +24,23 @@ from lineage_bridge.store.runs.runs import Runs
 
 @dataclass(frozen=True)
 class FollowedFlows:
-    """The flows that answers as of one moment follow. `standing` are those that have not ended, including those that explicit ones hide.
+    """The flows that answers as of one moment follow. `not_ended` also has those that explicit ones hide.
 
     `pending` are the shapes that runs had at that time and no longer have; None as of now.
     """
 
     flows: Flows
-    standing: FlowsWithoutEnded
+    not_ended: FlowsWithoutEnded
     at_us: int | None
     pending: PendingShapes | None
 
     def arrivals(self, direction: Direction) -> Arrivals:
         """The dropped datasets that a new walk reaches. With ended flows, a walk goes through all of them."""
-        return Arrivals(self.standing.endings.ways, direction, ended=self.standing.ended)
+        return Arrivals(self.not_ended.endings.ways, direction, ended=self.not_ended.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
         """Those of these datasets that were dropped and have not been written or created since."""
-        drops = self.standing.endings.drops
+        drops = self.not_ended.endings.drops
         drops.load(ids)
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
 
@@ -48,10 +48,10 @@ class FollowedFlows:
         """The number of ended flows, and of flows behind them, that answers left out so far; inputs and outputs without a flow count as
         flows.
         """
-        hidden = {*self.standing.hidden, *cut} - set(followed)
+        hidden = {*self.not_ended.hidden, *cut} - set(followed)
         ends = {(edge[2], end) for edge in hidden for end in edge[:2]}
-        dropped_by = self.standing.endings.drops.was_dropped_by
-        return len(hidden) + sum(not dropped_by(*port) for port in self.standing.hidden_ports - ends)
+        dropped_by = self.not_ended.endings.drops.was_dropped_by
+        return len(hidden) + sum(not dropped_by(*port) for port in self.not_ended.hidden_ports - ends)
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,17 @@ def graph_moment(
     endings = Endings(connection, nodes, counted, times, at_us)
     then = now_us if at_us is None else at_us
     labels = Labels(raw, complete_runs, then, times, endings, Heartbeats(connection, runs, then))
-    standing = FlowsWithoutEnded(counted, endings, ended=ended)
+    not_ended = FlowsWithoutEnded(counted, endings, ended=ended)
     failed = FailedFlows(connection, nodes, runs, pending)
-    return GraphMoment(FlowsPreferExplicit(standing, nodes), standing, at_us, pending, labels, failed)
+    return GraphMoment(FlowsPreferExplicit(not_ended, nodes), not_ended, at_us, pending, labels, failed)
 
 
 def followed_flows(connection: StoreConnection, nodes: Nodes, at_us: int | None = None) -> FollowedFlows:
     """The flows of now or, if given, of the time `at_us`, without ended ones; for questions that need no labels."""
     raw, times = _raw(connection, nodes, at_us)
     counted = _counted(connection, nodes, raw)
-    standing = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, times, at_us), ended=False)
-    return FollowedFlows(FlowsPreferExplicit(standing, nodes), standing, at_us, _pending(raw))
+    not_ended = FlowsWithoutEnded(counted, Endings(connection, nodes, counted, times, at_us), ended=False)
+    return FollowedFlows(FlowsPreferExplicit(not_ended, nodes), not_ended, at_us, _pending(raw))
 
 
 def _counted(connection: StoreConnection, nodes: Nodes, raw: Flows) -> Flows:

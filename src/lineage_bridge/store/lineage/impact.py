@@ -88,7 +88,7 @@ class ImpactFinder:
 
     def _is_cut(self, path: tuple[int, ...], walked: ReachedNodes) -> bool:
         """Whether a drop of a dataset on a path lies between all that was written to it and all that was read from it."""
-        drops, ways = self.followed.standing.endings.drops, self.followed.standing.endings.ways
+        drops, ways = self.followed.not_ended.endings.drops, self.followed.not_ended.endings.ways
         hops = list(pairwise(path)) if drops.any else []
         for into, out in pairwise(hops):
             if drops.is_gone(into[1]) and walked.edges.get(into) and walked.edges.get(out):
@@ -143,7 +143,7 @@ class ImpactFinder:
             if self._over(walked, len(far_ends)):
                 walked.hidden += 1
                 continue
-            touched = arrivals.any and self.followed.standing.endings.touches(edge[0], edge[1])
+            touched = arrivals.any and self.followed.not_ended.endings.touches(edge[0], edge[1])
             if touched and not arrivals.passes(edge):
                 walked.cut.add(edge[:4])
                 continue
@@ -172,7 +172,7 @@ class ImpactFinder:
         walked.jobs.setdefault(pair, set()).add(edge[2])
         if not self.failed.flow(edge):
             walked.sound.add((*pair, edge[2]))
-        if self.followed.standing.endings.drops.any:
+        if self.followed.not_ended.endings.drops.any:
             walked.edges.setdefault(pair, set()).add(edge[:4])
         return pair[1]
 

@@ -54,7 +54,7 @@ class Walker:
         distances = {**down.distances, **up.distances}
         for id_, distance in down.distances.items():
             distances[id_] = min(distances[id_], distance)
-        ports = sorted(self._standing_ports(down, Direction.DOWN) | self._standing_ports(up, Direction.UP))
+        ports = sorted(self._ports_in_effect(down, Direction.DOWN) | self._ports_in_effect(up, Direction.UP))
         jobs = {edge[2] for edge in raw} | {port[0] for port in ports}
         self.nodes.load(jobs.union(distances, (edge[0] for edge in raw), (edge[1] for edge in raw)))
         self._alike = self.when.labels.alike(jobs)
@@ -114,7 +114,7 @@ class Walker:
         found.distances.update({id_: 1 for id_ in far_ends if id_ not in found.distances})
         return far_ends
 
-    def _standing_ports(self, found: FoundEdges, direction: Direction) -> set[RawPort]:
+    def _ports_in_effect(self, found: FoundEdges, direction: Direction) -> set[RawPort]:
         """The inputs and outputs at reached nodes; at dropped datasets, only those of jobs whose flows lead further."""
         ports = found.ports
         if not self.when.arrivals(direction).any:

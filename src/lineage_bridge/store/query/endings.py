@@ -136,8 +136,8 @@ class Endings:
         """The flows and renames that lead further from these nodes, without those that have ended by themselves."""
         edges = list(self.flows.edges(ids, direction))
         self.load({end for edge in edges for end in edge[:2]})
-        standing = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
-        return [*standing, *self.renamed(ids, direction)]
+        not_ended = (edge for edge in edges if not (self.touches(edge[0], edge[1]) and self._is_ended(edge[:4])))
+        return [*not_ended, *self.renamed(ids, direction)]
 
     def _named_later(self, edge: FlowKey, side: Side) -> bool:
         """Whether a flow's job has named the flow's source (INPUT) or target (OUTPUT) after its last drop; true if it never was dropped."""
@@ -206,9 +206,9 @@ class FlowsWithoutEnded:
 
     def edges(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         """See Flows."""
-        return self.flows.edges(ids, direction) if self.endings.empty else self._standing(ids, direction)
+        return self.flows.edges(ids, direction) if self.endings.empty else self._not_ended(ids, direction)
 
-    def _standing(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
+    def _not_ended(self, ids: Collection[int], direction: Direction) -> Iterator[RawEdge]:
         edges = list(self.flows.edges(ids, direction))
         self.endings.load({*ids, *(end for edge in edges for end in edge[:2])})
         ordered, dropped = self.endings.ordered, self.endings.drops.dropped

@@ -32,10 +32,10 @@ class LedgerMaker:
         """The ledger of every hop of a walk upstream: sources first, each hop once whatever names its ends have."""
         nodes = {node.id: node for node in walk.nodes}
 
-        def standing(node: Node) -> Node:
+        def canonical(node: Node) -> Node:
             return nodes.get(walk.canonical.get(node.id, node.id), node)
 
-        ways = {(standing(edge.source), standing(edge.target), edge.job) for edge in walk.edges if edge.source.kind == edge.target.kind}
+        ways = {(canonical(edge.source), canonical(edge.target), edge.job) for edge in walk.edges if edge.source.kind == edge.target.kind}
         ordered = sorted(ways, key=lambda way: (-walk.distances.get(way[1].id, 0), *(_name(end) for end in (way[2], way[1], way[0]))))
         hops = self._hops(ordered, window, baseline, factor)
         ends = {way[1] for way in ways}

@@ -84,7 +84,7 @@ class Inventory:
             return head == id_
         return id_ == next(name.id for name in nodes.group(nodes.by_id(id_))[1] if nodes.within.holds(name.namespace))
 
-    def standing(self, nodes: Iterable[Node]) -> dict[int, Node]:
+    def canonical_nodes(self, nodes: Iterable[Node]) -> dict[int, Node]:
         """Node id to the canonical node of its group."""
         by_id = {node.id: node for node in nodes}
         found = self.nodes.canonical(by_id)
@@ -93,7 +93,7 @@ class Inventory:
 
     def described(self, nodes: Iterable[Node]) -> dict[int, InventoryEntry]:
         """Node id to the inventory entry of its group."""
-        heads = self.standing(nodes)
+        heads = self.canonical_nodes(nodes)
         found = {entry.node.id: entry for entry in self.entries(sorted(set(heads.values()), key=lambda node: node.id))}
         return {id_: found[head.id] for id_, head in heads.items()}
 
@@ -127,7 +127,7 @@ class Inventory:
         while some := [row[0] for row in rows.fetchmany(PORTION)]:
             nodes = Nodes(self.connection, within=within)
             inventory = Inventory(self.connection, nodes, Runs(self.connection, nodes), self.open_reader)
-            heads = inventory.standing(inventory.nodes.by_id(id_) for id_ in some)
+            heads = inventory.canonical_nodes(inventory.nodes.by_id(id_) for id_ in some)
             members = inventory._members(sorted(set(heads.values()), key=lambda node: node.id))
             every = [member.id for names in members.values() for member in names]
             observed, declaring = ({row[0] for row in self._rows(sql, every)} for sql in (_OBSERVED, _DECLARING))
