@@ -18,7 +18,7 @@ PAGE: Final = 100
 """How many files one query of the log covers."""
 MOST_TASKS, MOST_SETTLED, MOST_WAITING = 20_000, 100_000, 10_000
 """The maximum number of files in memory: waiting, completely read, or with an incomplete last record. The log is queried about others."""
-MOST_PROBLEMS, TOLD_S = 10, 3600.0
+MOST_PROBLEMS, REPORTED_S = 10, 3600.0
 NOT_ENDED: Final = "~"
 """Prefix of the version of a file whose incomplete last record was validated. If such a file changes, it is read again from the start."""
 _INCOMPLETE_S: Final = 60.0
@@ -92,7 +92,7 @@ class FileListing:
         now = time.monotonic()
         old = [found for found in self._waiting.values() if now - found.since >= _INCOMPLETE_S]
         incomplete = [f"{found.path}: the last record, of {found.size} bytes from byte {found.at} on, is incomplete" for found in old]
-        vanished = [text for since, text in self._vanished if now - since < TOLD_S]
+        vanished = [text for since, text in self._vanished if now - since < REPORTED_S]
         every = [*vanished, *self._store.problems, *self._failures, *incomplete]
         more = [f"and {len(every) - MOST_PROBLEMS} more"] if len(every) > MOST_PROBLEMS else []
         return (*every[:MOST_PROBLEMS], *more)
@@ -140,7 +140,7 @@ class FileListing:
                     beyond, beyond_bytes = beyond + 1, beyond_bytes + task.bytes_left
         self._beyond, self.is_known = (beyond, beyond_bytes), True
         if not self._store.problems:
-            self._tell_gone(gone)
+            self._report_gone(gone)
         took = time.monotonic() - began
         self.due_at = began + max(self._settings.refresh_s, 5 * took)
 
@@ -169,7 +169,7 @@ class FileListing:
             is_recent = wall_ns - file.changed_ns < self._store.precision_s * 1e9
             yield Task(file, position, is_recent, now - since >= self._settings.settle_s)
 
-    def _tell_gone(self, gone: dict[str, tuple[str, int]]) -> None:
+    def _report_gone(self, gone: dict[str, tuple[str, int]]) -> None:
         """Report files that were deleted before they were read completely."""
         for key, (path, size) in sorted(gone.items()):
             self._waiting.pop(key, None)

@@ -20,7 +20,7 @@ READ_BYTES: Final = 16 << 20
 BYTES_PER_S: Final = 2_000_000
 """Kinesis' read limit of one shard, in bytes per second."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 16.0
-_TOLD_AFTER: Final = 3
+_REPORTED_AFTER: Final = 3
 """How many throttled calls in a row are reported as a problem."""
 log = logging.getLogger(__name__)
 
@@ -204,7 +204,7 @@ class KinesisInput(Input[KinesisInputSettings]):
             return
         shard.failures, shard.error = shard.failures + 1, error
         shard.due = time.monotonic() + min(FIRST_PAUSE_S * 2 ** min(shard.failures - 1, 10), LONGEST_PAUSE_S)
-        if not is_busy or shard.failures >= _TOLD_AFTER:
+        if not is_busy or shard.failures >= _REPORTED_AFTER:
             shard.problem = f"{shard.where.partition}: {error}"
         if is_unknown_sequence(error):
             self._refresh_at = time.monotonic()
