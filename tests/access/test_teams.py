@@ -85,7 +85,7 @@ def test_keys_without_teams_are_stored_as_they_were(keys: ApiKeys, state: StateD
 
 
 def test_a_key_of_an_unknown_team_is_refused(keys: ApiKeys) -> None:
-    with pytest.raises(ConfigError, match="'p' names 'sales', which is no team") as caught:
+    with pytest.raises(ConfigError, match="'p' names 'sales', which is not a team") as caught:
         keys.create(replace(ORDER, teams=("sales",)), "")
     assert "payments, web" in caught.value.hint
 

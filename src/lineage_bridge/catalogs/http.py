@@ -77,7 +77,7 @@ class TargetClient:
         try:
             response = read_whole(client.send(request, stream=True), named)
         except (httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise UnreachableError(f"{self._host.netloc} took no connection within {self._settings.timeout_s:g} s") from error
+            raise UnreachableError(f"{self._host.netloc} accepted no connection within {self._settings.timeout_s:g} s") from error
         except httpx.TimeoutException as error:
             raise TimedOutError(f"{named} did not answer within {self._settings.timeout_s:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -116,7 +116,7 @@ def _raise_for_retry_or_credentials(response: httpx.Response, named: str) -> Non
     if response.status_code == 401:
         raise UnauthenticatedError(text, "check user, password or token")
     if response.status_code == 403:
-        raise ForbiddenError(text, "the credentials do not allow to publish there")
+        raise ForbiddenError(text, "the credentials do not allow publishing there")
 
 
 def outcome_of(answer: HttpAnswer) -> Outcome:

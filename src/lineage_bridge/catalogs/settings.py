@@ -23,7 +23,7 @@ def _texts(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _mapping(mapping: Mapping[str, str]) -> Mapping[str, str]:
     if len(mapping) > _MOST or not all(mapping) or any("*" in key[:-1] for key in mapping):
-        raise ValueError(f"give up to {_MOST} names, none of them empty; * may only stand at the end of one")
+        raise ValueError(f"give up to {_MOST} names, none of them empty; * may only be the last character of a name")
     return mapping
 
 

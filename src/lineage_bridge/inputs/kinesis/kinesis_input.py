@@ -182,8 +182,8 @@ class KinesisInput(Input[KinesisInputSettings]):
 
     def _note_gap(self, shard: ReadShard) -> None:
         """Log a possible gap, once for each position; continue, or stop reading this shard."""
-        behind = f" behind sequence number {shard.start.sequence}" if shard.start.sequence else ""
-        text = f"{shard.where.partition}: some records{behind} may have been deleted before they were read"
+        after = f" after sequence number {shard.start.sequence}" if shard.start.sequence else ""
+        text = f"{shard.where.partition}: some records{after} may have been deleted before they were read"
         self._gaps[shard.where] = text
         if self.settings.expired == STOP:
             shard.is_stopped, shard.iterator, shard.is_closed = True, None, False

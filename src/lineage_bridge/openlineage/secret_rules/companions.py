@@ -26,7 +26,7 @@ SEVERAL = re.compile(r"(?i:\w{0,40}(?:(?:api|access|secret|private|auth)[_\-.]?k
 
 
 def is_valued(raw: bytes, start: int, end: int) -> bool:
-    """Whether an object has a member whose content another member may name."""
+    """Whether an object has a member whose meaning another member may state (`value` beside `name`)."""
     return bool(_VALUED.search(raw, start, end))
 
 
@@ -84,7 +84,7 @@ class _OpenContainer:
 
     @property
     def has_value(self) -> bool:
-        """Whether the current member's value may be named by another member."""
+        """Whether another member may state what the current member's value is."""
         return self.is_object and bool(_VALUES.fullmatch(self.key) or _TEXTS.fullmatch(self.key))
 
 

@@ -54,7 +54,7 @@ def table_definition(cursor: Cursor, *, is_stream: bool = False) -> DefineTable:
 def demand_query(cursor: Cursor) -> None:
     """Raises StatementError if nothing follows AS."""
     if cursor.token is None:
-        raise StatementError("a query is expected behind AS", None)
+        raise StatementError("a query is expected after AS", None)
 
 
 def _primary_key(inside: Sequence[Token], *, folds: bool) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class FollowedFlows:
         return frozenset(id_ for id_ in drops.dropped.keys() & set(ids) if drops.is_gone(id_))
 
     def left_out(self, followed: Collection[FlowKey], cut: Collection[FlowKey]) -> int:
-        """The number of ended flows, and of flows behind them, that answers left out so far; inputs and outputs without a flow count as
+        """The number of ended flows, and of flows beyond them, that answers left out so far; inputs and outputs without a flow count as
         flows.
         """
         hidden = {*self.not_ended.hidden, *cut} - set(followed)

@@ -79,7 +79,7 @@ class Tracer:
         return [(own, name) for name in sorted(named)]
 
     def _hop(self, here: Column, found: Traced, options: TraceOptions, *, up: bool) -> Iterator[Column]:
-        """The columns behind one column; also records the statements that lead there."""
+        """The columns one hop further than a column; also records the statements that lead there."""
         self._cover(here[0], found, up=up)
         look = self.columns.into if up else self.columns.out_of
         for member in self.nodes.members(here[0]):

@@ -197,7 +197,7 @@ class Walker:
         return Port(self.nodes.by_id(job), self.nodes.by_id(dataset), _SIDES[side], _ORIGINS[origin], label, last, liveness, failed)
 
     def _columns(self, edges: list[RawEdge]) -> Iterator[ColumnEdge]:
-        """The column statements behind the flows that were reached."""
+        """The column statements that belong to the flows that were reached."""
         flows = {(source, target, job) for source, target, job, *_ in edges}
         found: dict[tuple[int, str, int, str, int, int], list[ColumnStep]] = {}
         for target, job in sorted({edge[1:3] for edge in flows}):

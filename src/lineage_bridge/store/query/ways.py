@@ -77,7 +77,7 @@ class Ways:
         return self.drops.between(dataset, earlier, later)
 
     def _search(self, head: int, direction: Direction) -> None:
-        """Find for this dropped dataset, and for those behind it, the best time of a flow that leads to an existing dataset."""
+        """Find for this dropped dataset, and for those beyond it, the best time of a flow that leads to an existing dataset."""
         hops, gone = self._hops(head, direction)
         if len(gone) > MOST_GONE:
             self._limits.update(((id_, direction), NEVER_US if direction is Direction.DOWN else ALWAYS_US) for id_ in gone)

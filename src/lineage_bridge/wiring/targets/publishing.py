@@ -47,7 +47,7 @@ def followers_report(settings: Settings) -> FollowersReport | None:
 
 
 def _unknown(_: str) -> int:
-    raise StoreMissingError("the graph is not read here")
+    raise StoreMissingError("this process does not read the graph")
 
 
 def target_service(settings: Settings, behind: Callable[[str], int] = _unknown) -> TargetService:

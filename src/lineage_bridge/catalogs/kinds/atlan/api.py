@@ -101,7 +101,7 @@ class AtlanApi:
         found = answer.json()
         entities = found.get("entities") or [] if isinstance(found, dict) else None
         if not isinstance(entities, list) or not all(isinstance(entity, dict) for entity in entities):
-            raise SourceError(f"POST {_SEARCH} answered something else than assets", _HINT)
+            raise SourceError(f"POST {_SEARCH} answered something other than assets", _HINT)
         return entities
 
     def archive(self, guids: Iterable[str]) -> HttpAnswer:

@@ -49,7 +49,7 @@ class AtlanSettings(LoginSettings):
     def _a_connection_for_each_namespace(self) -> Self:
         names = [self.connection, *self.connections.values()]
         if len(set(names)) < len(names) or any("*" in namespace for namespace in self.connections):
-            raise ValueError("connections gives namespaces, without *, a connection of their own each")
+            raise ValueError("every namespace in connections must be without * and have a connection of its own")
         return self
 
     @property

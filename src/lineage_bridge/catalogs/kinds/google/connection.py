@@ -99,7 +99,7 @@ class _Session:
         body = None if data is None else data.encode()
         answer = self._client.call(method, f"{path}?{query}", body, {**headers, **self._authorization.headers()})
         if answer.is_success and not answer.body.lstrip().startswith(b"{"):
-            raise SourceError(f"{method} {path} answered something else than an object", _HINT)
+            raise SourceError(f"{method} {path} answered something other than an object", _HINT)
         if answer.is_success:
             return _Response(answer.status, answer.body, {})
         error = GoogleAnswerError(f"{method} {path}", answer, _status(answer))
@@ -158,7 +158,7 @@ class LineageConnection:
             if page is None:
                 return
             if page.next_page_token and page.next_page_token == token:
-                raise SourceError(f"{method} answered the same page again", "tell Google")
+                raise SourceError(f"{method} answered the same page again", "report this to Google")
             token = page.next_page_token
             yield from getattr(page, member)
 
