@@ -26,7 +26,7 @@ _INCOMPLETE_S: Final = 60.0
 
 
 class Task(NamedTuple):
-    """A file to read. `position` is what the log has for its key; `is_recent`: it may change without a visible difference.
+    """A file to read. `position` is what the log has for its key; `is_recent`: it changed so lately that another change may not show.
 
     `is_settled`: it has not changed for so long that its last record counts as complete.
     """

@@ -95,7 +95,7 @@ class CoOccurrence:
 
 
 class FlowsByGroup:
-    """The flows at a point in time, without co-occurrence that does not count because of other names."""
+    """The flows at a point in time, without those flows by co-occurrence that `CoOccurrence` rules out."""
 
     def __init__(self, flows: Flows, counted: CoOccurrence) -> None:
         self.flows, self.counted = flows, counted
