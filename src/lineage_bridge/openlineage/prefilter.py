@@ -40,7 +40,7 @@ class Texts:
         return frozenset({number for _, matches in self._matches(folded) for number, _, _ in matches})
 
     def starts(self, folded: str) -> Iterator[int]:
-        """The offsets at which the strings begin in a folded text, in the order in which the strings end; an offset may come several times."""
+        """The offsets at which the strings begin in a folded text, in the order in which the strings end; offsets may repeat."""
         for at, matches in self._matches(folded):
             for _, start, _ in matches:
                 yield at + start

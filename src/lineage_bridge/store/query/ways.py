@@ -135,7 +135,7 @@ class Arrivals:
         return came is None or not self.ways.is_cut(near, self.direction, came, edge[:4])
 
     def improve(self, edge: RawEdge) -> bool:
-        """Record that the walk followed a flow; whether its far end is dropped and paths may lead on from there that did not before."""
+        """Record that the walk followed a flow. Returns whether its far end is dropped and new paths may lead on from there."""
         far = self.direction.ahead(edge)
         if not self.ways.drops.is_gone(far):
             return False
