@@ -11,12 +11,12 @@ from lineage_bridge.store.history.complete_runs import CompleteRunsAt
 from lineage_bridge.store.history.past import FlowsAt
 from lineage_bridge.store.history.pending_shapes import PendingShapes
 from lineage_bridge.store.query.co_occurrence import CoOccurrence, FlowsByGroup
+from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
 from lineage_bridge.store.query.endings import Endings, FlowsWithoutEnded
 from lineage_bridge.store.query.explicit_flows import FlowsPreferExplicit
 from lineage_bridge.store.query.flows import CurrentFlows, Direction, Flows
 from lineage_bridge.store.query.labels import CompleteRuns, Labels
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import Arrivals, FlowKey
 from lineage_bridge.store.runs.failed_flows import FailedFlows
 from lineage_bridge.store.runs.heartbeats import Heartbeats
 from lineage_bridge.store.runs.runs import Runs
@@ -36,7 +36,7 @@ class FollowedFlows:
 
     def arrivals(self, direction: Direction) -> Arrivals:
         """The dropped datasets that a new walk reaches. With ended flows, a walk goes through all of them."""
-        return Arrivals(self.not_ended.endings.ways, direction, ended=self.not_ended.ended)
+        return Arrivals(self.not_ended.endings.dropped_paths, direction, ended=self.not_ended.ended)
 
     def gone(self, ids: Collection[int]) -> frozenset[int]:
         """Those of these datasets that were dropped and have not been written or created since."""

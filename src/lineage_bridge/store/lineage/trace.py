@@ -11,9 +11,9 @@ from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.lineage.proofs import Proofs
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import Columns, ColumnStep, CurrentColumns, FlowColumns
+from lineage_bridge.store.query.dropped_paths import FlowKey
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import FlowKey
 
 Column = tuple[int, str]
 """The canonical id of a dataset (or the id of a job), and a field; empty for all of it."""

@@ -11,9 +11,9 @@ from lineage_bridge.model.graph import ColumnEdge, Edge, Node, Port, Walk, WalkL
 from lineage_bridge.store.history.moment import GraphMoment, resolution
 from lineage_bridge.store.query.annotations import descriptions
 from lineage_bridge.store.query.columns import ColumnStep
+from lineage_bridge.store.query.dropped_paths import Arrivals, FlowKey
 from lineage_bridge.store.query.flows import Direction, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import Arrivals, FlowKey
 
 _ORIGINS = {int(origin): origin for origin in Origin}
 _EVIDENCE = {int(evidence): evidence for evidence in Evidence}

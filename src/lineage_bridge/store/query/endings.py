@@ -9,10 +9,10 @@ from lineage_bridge.graph.relations import Evidence, Origin, Side
 from lineage_bridge.store.chunks import chunks, marks
 from lineage_bridge.store.connection import StoreConnection
 from lineage_bridge.store.history.assertion_times import AssertionTimes
+from lineage_bridge.store.query.dropped_paths import ALWAYS_US, NEVER_US, DroppedPaths, FlowKey
 from lineage_bridge.store.query.drops import Drops
 from lineage_bridge.store.query.flows import Direction, Flows, RawEdge, RawPort, RawStatement
 from lineage_bridge.store.query.nodes import Nodes
-from lineage_bridge.store.query.ways import ALWAYS_US, NEVER_US, FlowKey, Ways
 
 _TIME = 'CASE WHEN "last" <= ? THEN "last" ELSE "first" END'
 _NOW = 2**63 - 1
@@ -33,7 +33,7 @@ class Endings:
         self.connection, self.nodes, self.flows, self.times = connection, nodes, flows, times
         self.at_us = _NOW if at_us is None else at_us
         self.drops = Drops(connection, nodes, flows, times, self.at_us)
-        self.ways = Ways(nodes, times, self.drops, self._edges)
+        self.dropped_paths = DroppedPaths(nodes, times, self.drops, self._edges)
         self.ordered = self.connection.execute("SELECT 1 FROM ending WHERE ended = 1 LIMIT 1").fetchone() is not None
         self._traces: dict[FlowKey, FlowKey | None] = {}
         self._renames = self.connection.execute("SELECT 1 FROM lifecycle WHERE change = 'RENAME' LIMIT 1").fetchone() is not None
@@ -90,20 +90,20 @@ class Endings:
         same = [edge for edge in sorted(edges) if self.nodes.head(edge[0]) == flow[0]]
         if any(self._named_later(edge, Side.OUTPUT) for edge in same):
             return None
-        return max(same, key=lambda edge: (self.ways.last(edge), edge), default=None)
+        return max(same, key=lambda edge: (self.dropped_paths.last(edge), edge), default=None)
 
     def _was_read(self, target: int) -> bool:
         """Whether a job read a dropped partition, or its dataset as a whole, before the drop."""
         drop, names = self.drops.last(target) or 0, set(self.drops.names(target))
         onward = self.flows.edges(self.drops.around(target), Direction.DOWN)
-        return any(edge[1] not in names and self.ways.first(edge[:4]) <= drop for edge in onward)
+        return any(edge[1] not in names and self.dropped_paths.first(edge[:4]) <= drop for edge in onward)
 
     def _ends_at(self, edge: FlowKey, direction: Direction) -> bool:
         """Whether the far end of a flow is dropped, and no path leads further from there."""
         far = direction.ahead((*edge, 0, 0))
         if not self.drops.is_gone(far) or self._named_later(edge, direction.far):
             return False
-        return not self.ways.leads_on(far, direction, self.ways.time(edge, direction))
+        return not self.dropped_paths.leads_on(far, direction, self.dropped_paths.time(edge, direction))
 
     def has_ended_port(self, job: int, dataset: int, side: int, origin: int) -> bool:
         """Whether an input or output has ended."""
@@ -183,7 +183,7 @@ class Endings:
         came = ALWAYS_US if direction is Direction.DOWN else NEVER_US
         for edge in edges:
             far = direction.ahead(edge)
-            if ended or not self.drops.is_gone(far) or self.ways.leads_on(far, direction, came):
+            if ended or not self.drops.is_gone(far) or self.dropped_paths.leads_on(far, direction, came):
                 yield edge
 
     def renamed_last(self, source: int, target: int) -> int | None:

@@ -79,7 +79,7 @@ _NOT_ITS_OWN = ("transforms", "predicates", "errors", "key", "value", "producer"
 def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
     """Return the family of a class that is not in the catalogue, guessed from common settings and marked `inferred`."""
     name = config.get("connector.class", "")
-    way = _direction(name, config, direction)
+    known_direction = _direction(name, config, direction)
     thing = _key(config, _OBJECTS)
     jdbc = namespace = made = ""
     bucket, url = _key(config, ("bucket",)), _key(config, _ADDRESSES)
@@ -91,17 +91,17 @@ def guess(config: Mapping[str, str], direction: str = "") -> ConnectorClass:
         namespace = "arn:aws:sqs:{" + rf"{url}!match:sqs\.([^.]+)\." + "}:{" + rf"{url}!match:/(\d+)/" + "}"
         made = "{" + rf"{url}!match:/([^/]+)$" + "}"
     elif address.startswith("jdbc:") and thing:
-        jdbc, made = "{" + url + "}", "{" + thing + ("!expand" if way == SINK else "") + "}"
+        jdbc, made = "{" + url + "}", "{" + thing + ("!expand" if known_direction == SINK else "") + "}"
     elif _WEB.match(address) and not thing:
         namespace, made = "{" + f"{url}!scheme" + "}://{" + f"{url}!web" + "}", "{" + f"{url}!path!unless:/" + "}"
     return ConnectorClass(
         title=name,
-        direction=way,
+        direction=known_direction,
         classes=(name,),
         namespace=namespace,
         jdbc=jdbc,
         object=made,
-        topic="" if way == SINK else _topics(config),
+        topic="" if known_direction == SINK else _topics(config),
         inferred=True,
     )
 

@@ -29,7 +29,7 @@ class _Hop(NamedTuple):
     edge: FlowKey
 
 
-class Ways:
+class DroppedPaths:
     """Looks up paths through dropped datasets. `edges` returns the flows that lead on from nodes and have not ended for another reason."""
 
     def __init__(
@@ -121,25 +121,25 @@ class Arrivals:
     `any` is false if nothing was ever dropped, or if the walk follows `ended` flows too.
     """
 
-    def __init__(self, ways: Ways, direction: Direction, *, ended: bool = False) -> None:
-        self.ways, self.direction = ways, direction
-        self.any = ways.drops.any and not ended
+    def __init__(self, dropped_paths: DroppedPaths, direction: Direction, *, ended: bool = False) -> None:
+        self.dropped_paths, self.direction = dropped_paths, direction
+        self.any = dropped_paths.drops.any and not ended
         self._best: dict[int, int] = {}
 
     def passes(self, edge: RawEdge) -> bool:
         """Whether a flow leads on: its near end exists, or is where the walk began, or no drop interrupts the path."""
         near = edge[0] if self.direction is Direction.DOWN else edge[1]
-        if not self.ways.drops.is_gone(near):
+        if not self.dropped_paths.drops.is_gone(near):
             return True
-        came = self._best.get(self.ways.nodes.head(near))
-        return came is None or not self.ways.is_cut(near, self.direction, came, edge[:4])
+        came = self._best.get(self.dropped_paths.nodes.head(near))
+        return came is None or not self.dropped_paths.is_cut(near, self.direction, came, edge[:4])
 
     def improve(self, edge: RawEdge) -> bool:
         """Record that the walk followed a flow. Returns whether its far end is dropped and new paths may lead on from there."""
         far = self.direction.ahead(edge)
-        if not self.ways.drops.is_gone(far):
+        if not self.dropped_paths.drops.is_gone(far):
             return False
-        head, came = self.ways.nodes.head(far), self.ways.time(edge[:4], self.direction)
+        head, came = self.dropped_paths.nodes.head(far), self.dropped_paths.time(edge[:4], self.direction)
         best = self._best.get(head)
         if best is not None and (came <= best if self.direction is Direction.DOWN else came >= best):
             return False
