@@ -118,7 +118,7 @@ class InputLedger:
         self._saved = {name: _restored(text, FilePositions(name, repository)) for name, text in repository.ledgers().items()}
         for name, ledger in self._saved.items():
             if ledger.read_from > end:
-                # At once: the log may have grown beyond what was stored when this is read again.
+                # Saved at once: at the next start, the log may have grown beyond the stored offset, and would not look replaced.
                 self._saved[name] = _of_shorter_log(ledger)
                 self._save(self._saved[name])
         self._ledgers: dict[str, _Ledger] = {}
@@ -161,9 +161,9 @@ class InputLedger:
                 ledger.advance(where, position)
             for file in batch.files:
                 ledger.files.advance(*file)
-            # No record of this input is on its way: what the log has of it is counted.
+            # No append of this input is in progress, so all its records in the log are counted.
             ledger.read_from = max(ledger.read_from, self._log.end())
-            # What the log's records do not show is stored at once.
+            # Positions that do not follow from records in the log are stored at once.
             if not fresh or ledger.files.is_large or ledger.read_from - ledger.saved_from >= SAVE_EVERY_BYTES:
                 self._save(ledger)
 

@@ -139,7 +139,7 @@ class InputReader(SessionReader):
         self.source.open(positions)
         settings, self._quiet_since = self.source.settings, self._clock()
         while not stop.is_set():
-            state = self.source.reading_state()  # before reading: what is known of topics is told even if nothing can be read
+            state = self.source.reading_state()  # before reading: the state of topics is reported even if nothing can be read
             self.meter.watch(state)
             if state.partitions:
                 self.meter.change("reading")

@@ -27,7 +27,7 @@ class StreamPositions(Positions):
         self._name, self._feed = name, feed
         logged, own = event_log.positions(name), feed.positions(name)
         self.is_new = not logged.opened and not own
-        # A record of several events of which the log has a part is taken in as a whole: what comes twice counts once.
+        # If the log has only some events of a record, the whole record is ingested again: events that come twice count once.
         further = {where: EventPosition(at.offset, 0) for where, at in logged.partitions if at.offset > own.get(where, _FIRST).offset}
         new = {where: _FIRST for where, _ in logged.partitions if where not in own and where not in further}
         feed.advance(name, {**further, **new})

@@ -86,7 +86,7 @@ class PlainParts:
         """The end of the plain object or array that begins here, if it is not too deep; else 0."""
         if self.offsets is None:
             return 0
-        # The content of a longer one is passed over piece by piece, instead of read again for each container around it.
+        # The content of a longer one is skipped piece by piece, instead of being read again for each container around it.
         found = _CONTAINER.match(self.raw, at, min(self._next_offset(at), at + _LARGEST_CONTAINER))
         return found.end() if found else 0
 
@@ -151,7 +151,7 @@ def mend_text(raw: bytes) -> bytes:
     r"""Replace escapes of NUL and of lone surrogates by \ufffd; the same object if there are none."""
     if b"\\" not in raw or not _SUSPECT.search(raw):
         return raw
-    # Escaped backslashes are set aside as something that the text does not have.
+    # Escaped backslashes are replaced by bytes that the text does not contain.
     aside = next(two for number in range(1 << 16) if (two := number.to_bytes(2, "big")) not in raw and two[0] != two[1])
     mended = raw.replace(b"\\\\", aside).replace(b"\\u0000", _REPLACEMENT)
     mended = _LONE_SURROGATE.sub(rb"\\ufffd", mended).replace(aside, b"\\\\")

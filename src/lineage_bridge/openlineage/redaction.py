@@ -56,7 +56,7 @@ def mask(raw: bytes, spend: Spend = no_limit, key: bytes = b"") -> bytes:
     `key`: at most 32 bytes, known to this installation only: digests that stand for secrets in names depend on it.
     """
     for number in range(_PASSES):
-        # A long piece is not looked through before the offsets in it are looked for.
+        # Long pieces are not checked beforehand, because their suspicious offsets are computed anyway.
         if not any((not number and len(piece) > _LONG) or is_suspicious(piece) for piece in raw.split(_BETWEEN_FACETS)):
             break
         scan = _Scan(raw, spend, key)
@@ -244,7 +244,7 @@ class _Scan:
     def settled(self, text: bytes, mask_string: Callable[[str], str]) -> bytes:
         """A token with all its secrets masked, including those that are recognised only after others were masked."""
         for _ in range(_PASSES):
-            # That something is in a long text is known from its offsets.
+            # Whether a long text is suspicious is known from the offsets in it.
             if (len(text) <= _LONG or self.plain.offsets is None) and not is_suspicious(text):
                 return text
             self.spend(_TEXT_NS + len(text) * _TEXT_BYTE_NS)

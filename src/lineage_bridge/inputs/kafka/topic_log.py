@@ -190,7 +190,7 @@ class TopicLog:
         for old in retiring:
             self._poll_one(old, 0)
         with self._lock:
-            # The last one may be given records still, by a request that has just looked which one to write with.
+            # A request may still hand records to the last producer, because it chose the producer just before.
             self._retiring = [*(old for old in self._retiring[:-1] if len(old)), *self._retiring[-1:]]
         if producer is None:
             self._stop.wait(seconds)

@@ -53,7 +53,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         """The next records."""
         until = time.monotonic() + self.settings.poll_s
         while True:
-            # First of all: once the stream or a shard is gone, what was read of it cannot be read again.
+            # First of all: once the stream or a shard is gone, the buffered records cannot be read again.
             if found := self._buffered(most):
                 return found
             if time.monotonic() >= self._refresh_at:
@@ -102,7 +102,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         try:
             stream = client.stream()
             shards = client.shards()
-        except BusyError as error:  # it lists nothing just now; what is known is read on
+        except BusyError as error:  # the listing is empty at the moment: continue with the known shards
             if self._tree.stream is None:
                 raise
             self._problem = str(error)
@@ -209,7 +209,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         if is_unknown_sequence(error):
             self._refresh_at = time.monotonic()
             if not had_iterator and shard.failures >= 2 and shard.start.kind == "AT_SEQUENCE_NUMBER":
-                # The stream is still the same: it was looked at after the first failure.
+                # The stream is still the same: that was checked after the first failure.
                 self._note_gap(shard)
                 if not shard.is_stopped:
                     shard.start, shard.expected = AT_FIRST, None

@@ -98,7 +98,7 @@ class ProjectedColumns:
 
     def add_all(self, relation: QueryRelation, excluded: Collection[str]) -> None:
         """Add the columns of a relation but for those excluded, in lower case, and its undefined ones where they stand in it."""
-        # What undefined columns stand before may have the name of one of them, and gets a number then.
+        # A column after undefined ones may have the name of one of them; it then gets a number.
         self.sure &= relation.sure and not (self.unknown is not None and relation.columns)
         first, last = relation.gap or (len(relation.columns), len(relation.columns))
         for at, item in enumerate(relation.columns):

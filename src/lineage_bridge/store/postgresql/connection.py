@@ -114,7 +114,7 @@ def _connected(url: str, session: str) -> "psycopg.Connection[tuple[Any, ...]]":
     try:
         given = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        # Its words repeat parts of the address, which may be a password.
+        # Its message repeats parts of the address, which may be a password.
         raise ConfigError("the address of PostgreSQL cannot be read", "write it as postgresql://user@host:5432/database") from None
     try:
         defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
