@@ -53,7 +53,7 @@ class KinesisInput(Input[KinesisInputSettings]):
         """The next records."""
         until = time.monotonic() + self.settings.poll_s
         while True:
-            # First of all: once the stream or a shard is gone, the buffered records cannot be read again.
+            # Buffered records first: once the stream or a shard is gone, they cannot be read again.
             if found := self._buffered(most):
                 return found
             if time.monotonic() >= self._refresh_at:

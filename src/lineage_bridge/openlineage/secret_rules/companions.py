@@ -99,7 +99,7 @@ def values_left_open(raw: bytes, looks_secret: Callable[[str], bool]) -> list[Sp
     for token in _TOKEN.finditer(raw):
         sign, top = token[0], frames[-1]
         if sign in (b"{", b"["):
-            # The elements of a list that no member names may be named by a member of the enclosing object: they stay open when the list ends.
+            # The elements of a list that no member names may be named by a member of the enclosing object: they stay open at its end.
             values = top.values if sign == b"[" and not top.has_value else []
             frames.append(_OpenContainer(token.start(), values, is_object=sign == b"{"))
         elif sign in (b"}", b"]"):
