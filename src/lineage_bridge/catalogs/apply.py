@@ -59,7 +59,7 @@ class Found:
 
 @dataclass
 class Publisher:
-    """Applies plans to one target. `installation` is the id of this LineageBridge; `wait` waits so many seconds; once `is_stopped` returns
+    """Applies plans to one target. `installation` is the id of this LineageBridge; `wait` waits given seconds; once `is_stopped` returns
     True, no step begins.
 
     `given_up` is the error because of which the rest was not tried, if there was one.

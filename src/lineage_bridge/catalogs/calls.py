@@ -20,7 +20,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 class TargetCalls:
-    """Makes calls to one target. `wait` waits so many seconds; while `is_stopped` returns True, no call begins. Thread-safe."""
+    """Makes calls to one target. `wait` waits the given seconds; while `is_stopped` returns True, no call begins. Thread-safe."""
 
     def __init__(
         self,

@@ -76,7 +76,7 @@ class Target(ABC, Generic[SettingsT]):
 
     `deletes`, `reads`: whether its objects can be deleted, and read back. `batch`: how many operations one call of `write` takes,
     `read_batch` how many keys one call of `read` takes. `paces_itself`: `read` and `write` make several calls each, and call `take_turn`
-    before each one, which returns when it may begin; for others, each `read` and `write` is one call. `wait` waits so many seconds,
+    before each one, which returns when it may begin; for others, each `read` and `write` is one call. `wait` waits the given seconds,
     and raises StoppedError as soon as the publication is stopped.
     """
 

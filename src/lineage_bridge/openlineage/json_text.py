@@ -38,7 +38,7 @@ _LARGEST_CONTAINER = 1 << 14
 
 
 def _container(levels: int) -> str:
-    """A pattern of an object or array with at most so many levels inside of it. It can match in one way only."""
+    """A pattern for an object or array with at most `levels` levels inside of it. It can match in one way only."""
     inside = f"(?:{_STRING}|{_container(levels - 1)})" if levels else _STRING
     return rf'[{{\[][^"{{}}\[\]]*(?:{inside}[^"{{}}\[\]]*)*[}}\]]'
 

@@ -16,7 +16,7 @@ characters.
 _SHORT = 256
 """Up to which length of a text a pattern is tried everywhere in it."""
 _DENSE, _MOST_STARTS = 4, 1 << 18
-"""A pattern is tried everywhere in a text if it can begin more often than once in so many characters, or at more offsets than this."""
+"""A pattern is tried everywhere in a text if it can begin more often than once in this many characters, or at more offsets than this."""
 _AT_ONCE = 1 << 16
 _CACHED = 8192
 

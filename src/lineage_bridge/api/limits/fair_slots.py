@@ -124,6 +124,6 @@ class FairSlots:
 
 
 def may_take(size: int, held: Counter[str], caller: Caller) -> bool:
-    """Whether a caller gets another of `size` slots while callers hold so many: only while it holds fewer than are free."""
+    """Whether a caller gets another of `size` slots while callers hold these: only while it holds fewer than are free."""
     free = size - held.total()
     return free > 0 if caller.is_unlimited else held[caller.name] < free

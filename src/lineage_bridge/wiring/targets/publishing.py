@@ -190,6 +190,6 @@ def _started_us(last: PublicationReport | None) -> int:
 
 
 def _wait(stop: threading.Event, seconds: float) -> None:
-    """Wait so many seconds. Raises StoppedError as soon as the publication is cancelled."""
+    """Wait the given seconds. Raises StoppedError as soon as the publication is cancelled."""
     if stop.wait(seconds):
         raise StoppedError(STOPPED)

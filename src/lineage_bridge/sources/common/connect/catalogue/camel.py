@@ -17,7 +17,10 @@ from lineage_bridge.sources.common.connect.secrets import has_placeholder, witho
 
 
 class _Endpoint(NamedTuple):
-    """How the dataset of an endpoint is named, over its options in lower case without separators; `path`: the options in a URL's path."""
+    """The templates of the names of a component's datasets.
+
+    Options are written in lower case without separators; `path`: those in a URL's path.
+    """
 
     component: str
     namespace: str
